@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
+
+/**
+ * The claims of one consumer: a lane of its own, one call at a time, repeated byte for byte until Redis answers. A
+ * repeated claim gives the messages that the first copy leased.
+ */
+final class ClaimLane implements Claims {
+
+    private final byte[] name;
+    private final List<Object> keys;
+    private final RedisCaller redis;
+    private final LongSupplier sequences;
+    private final Timers timers;
+    private final RandomGenerator random;
+    private final Consumer<Throwable> attemptFailed;
+    private final Runnable released;
+    /** Claims under way, and one for being open: at zero the lane's name is free again. */
+    private final AtomicInteger users = new AtomicInteger(1);
+
+    /**
+     * @param attemptFailed told of each sending that got no answer
+     * @param released told when the lane's name can be used by another consumer
+     */
+    ClaimLane(
+            byte[] name,
+            QueueKeys keys,
+            RedisCaller redis,
+            LongSupplier sequences,
+            Timers timers,
+            RandomGenerator random,
+            Consumer<Throwable> attemptFailed,
+            Runnable released) {
+        this.name = name;
+        this.keys = keys.of(LuaScript.CLAIM);
+        this.redis = redis;
+        this.sequences = sequences;
+        this.timers = timers;
+        this.random = random;
+        this.attemptFailed = attemptFailed;
+        this.released = released;
+    }
+
+    @Override
+    public CompletableFuture<ClaimReply> claim(ClaimRequest request) {
+        users.incrementAndGet();
+        Object[] arguments = {
+            name,
+            Lane.ascii(sequences.getAsLong()),
+            request.claimId().bytes(),
+            Lane.ascii(request.leaseMicros()),
+            Lane.ascii(request.messages()),
+            Lane.ascii(request.ended()),
+            Lane.ascii(ClaimRequest.MAX_BYTES)
+        };
+        CompletableFuture<ClaimReply> result = new CompletableFuture<>();
+        send(arguments, 1, result);
+        return result;
+    }
+
+    private void send(Object[] arguments, int attempt, CompletableFuture<ClaimReply> result) {
+        redis.call(LuaScript.CLAIM, keys, arguments, attempt).whenComplete((reply, failure) -> {
+            if (failure == null) {
+                finish();
+                ClaimReply parsed;
+                try {
+                    parsed = ClaimReply.parse((List<?>) reply);
+                } catch (RuntimeException e) {
+                    result.completeExceptionally(e);
+                    return;
+                }
+                result.complete(parsed);
+                return;
+            }
+            Throwable error = RedisErrors.unwrap(failure);
+            if (RedisErrors.isRefusal(error)) {
+                finish();
+                result.completeExceptionally(error);
+                return;
+            }
+            attemptFailed.accept(error);
+            timers.schedule(Backoff.nanos(attempt, random), () -> send(arguments, attempt + 1, result));
+        });
+    }
+
+    @Override
+    public void close() {
+        finish();
+    }
+
+    private void finish() {
+        if (users.decrementAndGet() == 0) {
+            released.run();
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * What a claim gave.
+ *
+ * @param timeMicros the server's time at the claim
+ * @param nextDueMicros in how many microseconds, from the claim, the next message is due; 0 now, -1 none is pending
+ * @param nextEndMicros in how many microseconds the next lease ends; 0 now, -1 nothing is leased
+ * @param messages what was claimed
+ * @param dropped ids that had no body
+ */
+record ClaimReply(
+        long timeMicros, long nextDueMicros, long nextEndMicros, List<ClaimedMessage> messages, List<String> dropped) {
+
+    private static final int HEAD_BYTES = 32;
+    /** In front of each body: when it was scheduled. */
+    private static final int SCHEDULED_BYTES = 8;
+
+    private static final int RECORD_BYTES = 40;
+
+    /** A message as the claim gave it. */
+    record ClaimedMessage(
+            String id,
+            byte[] body,
+            int attempt,
+            int lostLeases,
+            int redeliveryReason,
+            long scheduledMicros,
+            long dueMicros,
+            long firstDueMicros,
+            byte[] lastFailure) {}
+
+    /** Reads the reply of {@code claim.lua}. */
+    static ClaimReply parse(List<?> reply) {
+        ByteBuffer head = little((byte[]) reply.get(0));
+        if (head.remaining() != HEAD_BYTES) {
+            throw new DelayQueueException("the reply to a claim has a head of " + head.remaining() + " bytes");
+        }
+        long time = (long) head.getDouble();
+        long nextDue = (long) head.getDouble();
+        long nextEnd = (long) head.getDouble();
+        int count = head.getInt();
+        int droppedCount = head.getInt();
+        List<ClaimedMessage> messages = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            byte[] id = (byte[]) reply.get(1 + i);
+            byte[] stored = (byte[]) reply.get(1 + count + i);
+            byte[] record = (byte[]) reply.get(1 + 2 * count + i);
+            messages.add(message(new String(id, StandardCharsets.UTF_8), stored, record));
+        }
+        List<String> dropped = new ArrayList<>(droppedCount);
+        for (int i = 0; i < droppedCount; i++) {
+            dropped.add(new String((byte[]) reply.get(1 + 3 * count + i), StandardCharsets.UTF_8));
+        }
+        return new ClaimReply(time, nextDue, nextEnd, messages, dropped);
+    }
+
+    private static ClaimedMessage message(String id, byte[] stored, byte[] bytes) {
+        ByteBuffer record = little(bytes);
+        record.get();
+        int lost = record.get() & 0xff;
+        int reason = record.get();
+        record.get();
+        int attempts = record.getInt();
+        record.position(record.position() + ClaimId.LENGTH);
+        long due = (long) record.getDouble();
+        long firstDue = (long) record.getDouble();
+        boolean whole = stored.length >= SCHEDULED_BYTES;
+        return new ClaimedMessage(
+                id,
+                // What is too short was not written by a client of ours: handed on as it is, its reader will refuse it.
+                whole ? Arrays.copyOfRange(stored, SCHEDULED_BYTES, stored.length) : stored,
+                attempts,
+                lost,
+                reason,
+                whole ? (long) little(stored).getDouble() : firstDue,
+                due,
+                firstDue,
+                Arrays.copyOfRange(bytes, RECORD_BYTES, bytes.length));
+    }
+
+    private static ByteBuffer little(byte[] bytes) {
+        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+}

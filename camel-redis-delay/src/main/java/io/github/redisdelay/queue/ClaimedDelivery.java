@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** A delivery and who has to be told that it is finished. */
+final class ClaimedDelivery implements Delivery {
+
+    private static final byte[] NOTHING = {};
+
+    private final Settlements queue;
+    private final ClaimReply.ClaimedMessage message;
+    private final ClaimId claimId;
+    private final long claimedMicros;
+    /** When the claim was sent, by the local clock: the lease ends no earlier than one lease after it. */
+    private final long claimSentNanos;
+
+    private final long answeredNanos;
+    private final Owner owner;
+    private final AtomicBoolean finished = new AtomicBoolean();
+
+    /** When the handler was given it, by the local clock. Set once before the lease keeper and the handler see it. */
+    private volatile long begunNanos;
+
+    private volatile boolean leaseLost;
+    /** The extension that was submitted last. Written by the lease keeper's timer only. */
+    private volatile Submission<Settlement> extension;
+    /** The call that finished it. Written by the one caller that won {@link #finished}. */
+    private volatile Submission<Settlement> settlement;
+
+    /** Who gave the delivery its slot. */
+    interface Owner {
+        /**
+         * The delivery was finished: its slot is free.
+         *
+         * @param worked whether it was worked on, as opposed to released
+         */
+        void finished(ClaimedDelivery delivery, boolean worked);
+    }
+
+    ClaimedDelivery(
+            Settlements queue,
+            ClaimReply.ClaimedMessage message,
+            ClaimId claimId,
+            long claimedMicros,
+            long claimSentNanos,
+            long answeredNanos,
+            Owner owner) {
+        this.queue = queue;
+        this.message = message;
+        this.claimId = claimId;
+        this.claimedMicros = claimedMicros;
+        this.claimSentNanos = claimSentNanos;
+        this.answeredNanos = answeredNanos;
+        this.owner = owner;
+    }
+
+    @Override
+    public String queue() {
+        return queue.name();
+    }
+
+    @Override
+    public String id() {
+        return message.id();
+    }
+
+    @Override
+    public byte[] body() {
+        return message.body();
+    }
+
+    @Override
+    public ClaimId claimId() {
+        return claimId;
+    }
+
+    @Override
+    public int attempt() {
+        return message.attempt();
+    }
+
+    @Override
+    public int lostLeases() {
+        return message.lostLeases();
+    }
+
+    @Override
+    public long scheduledMicros() {
+        return message.scheduledMicros();
+    }
+
+    @Override
+    public long dueMicros() {
+        return message.dueMicros();
+    }
+
+    @Override
+    public long firstDueMicros() {
+        return message.firstDueMicros();
+    }
+
+    @Override
+    public long claimedMicros() {
+        return claimedMicros;
+    }
+
+    @Override
+    public Duration lateness() {
+        long here = TimeUnit.NANOSECONDS.toMicros(queue.timers().nanoTime() - answeredNanos);
+        return Duration.of(
+                Math.max(0, claimedMicros - message.dueMicros()) + Math.max(0, here),
+                java.time.temporal.ChronoUnit.MICROS);
+    }
+
+    @Override
+    public byte[] lastFailure() {
+        return message.lastFailure();
+    }
+
+    @Override
+    public Submission<Settlement> acknowledge() {
+        return finish('a', 0, NOTHING);
+    }
+
+    @Override
+    public Submission<Settlement> negativeAcknowledge(Duration delay, byte[] failure) {
+        return finish('n', DueTime.toMicros(delay), bounded(failure));
+    }
+
+    @Override
+    public Submission<Settlement> release() {
+        return finish('r', 0, NOTHING);
+    }
+
+    @Override
+    public Submission<Settlement> bury(byte[] failure) {
+        return finish('b', 0, bounded(failure));
+    }
+
+    @Override
+    public Submission<Settlement> discard() {
+        return finish('x', 0, NOTHING);
+    }
+
+    @Override
+    public void superseded() {
+        if (finished.compareAndSet(false, true)) {
+            Submission<Settlement> gone = new Submission<>();
+            gone.succeed(Settlement.STALE_HELD);
+            settlement = gone;
+            end(true);
+        }
+    }
+
+    @Override
+    public boolean isLeaseLost() {
+        return leaseLost;
+    }
+
+    private Submission<Settlement> finish(char action, long micros, byte[] failure) {
+        if (!finished.compareAndSet(false, true)) {
+            return settlement == null ? Submission.failed(new DelayQueueException("being finished")) : settlement;
+        }
+        Submission<Settlement> submission = queue.settle(this, action, micros, failure);
+        settlement = submission;
+        end(action != 'r');
+        return submission;
+    }
+
+    private void end(boolean worked) {
+        queue.leases().remove(this);
+        Submission<Settlement> waiting = extension;
+        if (waiting != null) {
+            waiting.cancel(false);
+        }
+        owner.finished(this, worked);
+    }
+
+    private static byte[] bounded(byte[] failure) {
+        return failure.length <= MAX_FAILURE_BYTES ? failure : Arrays.copyOf(failure, MAX_FAILURE_BYTES);
+    }
+
+    boolean isFinished() {
+        return finished.get();
+    }
+
+    void begun(long nanos) {
+        begunNanos = nanos;
+    }
+
+    long begunNanos() {
+        return begunNanos;
+    }
+
+    long claimSentNanos() {
+        return claimSentNanos;
+    }
+
+    /** When its claim was answered, by the local clock. */
+    long answeredNanos() {
+        return answeredNanos;
+    }
+
+    void extending(Submission<Settlement> submission) {
+        extension = submission;
+    }
+
+    void leaseLost() {
+        leaseLost = true;
+    }
+
+    @Override
+    public String toString() {
+        return "message '" + id() + "' of queue '" + queue() + "', attempt " + attempt();
+    }
+}

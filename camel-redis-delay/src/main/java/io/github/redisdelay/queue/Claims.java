@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.util.concurrent.CompletableFuture;
+
+/** Claims messages: one claim at a time. */
+interface Claims {
+
+    /**
+     * Claims messages; repeats the call until Redis answers.
+     *
+     * @return the reply; fails only if Redis refused the call
+     */
+    CompletableFuture<ClaimReply> claim(ClaimRequest request);
+
+    /** Gives back what the claims used, once the last one is answered. */
+    void close();
+}

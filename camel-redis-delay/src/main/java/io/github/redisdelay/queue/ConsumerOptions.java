@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.time.Duration;
+import java.util.Objects;
+
+/**
+ * How a consumer claims and holds messages.
+ *
+ * @param concurrentConsumers how many messages may be worked on at a time, 1 or more
+ * @param maxMessagesPerPoll how many messages a claim may take at the most, 1 to {@value #MAX_MESSAGES}; more than there
+ *     are free slots are taken only by a consumer that lately worked fast enough
+ * @param visibilityTimeout the lease: for how long a claimed message is hidden from other consumers unless it is
+ *     extended, 100 ms or more
+ * @param extendVisibility whether the leases of messages being worked on are extended, at a third of their length
+ * @param maximumExtension for how long after it was begun a message's lease is extended at the most
+ */
+public record ConsumerOptions(
+        int concurrentConsumers,
+        int maxMessagesPerPoll,
+        Duration visibilityTimeout,
+        boolean extendVisibility,
+        Duration maximumExtension) {
+
+    /** The most messages that one claim can take. */
+    public static final int MAX_MESSAGES = 256;
+
+    /** One message at a time, read ahead up to 100, a lease of 30 s that is extended for up to an hour. */
+    public static final ConsumerOptions DEFAULTS =
+            new ConsumerOptions(1, 100, Duration.ofSeconds(30), true, Duration.ofHours(1));
+
+    public ConsumerOptions {
+        Objects.requireNonNull(visibilityTimeout, "visibilityTimeout");
+        Objects.requireNonNull(maximumExtension, "maximumExtension");
+        if (concurrentConsumers < 1) {
+            throw new IllegalArgumentException(
+                    "concurrentConsumers is " + concurrentConsumers + ": it must be 1 or more");
+        }
+        if (maxMessagesPerPoll < 1 || maxMessagesPerPoll > MAX_MESSAGES) {
+            throw new IllegalArgumentException(
+                    "maxMessagesPerPoll is " + maxMessagesPerPoll + ": it must be from 1 to " + MAX_MESSAGES);
+        }
+        if (visibilityTimeout.compareTo(Duration.ofMillis(100)) < 0
+                || visibilityTimeout.compareTo(Duration.ofDays(365)) > 0) {
+            throw new IllegalArgumentException(
+                    "visibilityTimeout is " + visibilityTimeout + ": it must be from 100 milliseconds to 365 days");
+        }
+        if (maximumExtension.isNegative()) {
+            throw new IllegalArgumentException("maximumExtension is " + maximumExtension + ": it must not be negative");
+        }
+    }
+}

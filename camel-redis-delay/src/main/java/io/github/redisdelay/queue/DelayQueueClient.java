@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.util.BitSet;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.ByteArrayCodec;
+
+/**
+ * The entry to the delay queues of one Redis: owns the lanes, the timer thread and the one subscription that its queues
+ * share. Thread-safe.
+ *
+ * <p>It makes no thread and no connection of its own before it is used, and never closes the {@link RedissonClient} that
+ * it was given.
+ */
+public final class DelayQueueClient implements AutoCloseable {
+
+    /** How many lanes a queue has for each of its two sides; an id always uses the same one. */
+    static final int LANES = 2;
+
+    /** Above this many, lanes that have nothing to do are dropped. */
+    private static final int MAX_IDLE_LANES = 256;
+
+    private static final int CLIENT_ID_BYTES = 16;
+
+    private final ClientOptions options;
+    private final RedisCaller redis;
+    private final Timers timers;
+    private final RandomGenerator random;
+    private final MessageIds ids;
+    private final byte[] clientId;
+    private final WakeupChannel wakeups;
+    private final LeaseKeeper leases;
+    private final byte[] channel;
+
+    /** Numbers the calls of all lanes, so that a lane which is dropped and made anew goes on with higher ones. */
+    private final AtomicLong sequence = new AtomicLong();
+
+    private final Map<LaneKey, Lane> lanes = new ConcurrentHashMap<>();
+    private final Set<TransferTask> consumers = ConcurrentHashMap.newKeySet();
+    private final BitSet claimLanes = new BitSet(); // guarded by itself
+    private volatile DelayQueueException closed;
+
+    /** One lane of a queue: for what producers ask, or for deliveries. */
+    private record LaneKey(String base, boolean deliveries, int number) {}
+
+    private DelayQueueClient(
+            RedissonClient redisson,
+            ClientOptions options,
+            Timers timers,
+            RandomGenerator random,
+            LongSupplier wallClockMillis) {
+        this(new RedissonCaller(redisson), options, timers, random, wallClockMillis, redisson);
+    }
+
+    DelayQueueClient(
+            RedisCaller redis,
+            ClientOptions options,
+            Timers timers,
+            RandomGenerator random,
+            LongSupplier wallClockMillis,
+            RedissonClient redisson) {
+        this.options = options;
+        this.redis = redis;
+        this.timers = timers;
+        this.random = random;
+        this.ids = new MessageIds(wallClockMillis, random);
+        this.clientId = new byte[CLIENT_ID_BYTES];
+        random.nextBytes(clientId);
+        this.wakeups = new WakeupChannel(
+                redisson.getTopic(options.keyPrefix() + ":wakeup", ByteArrayCodec.INSTANCE),
+                HexFormat.of().formatHex(clientId),
+                timers,
+                random);
+        this.channel = wakeups.name().getBytes(StandardCharsets.UTF_8);
+        this.leases = new LeaseKeeper(timers);
+    }
+
+    /**
+     * A client on this Redisson client. Does not talk to Redis yet.
+     *
+     * @param redisson stays the caller's: it has to be open for as long as this client is used
+     */
+    public static DelayQueueClient create(RedissonClient redisson, ClientOptions options) {
+        Objects.requireNonNull(redisson, "redisson");
+        return new DelayQueueClient(
+                redisson, options, new ScheduledTimers(), new SecureRandom(), System::currentTimeMillis);
+    }
+
+    /** A client whose sendings go through {@code redis}, for tests that lose, delay or repeat them. */
+    static DelayQueueClient create(RedissonClient redisson, ClientOptions options, RedisCaller redis) {
+        return new DelayQueueClient(
+                redis, options, new ScheduledTimers(), new SecureRandom(), System::currentTimeMillis, redisson);
+    }
+
+    /**
+     * A queue by its name. Two clients mean the same queue if name and key prefix are equal.
+     *
+     * @throws IllegalArgumentException if the name is not allowed (see {@link QueueNames})
+     */
+    public DelayQueue queue(String name) {
+        QueueNames.check("queueName", name);
+        return new RedisDelayQueue(this, name, QueueKeys.of(options.keyPrefix(), name));
+    }
+
+    String nextId() {
+        return ids.next();
+    }
+
+    Timers timers() {
+        return timers;
+    }
+
+    LeaseKeeper leases() {
+        return leases;
+    }
+
+    WakeupChannel wakeups() {
+        return wakeups;
+    }
+
+    RandomGenerator random() {
+        return random;
+    }
+
+    ClientOptions options() {
+        return options;
+    }
+
+    ClaimId nextClaimId() {
+        byte[] bytes = new byte[ClaimId.LENGTH];
+        random.nextBytes(bytes);
+        return ClaimId.of(bytes);
+    }
+
+    /** Puts a request in its lane. What finishes a delivery has no deadline; all else ends with the request timeout. */
+    <T> Submission<T> submit(
+            RedisDelayQueue queue, LuaScript script, String id, Object[] arguments, int bytes, Request.Reply<T> reply) {
+        Submission<T> submission = new Submission<>();
+        boolean delivery = script == LuaScript.SETTLE || script == LuaScript.EXTEND;
+        long deadline = delivery
+                ? Long.MAX_VALUE
+                : timers.nanoTime() + options.requestTimeout().toNanos();
+        Request<T> request = new Request<>(script, id, arguments, bytes, deadline, reply, submission);
+        LaneKey key = new LaneKey(queue.keys().base(), delivery, Math.floorMod(id.hashCode(), LANES));
+        while (true) {
+            DelayQueueException reason = closed;
+            if (reason != null) {
+                submission.fail(reason);
+                return submission;
+            }
+            Lane lane = lanes.get(key);
+            if (lane == null) {
+                dropIdleLanes();
+                lane = lanes.computeIfAbsent(key, k -> newLane(queue, k));
+            }
+            if (lane.submit(request)) {
+                reason = closed;
+                if (reason != null) {
+                    lane.close(reason); // it may have been made while the others were closed
+                }
+                return submission;
+            }
+            lanes.remove(key, lane);
+        }
+    }
+
+    private Lane newLane(RedisDelayQueue queue, LaneKey key) {
+        byte[] base = queue.keys().base().getBytes(StandardCharsets.UTF_8);
+        byte[] dead = queue.keys().dead().base().getBytes(StandardCharsets.UTF_8);
+        return new Lane(
+                queue.name(),
+                laneName((key.deliveries() ? "d" : "s") + key.number()),
+                queue.keys(),
+                script -> switch (script) {
+                    case SETTLE -> new Object[] {channel, base, dead};
+                    case EXTEND -> new Object[] {};
+                    default -> new Object[] {channel, base};
+                },
+                redis,
+                sequence::incrementAndGet,
+                timers,
+                random,
+                key.deliveries());
+    }
+
+    /** The client's id and what tells the lane from its others. */
+    private byte[] laneName(String suffix) {
+        byte[] text = suffix.getBytes(StandardCharsets.US_ASCII);
+        byte[] name = new byte[CLIENT_ID_BYTES + text.length];
+        System.arraycopy(clientId, 0, name, 0, CLIENT_ID_BYTES);
+        System.arraycopy(text, 0, name, CLIENT_ID_BYTES, text.length);
+        return name;
+    }
+
+    private void dropIdleLanes() {
+        if (lanes.size() >= MAX_IDLE_LANES) {
+            lanes.values().removeIf(Lane::retireIfIdle);
+        }
+    }
+
+    /** Calls a script that changes nothing, once. */
+    CompletableFuture<byte[]> read(RedisDelayQueue queue, LuaScript script) {
+        DelayQueueException reason = closed;
+        if (reason != null) {
+            return CompletableFuture.failedFuture(reason);
+        }
+        return redis.call(script, queue.keys().of(script), new Object[0], 1)
+                .orTimeout(options.requestTimeout().toNanos(), TimeUnit.NANOSECONDS)
+                .handle((reply, error) -> {
+                    if (error == null) {
+                        return (byte[]) reply;
+                    }
+                    Throwable cause = RedisErrors.unwrap(error);
+                    throw new DelayQueueException(
+                            "queue '" + queue.name() + "': "
+                                    + (cause instanceof TimeoutException
+                                            ? "Redis did not answer within " + options.requestTimeout()
+                                            : String.valueOf(cause.getMessage())),
+                            cause);
+                });
+    }
+
+    /** The claims of one consumer: a lane whose number is free again when the last claim is answered. */
+    Claims newClaims(RedisDelayQueue queue, Consumer<Throwable> attemptFailed) {
+        int number;
+        synchronized (claimLanes) {
+            number = claimLanes.nextClearBit(0);
+            claimLanes.set(number);
+        }
+        return new ClaimLane(
+                laneName("c" + number),
+                queue.keys(),
+                redis,
+                sequence::incrementAndGet,
+                timers,
+                random,
+                attemptFailed,
+                () -> {
+                    synchronized (claimLanes) {
+                        claimLanes.clear(number);
+                    }
+                });
+    }
+
+    DelayQueueConsumer consume(
+            RedisDelayQueue queue, ConsumerOptions consumerOptions, Executor executor, DeliveryHandler handler) {
+        DelayQueueException reason = closed;
+        if (reason != null) {
+            throw reason;
+        }
+        String base = queue.keys().base();
+        ConsumerRegistration registration = new ConsumerRegistration(base);
+        Claims claims = newClaims(queue, registration::attemptFailed);
+        TransferTask task = new TransferTask(
+                queue,
+                consumerOptions,
+                claims,
+                this::nextClaimId,
+                timers,
+                random,
+                executor,
+                handler,
+                queue::stats,
+                registration::stopped);
+        registration.task = task;
+        consumers.add(task);
+        // First the subscription, then the first claim: what is scheduled in between is not missed. Where Redis cannot
+        // be subscribed to the claims begin all the same, and a pass follows once it can.
+        Timers.Timer impatient = timers.schedule(options.requestTimeout().toNanos(), registration::begin);
+        wakeups.add(base, registration).whenComplete((none, error) -> {
+            impatient.cancel();
+            registration.begin();
+        });
+        return task;
+    }
+
+    /** Connects a consumer with the wake-ups. */
+    private final class ConsumerRegistration implements WakeupChannel.Sleeper {
+        private final String base;
+        // Set before anything can call this object.
+        private volatile TransferTask task;
+        private final java.util.concurrent.atomic.AtomicBoolean begun = new java.util.concurrent.atomic.AtomicBoolean();
+
+        ConsumerRegistration(String base) {
+            this.base = base;
+        }
+
+        void begin() {
+            if (begun.compareAndSet(false, true)) {
+                task.resume();
+            }
+        }
+
+        @Override
+        public void wakeUp(long waitMicros) {
+            task.wakeUp(waitMicros);
+        }
+
+        @Override
+        public void makePass() {
+            task.makePass();
+        }
+
+        void attemptFailed(Throwable error) {
+            task.attemptFailed(error);
+        }
+
+        void stopped() {
+            begun.set(true);
+            wakeups.remove(base, this);
+            consumers.remove(task);
+            leases.trim();
+        }
+    }
+
+    /**
+     * Stops the consumers, waits for up to the request timeout until Redis has answered what is under way, and ends the
+     * timers and the subscription. Leases that are still held run out.
+     */
+    @Override
+    public void close() {
+        consumers.forEach(task -> task.stop(false));
+        long deadline = System.nanoTime() + options.requestTimeout().toNanos();
+        boolean interrupted = false;
+        while (!interrupted
+                && lanes.values().stream().anyMatch(lane -> !lane.isIdle())
+                && deadline - System.nanoTime() > 0) {
+            try {
+                TimeUnit.MILLISECONDS.sleep(5);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        DelayQueueException reason = new DelayQueueException("the delay queue client is closed");
+        closed = reason;
+        lanes.values().forEach(lane -> lane.close(reason));
+        lanes.clear();
+        try {
+            wakeups.close().get(Math.max(1, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            interrupted = true;
+        } catch (java.util.concurrent.ExecutionException | TimeoutException e) {
+            // The connection is gone, and the subscription with it.
+        }
+        if (timers instanceof ScheduledTimers scheduled) {
+            scheduled.close();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Consumers and receivers that listen. */
+    int sleeping() {
+        return wakeups.sleeping();
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.time.Duration;
+
+/** A running consumer of a queue: claims what is due, as long as it has room, and hands it to its handler. */
+public interface DelayQueueConsumer {
+
+    /** Stops claiming; what was claimed and not begun is released at once. Work under way goes on. */
+    void suspend();
+
+    /** Claims again. */
+    void resume();
+
+    /**
+     * Stops for good, as {@link #suspend()} does. Deliveries under way can still be acknowledged: that needs only the
+     * client.
+     *
+     * @param extendLeases whether the leases of work still under way go on being extended; false lets them run out
+     */
+    void stop(boolean extendLeases);
+
+    /** How many deliveries were begun and not finished. */
+    int underWay();
+
+    /** For how long claims have been failing; {@link Duration#ZERO} if the last one succeeded. */
+    Duration failingFor();
+
+    /** The error of the last claim, or null if it succeeded. */
+    Throwable lastError();
+}

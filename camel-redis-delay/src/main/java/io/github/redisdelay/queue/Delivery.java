@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.time.Duration;
+
+/**
+ * A message held under a lease. Exactly one of {@link #acknowledge()}, {@link #negativeAcknowledge}, {@link #release()},
+ * {@link #bury} and {@link #discard()} finishes it; later calls change nothing. They need only the client, not the
+ * consumer that received the message, and are sent until Redis answers.
+ */
+public interface Delivery {
+
+    /** The queue's name. */
+    String queue();
+
+    /** The message's id. */
+    String id();
+
+    /** The bytes that were scheduled. Not a copy. */
+    byte[] body();
+
+    /** The token of this delivery. */
+    ClaimId claimId();
+
+    /** Which delivery of the message this is: 1 for the first. */
+    int attempt();
+
+    /** How many of the deliveries before this one, counted back from it without a gap, ended by a lost lease. */
+    int lostLeases();
+
+    /** When the message was scheduled, in microseconds since the epoch by the Redis server's clock. */
+    long scheduledMicros();
+
+    /** When this delivery was due, in microseconds since the epoch by the Redis server's clock. */
+    long dueMicros();
+
+    /** When the first delivery was due, in microseconds since the epoch by the Redis server's clock. */
+    long firstDueMicros();
+
+    /** When it was claimed, in microseconds since the epoch by the Redis server's clock. */
+    long claimedMicros();
+
+    /** How late it is by now: from the due time to the claim, plus the time since then on this machine. */
+    Duration lateness();
+
+    /** What the last failed delivery left with {@link #negativeAcknowledge}; empty if there was none. Not a copy. */
+    byte[] lastFailure();
+
+    /** Finished successfully: removes the message. */
+    Submission<Settlement> acknowledge();
+
+    /**
+     * Failed: the message is due again after a delay.
+     *
+     * @param failure what to keep about the failure, for {@link #lastFailure()}; at most {@link #MAX_FAILURE_BYTES}
+     *     are kept
+     */
+    Submission<Settlement> negativeAcknowledge(Duration delay, byte[] failure);
+
+    /** Not begun: the message is due again at its old due time and this attempt does not count. */
+    Submission<Settlement> release();
+
+    /** Given up: moves the message to the dead letters, with the failure. */
+    Submission<Settlement> bury(byte[] failure);
+
+    /** Given up, and not kept: removes the message. */
+    Submission<Settlement> discard();
+
+    /**
+     * The caller replaced this message by a schedule that named its claim id: there is nothing left to finish. Frees
+     * the slot and ends the extension; sends nothing.
+     */
+    void superseded();
+
+    /** Whether the lease is known to be lost: cancelled, or ended and claimed by another consumer. */
+    boolean isLeaseLost();
+
+    /** The most bytes that are kept of a failure. */
+    int MAX_FAILURE_BYTES = 4096;
+}

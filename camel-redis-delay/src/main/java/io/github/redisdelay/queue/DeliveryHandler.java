@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.time.Duration;
+
+/** Works on what a consumer receives. */
+public interface DeliveryHandler {
+
+    /**
+     * Begins to work on a message. Called on a thread of the consumer's executor, for at most
+     * {@code concurrentConsumers} messages at a time. The message occupies its slot until one of the delivery's methods
+     * ({@link Delivery#acknowledge()}, {@link Delivery#negativeAcknowledge}, {@link Delivery#release()},
+     * {@link Delivery#bury}, {@link Delivery#discard()}) is called, from any thread; this method may return earlier. If
+     * it throws, the message is returned at once, its attempt counted.
+     */
+    void handle(Delivery delivery) throws Exception;
+
+    /**
+     * A message's lease is not extended any more because it has been worked on for {@code age}: it will be delivered
+     * again when its lease ends.
+     */
+    default void extensionLimitReached(Delivery delivery, Duration age) {}
+
+    /**
+     * A message has been due for {@code age} while this consumer was working on as many as it may.
+     *
+     * @param longestRunning the delivery that has been worked on for the longest time
+     */
+    default void overdueWhileFull(Duration age, Delivery longestRunning) {}
+
+    /**
+     * Claims began to fail, or work again.
+     *
+     * @param error the last error, or null if claims work again
+     */
+    default void claimsFailing(Throwable error) {}
+
+    /** A message had no body (lost to eviction, or deleted by hand) and was dropped. */
+    default void bodyMissing(String messageId) {}
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+/** What happens when a message is scheduled under an id that is already pending or being delivered. */
+public enum DuplicatePolicy {
+    /** The call fails with a {@link DuplicateMessageException}; the stored message stays as it is. */
+    REJECT,
+    /** Nothing changes and the call succeeds with {@link ScheduleOutcome#IGNORED}. */
+    IGNORE,
+    /** The new body and due time take the place of the stored ones; a delivery under way becomes stale. */
+    REPLACE
+}

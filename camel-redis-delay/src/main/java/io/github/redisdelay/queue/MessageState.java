@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+/** Where an id is: in exactly one of these states at any time. */
+public enum MessageState {
+    /** Stored and waiting for its due time, or due and waiting for a consumer. */
+    DELAYED,
+    /** Being delivered: held by a consumer under a lease. */
+    LEASED,
+    /** Not in the queue. */
+    NONE
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+/**
+ * A queue's figures at one moment, read in one script without disturbing it.
+ *
+ * @param timeMicros the Redis server's time, in microseconds since the epoch
+ * @param delayed messages that wait, due ones included
+ * @param overdue messages that are due and not claimed
+ * @param leased messages being delivered
+ * @param dead dead letters
+ * @param oldestOverdueMicros for how long the oldest overdue message has been due, in microseconds; 0 if there is none
+ * @param nextDueMicros in how many microseconds the next message that is not yet due will be; -1 if there is none
+ */
+public record QueueStats(
+        long timeMicros,
+        long delayed,
+        long overdue,
+        long leased,
+        long dead,
+        long oldestOverdueMicros,
+        long nextDueMicros) {}

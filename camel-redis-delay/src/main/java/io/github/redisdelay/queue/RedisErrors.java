@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import org.redisson.RedissonShutdownException;
+
+/** Tells what an error means for the call that met it. */
+final class RedisErrors {
+
+    private RedisErrors() {}
+
+    static Throwable unwrap(Throwable error) {
+        Throwable e = error;
+        while ((e instanceof CompletionException || e instanceof ExecutionException) && e.getCause() != null) {
+            e = e.getCause();
+        }
+        return e;
+    }
+
+    /**
+     * Whether the answer is Redis's last word: the call was not executed, and repeating it would not help soon. All else
+     * (no connection, no answer, loading, failing over, a slot being moved) is worth another try.
+     */
+    static boolean isRefusal(Throwable error) {
+        if (isClosed(error)) {
+            return true;
+        }
+        String text = text(error);
+        return !text.contains("READONLY")
+                && (text.startsWith("ERR ")
+                        || text.startsWith("OOM ")
+                        || text.startsWith("WRONGTYPE ")
+                        || text.startsWith("NOPERM ")
+                        || text.startsWith("MISCONF ")
+                        || text.startsWith("NOAUTH ")
+                        || text.startsWith("WRONGPASS ")
+                        || isPermanent(error));
+    }
+
+    /** Whether repeating the call will never help: the data is not ours, or the call itself is wrong. */
+    static boolean isPermanent(Throwable error) {
+        String text = text(error);
+        return text.contains("REDISDELAY") || text.contains("WRONGTYPE") || isClosed(error);
+    }
+
+    /** Whether the Redis client was shut down. */
+    static boolean isClosed(Throwable error) {
+        return error instanceof RedissonShutdownException;
+    }
+
+    private static String text(Throwable error) {
+        return String.valueOf(error.getMessage());
+    }
+
+    /** The error for a caller, saying what Redis said. */
+    static DelayQueueException refused(String queue, Throwable error) {
+        String text = text(error);
+        if (text.contains("OOM command not allowed")) {
+            return new DelayQueueException(
+                    "queue '" + queue + "': Redis has no memory left (maxmemory is reached), nothing was stored: "
+                            + text,
+                    error);
+        }
+        return new DelayQueueException("queue '" + queue + "': Redis refused the request: " + text, error);
+    }
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+/**
+ * What a schedule call did.
+ *
+ * @param id the message's id, given or generated
+ * @param outcome what happened
+ * @param scheduledMicros when Redis executed the call, in microseconds since the epoch by its clock
+ * @param dueMicros when the message with this id is due, in microseconds since the epoch by the Redis server's clock
+ */
+public record ScheduleResult(String id, ScheduleOutcome outcome, long scheduledMicros, long dueMicros) {}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+/**
+ * What the Redis server that holds a queue says of itself.
+ *
+ * @param product {@code Redis} or {@code Valkey}
+ * @param version its version, or {@code unknown} where the server does not tell
+ * @param evictionPolicy {@code maxmemory-policy}, or {@code unknown}
+ * @param appendOnly whether the append-only file is on
+ */
+public record ServerInfo(String product, String version, String evictionPolicy, boolean appendOnly) {
+
+    /** Whether the server may throw messages away when its memory is full. */
+    public boolean evicts() {
+        return !evictionPolicy.equals("noeviction") && !evictionPolicy.equals("unknown");
+    }
+}

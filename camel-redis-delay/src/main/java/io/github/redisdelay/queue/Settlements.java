@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+/** What a delivery needs of its queue, for as long as it is under way: longer than its consumer may live. */
+interface Settlements {
+
+    /** The queue's name. */
+    String name();
+
+    Timers timers();
+
+    LeaseKeeper leases();
+
+    /**
+     * Sends what finishes a delivery, until Redis answers.
+     *
+     * @param action a letter that {@code settle.lua} knows
+     */
+    Submission<Settlement> settle(ClaimedDelivery delivery, char action, long micros, byte[] failure);
+
+    /** Extends a lease from now on. */
+    Submission<Settlement> extend(ClaimedDelivery delivery, long leaseMicros);
+}

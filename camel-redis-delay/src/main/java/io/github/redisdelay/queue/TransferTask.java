@@ -1,0 +1,602 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Moves due messages from Redis to one consumer's handler: waits for the earliest of the next due time, a wake-up, free
+ * capacity and the safety interval, then claims as many messages as there is room for.
+ *
+ * <p>Every event (a claim's answer, a wake-up, a timer, a finished message) ends in {@link #step()}, which looks at the
+ * state under the lock, decides, and acts after it has let go of the lock. Nothing here blocks.
+ *
+ * <p>Room is the number of free slots and a read-ahead, which follows what this consumer really finished in the last
+ * 100 ms: none for a slow one, so that it never sits on messages that another could work on.
+ */
+final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
+
+    private static final Logger LOG = LoggerFactory.getLogger(TransferTask.class);
+
+    /** How long to wait at the most without a claim, so that a lost wake-up costs no more than this. */
+    static final long SAFETY_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    /** What was read ahead and not begun for this long is given back. */
+    static final long READ_AHEAD_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** The time over which finished messages are counted for the read-ahead. */
+    static final long WINDOW_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** A message that is overdue for this long while the consumer is full is worth a warning. */
+    static final long OVERDUE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private static final Duration RETURN_AFTER_HANDLER_ERROR = Duration.ofSeconds(1);
+
+    private final Settlements queue;
+    private final ConsumerOptions options;
+    private final Claims claims;
+    private final Supplier<ClaimId> claimIds;
+    private final Timers timers;
+    private final RandomGenerator random;
+    private final Executor executor;
+    private final DeliveryHandler handler;
+    private final Supplier<CompletableFuture<QueueStats>> stats;
+    private final Runnable stopped;
+    private final long leaseNanos;
+
+    private final ReentrantLock lock = new ReentrantLock();
+
+    // All below are guarded by lock.
+    private enum Mode {
+        RUNNING,
+        SUSPENDED,
+        STOPPED
+    }
+
+    private Mode mode = Mode.SUSPENDED;
+    /** Claimed and not begun, in order. */
+    private final ArrayDeque<ClaimedDelivery> readAhead = new ArrayDeque<>();
+    /** Begun and not finished, the longest running first. */
+    private final LinkedHashSet<ClaimedDelivery> underWay = new LinkedHashSet<>();
+    /** Whether the one under way must stay alone: its last deliveries ended by lost leases. */
+    private boolean alone;
+
+    private boolean claiming;
+    /** When the next message is due, as far as this consumer knows, by the local clock. */
+    private long nextDueNanos;
+    /** When the next lease ends, as far as this consumer knows; claimed only into free slots. */
+    private long nextEndNanos;
+    /** The earliest event that wake-ups told of since the claim under way was sent. */
+    private long wokenNanos = Long.MAX_VALUE;
+
+    private Timers.Timer timer;
+    private long timerNanos;
+    private int refusals;
+    private long failingSinceNanos;
+    private Throwable lastError;
+    private boolean overdueReported;
+    private long windowStartNanos;
+    private int finishedInWindow;
+    private int finishedBefore;
+
+    /**
+     * @param stats reads the queue's figures
+     * @param stopped told when the task has stopped
+     */
+    TransferTask(
+            Settlements queue,
+            ConsumerOptions options,
+            Claims claims,
+            Supplier<ClaimId> claimIds,
+            Timers timers,
+            RandomGenerator random,
+            Executor executor,
+            DeliveryHandler handler,
+            Supplier<CompletableFuture<QueueStats>> stats,
+            Runnable stopped) {
+        this.queue = queue;
+        this.options = options;
+        this.claims = claims;
+        this.claimIds = claimIds;
+        this.timers = timers;
+        this.random = random;
+        this.executor = executor;
+        this.handler = handler;
+        this.stats = stats;
+        this.stopped = stopped;
+        this.leaseNanos = options.visibilityTimeout().toNanos();
+        long now = timers.nanoTime();
+        this.nextDueNanos = now;
+        this.nextEndNanos = now;
+        this.windowStartNanos = now;
+        this.timerNanos = now;
+    }
+
+    /** A message is due in this many microseconds, or something is worth a look now (0). */
+    void wakeUp(long waitMicros) {
+        lock.lock();
+        try {
+            if (mode == Mode.STOPPED) {
+                return;
+            }
+            long at = timers.nanoTime() + saturatedNanos(waitMicros);
+            if (claiming) {
+                // The claim may have looked before the message was there.
+                wokenNanos = Math.min(wokenNanos, at);
+            }
+            nextDueNanos = Math.min(nextDueNanos, at);
+        } finally {
+            lock.unlock();
+        }
+        step();
+    }
+
+    /** Looks at everything now: wake-ups may have been missed. */
+    void makePass() {
+        lock.lock();
+        try {
+            nextEndNanos = Math.min(nextEndNanos, timers.nanoTime());
+        } finally {
+            lock.unlock();
+        }
+        wakeUp(0);
+    }
+
+    @Override
+    public void resume() {
+        lock.lock();
+        try {
+            if (mode == Mode.SUSPENDED) {
+                mode = Mode.RUNNING;
+                nextDueNanos = timers.nanoTime();
+                nextEndNanos = nextDueNanos;
+            }
+        } finally {
+            lock.unlock();
+        }
+        step();
+    }
+
+    @Override
+    public void suspend() {
+        lock.lock();
+        try {
+            if (mode == Mode.RUNNING) {
+                mode = Mode.SUSPENDED;
+            }
+        } finally {
+            lock.unlock();
+        }
+        step();
+    }
+
+    @Override
+    public void stop(boolean extendLeases) {
+        List<ClaimedDelivery> letGo = List.of();
+        boolean first;
+        lock.lock();
+        try {
+            first = mode != Mode.STOPPED;
+            mode = Mode.STOPPED;
+            if (!extendLeases) {
+                letGo = new ArrayList<>(underWay);
+            }
+        } finally {
+            lock.unlock();
+        }
+        letGo.forEach(queue.leases()::remove);
+        step();
+        if (first) {
+            claims.close();
+            stopped.run();
+        }
+    }
+
+    @Override
+    public int underWay() {
+        lock.lock();
+        try {
+            return underWay.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public Duration failingFor() {
+        lock.lock();
+        try {
+            return lastError == null ? Duration.ZERO : Duration.ofNanos(timers.nanoTime() - failingSinceNanos);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public Throwable lastError() {
+        lock.lock();
+        try {
+            return lastError;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void finished(ClaimedDelivery delivery, boolean worked) {
+        lock.lock();
+        try {
+            if (underWay.remove(delivery)) {
+                alone = alone && !underWay.isEmpty();
+                if (worked) {
+                    countFinished(timers.nanoTime());
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        step();
+    }
+
+    /** A claim's sending got no answer; it is repeated. */
+    void attemptFailed(Throwable error) {
+        boolean first;
+        lock.lock();
+        try {
+            first = lastError == null;
+            if (first) {
+                failingSinceNanos = timers.nanoTime();
+            }
+            lastError = error;
+            first = first && mode != Mode.STOPPED;
+        } finally {
+            lock.unlock();
+        }
+        if (first) {
+            tell(() -> handler.claimsFailing(error));
+        }
+    }
+
+    /** Decides what is to be done now, and does it. */
+    private void step() {
+        List<ClaimedDelivery> release = new ArrayList<>(0);
+        List<ClaimedDelivery> begin = new ArrayList<>(0);
+        ClaimRequest claim = null;
+        long now;
+        lock.lock();
+        try {
+            now = timers.nanoTime();
+            if (mode != Mode.RUNNING) {
+                release.addAll(readAhead);
+                readAhead.clear();
+                cancelTimer();
+            } else {
+                dropOldReadAhead(now, release);
+                begin(now, begin, release);
+                claim = nextClaim(now);
+                if (claim != null) {
+                    claiming = true;
+                    wokenNanos = Long.MAX_VALUE;
+                }
+                armTimer(now);
+            }
+        } finally {
+            lock.unlock();
+        }
+        for (ClaimedDelivery delivery : begin) {
+            hand(delivery);
+        }
+        for (ClaimedDelivery delivery : release) {
+            delivery.release();
+        }
+        if (claim != null) {
+            ClaimRequest request = claim;
+            try {
+                claims.claim(request).whenComplete((reply, error) -> answered(request, now, reply, error));
+            } catch (RuntimeException e) {
+                refused(e);
+            }
+        }
+    }
+
+    /** Gives back what waits for a slot for too long. Holds the lock. */
+    private void dropOldReadAhead(long now, List<ClaimedDelivery> release) {
+        ClaimedDelivery first = readAhead.peek();
+        if (first == null || (!isSuspicious(first) && now - first.answeredNanos() < patience(first))) {
+            return; // the others came later
+        }
+        readAhead.removeIf(delivery -> {
+            boolean old = now - delivery.answeredNanos() >= patience(delivery);
+            if (old) {
+                release.add(delivery);
+            }
+            return old;
+        });
+    }
+
+    /** How long a message may wait for a slot. One that has to be begun alone waits for those under way. */
+    private long patience(ClaimedDelivery delivery) {
+        return isSuspicious(delivery) ? leaseNanos / 2 : Math.min(READ_AHEAD_NANOS, leaseNanos / 3);
+    }
+
+    /** Whether a message may have killed its last consumers: it is begun alone, so that it harms no other. */
+    private static boolean isSuspicious(ClaimedDelivery delivery) {
+        return delivery.lostLeases() >= 2;
+    }
+
+    /** Takes what can be begun. Holds the lock. */
+    private void begin(long now, List<ClaimedDelivery> begin, List<ClaimedDelivery> release) {
+        while (!readAhead.isEmpty() && freeSlots() > 0) {
+            ClaimedDelivery next = readAhead.peek();
+            if (now - next.claimSentNanos() > leaseNanos / 2) {
+                // It could end up being worked on twice.
+                release.add(readAhead.poll());
+                continue;
+            }
+            boolean suspicious = isSuspicious(next);
+            if (suspicious && !underWay.isEmpty()) {
+                return;
+            }
+            readAhead.poll();
+            alone = suspicious;
+            next.begun(now);
+            underWay.add(next);
+            begin.add(next);
+        }
+    }
+
+    /** Holds the lock. */
+    private int freeSlots() {
+        return alone ? 0 : options.concurrentConsumers() - underWay.size();
+    }
+
+    /** The claim to send now, or null. Holds the lock. */
+    private ClaimRequest nextClaim(long now) {
+        if (claiming) {
+            return null;
+        }
+        int endedRoom = endedRoom();
+        int room = room(now);
+        boolean due = now - nextDueNanos >= 0 && worthAClaim(room, endedRoom);
+        boolean ended = now - nextEndNanos >= 0 && endedRoom > 0;
+        if (!due && !ended) {
+            return null;
+        }
+        int messages = Math.min(options.maxMessagesPerPoll(), room);
+        return new ClaimRequest(
+                claimIds.get(), TimeUnit.NANOSECONDS.toMicros(leaseNanos), messages, Math.min(messages, endedRoom));
+    }
+
+    /** How many messages whose lease ended may come. Holds the lock. */
+    private int endedRoom() {
+        return waitsToBeAlone() ? 0 : Math.max(0, freeSlots() - readAhead.size());
+    }
+
+    private boolean waitsToBeAlone() {
+        return !readAhead.isEmpty() && isSuspicious(readAhead.peek());
+    }
+
+    /** How many messages may come. Holds the lock. */
+    private int room(long now) {
+        return alone || waitsToBeAlone() ? 0 : Math.max(0, freeSlots() + readAheadSize(now) - readAhead.size());
+    }
+
+    /** A fast consumer claims again when half of its read-ahead is used up, not for each message. Holds the lock. */
+    private boolean worthAClaim(int room, int endedRoom) {
+        return endedRoom > 0 || (room > 0 && room >= readAhead.size());
+    }
+
+    /** Holds the lock. */
+    private int readAheadSize(long now) {
+        shiftWindow(now);
+        return Math.min(options.maxMessagesPerPoll(), Math.max(finishedInWindow, finishedBefore));
+    }
+
+    private void countFinished(long now) {
+        shiftWindow(now);
+        finishedInWindow++;
+    }
+
+    private void shiftWindow(long now) {
+        long windows = (now - windowStartNanos) / WINDOW_NANOS;
+        if (windows > 0) {
+            finishedBefore = windows == 1 ? finishedInWindow : 0;
+            finishedInWindow = 0;
+            windowStartNanos += windows * WINDOW_NANOS;
+        }
+    }
+
+    /** Sets the timer to the next thing that this task has to do by itself. Holds the lock. */
+    private void armTimer(long now) {
+        long next = Long.MAX_VALUE;
+        if (!claiming) {
+            int room = room(now);
+            int endedRoom = endedRoom();
+            if (worthAClaim(room, endedRoom)) {
+                next = nextDueNanos - now;
+            } else if (room == 0 && !overdueReported) {
+                next = nextDueNanos - now + OVERDUE_NANOS;
+            }
+            if (endedRoom > 0) {
+                next = Math.min(next, nextEndNanos - now);
+            }
+        }
+        if (!readAhead.isEmpty()) {
+            next = Math.min(next, readAhead.peek().answeredNanos() + patience(readAhead.peek()) - now);
+        }
+        if (next == Long.MAX_VALUE) {
+            cancelTimer();
+            return;
+        }
+        next = Math.max(0, next);
+        if (timer != null) {
+            if (timerNanos == now + next) {
+                return;
+            }
+            timer.cancel();
+        }
+        timerNanos = now + next;
+        Timers.Timer[] self = new Timers.Timer[1];
+        self[0] = timers.schedule(next, () -> timerFired(self));
+        timer = self[0];
+    }
+
+    private void cancelTimer() {
+        if (timer != null) {
+            timer.cancel();
+            timer = null;
+        }
+    }
+
+    private void timerFired(Timers.Timer[] fired) {
+        boolean full = false;
+        lock.lock();
+        try {
+            if (timer != fired[0]) {
+                return; // an older timer that could not be cancelled any more
+            }
+            timer = null;
+            long now = timers.nanoTime();
+            if (mode == Mode.RUNNING
+                    && !overdueReported
+                    && !claiming
+                    && room(now) == 0
+                    && now - nextDueNanos >= OVERDUE_NANOS) {
+                overdueReported = true;
+                full = true;
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (full) {
+            reportOverdue();
+        }
+        step();
+    }
+
+    /** Others may have taken what was due: asks before it warns. */
+    private void reportOverdue() {
+        stats.get().whenComplete((figures, error) -> {
+            if (error != null) {
+                return;
+            }
+            ClaimedDelivery longest = null;
+            lock.lock();
+            try {
+                if (!underWay.isEmpty() && mode == Mode.RUNNING) {
+                    longest = underWay.iterator().next();
+                }
+            } finally {
+                lock.unlock();
+            }
+            Duration age = Duration.of(figures.oldestOverdueMicros(), java.time.temporal.ChronoUnit.MICROS);
+            if (longest != null && age.toNanos() >= OVERDUE_NANOS) {
+                ClaimedDelivery running = longest;
+                tell(() -> handler.overdueWhileFull(age, running));
+            }
+        });
+    }
+
+    private void answered(ClaimRequest request, long sentNanos, ClaimReply reply, Throwable error) {
+        if (error != null) {
+            refused(RedisErrors.unwrap(error));
+            return;
+        }
+        boolean recovered;
+        lock.lock();
+        try {
+            long now = timers.nanoTime();
+            claiming = false;
+            refusals = 0;
+            recovered = lastError != null && mode != Mode.STOPPED;
+            lastError = null;
+            overdueReported = false;
+            for (ClaimReply.ClaimedMessage message : reply.messages()) {
+                readAhead.add(new ClaimedDelivery(
+                        queue, message, request.claimId(), reply.timeMicros(), sentNanos, now, this));
+            }
+            // The earliest of the answer, the wake-ups since the claim was sent, and the safety interval.
+            long safety = now + SAFETY_NANOS - random.nextLong(SAFETY_NANOS / 10);
+            nextDueNanos = Math.min(safety, Math.min(wokenNanos, after(now, reply.nextDueMicros())));
+            nextEndNanos = Math.min(safety, after(now, reply.nextEndMicros()));
+            if (reply.nextEndMicros() == 0 && request.ended() == 0) {
+                // Not asked for: there was no free slot. It is looked at when there is one.
+                nextEndNanos = now;
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (recovered) {
+            tell(() -> handler.claimsFailing(null));
+        }
+        for (String id : reply.dropped()) {
+            LOG.warn("queue '{}': message '{}' had no body and was dropped", queue.name(), id);
+            tell(() -> handler.bodyMissing(id));
+        }
+        step();
+    }
+
+    private void refused(Throwable error) {
+        attemptFailed(error);
+        lock.lock();
+        try {
+            claiming = false;
+            refusals++;
+            long again = timers.nanoTime() + Backoff.nanos(refusals, random);
+            nextDueNanos = again;
+            nextEndNanos = again;
+        } finally {
+            lock.unlock();
+        }
+        step();
+    }
+
+    private void hand(ClaimedDelivery delivery) {
+        queue.leases().keep(delivery, queue, options, handler);
+        try {
+            executor.execute(() -> work(delivery));
+        } catch (RuntimeException e) {
+            // The executor is being shut down.
+            LOG.debug("queue '{}': message '{}' could not be begun", queue.name(), delivery.id(), e);
+            delivery.release();
+        }
+    }
+
+    private void work(ClaimedDelivery delivery) {
+        try {
+            handler.handle(delivery);
+        } catch (Throwable e) {
+            LOG.warn("queue '{}': the handler of message '{}' failed", queue.name(), delivery.id(), e);
+            delivery.negativeAcknowledge(RETURN_AFTER_HANDLER_ERROR, new byte[0]);
+        }
+    }
+
+    /** Tells the handler something; what it throws must not stop the transfer. */
+    private void tell(Runnable report) {
+        try {
+            report.run();
+        } catch (RuntimeException e) {
+            LOG.warn("queue '{}': a listener failed", queue.name(), e);
+        }
+    }
+
+    private static long after(long now, long micros) {
+        return micros < 0 ? Long.MAX_VALUE : now + saturatedNanos(micros);
+    }
+
+    /** Capped at ten years, so that sums with a clock reading stay comparable. */
+    private static long saturatedNanos(long micros) {
+        return TimeUnit.MICROSECONDS.toNanos(Math.min(micros, TimeUnit.DAYS.toMicros(3650)));
+    }
+}

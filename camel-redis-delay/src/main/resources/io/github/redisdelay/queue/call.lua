@@ -1,0 +1,83 @@
+-- Included at the top of every script that changes something: one effect for each request, however often it is sent.
+--
+-- The client numbers the calls of each lane, has one call of a lane outstanding and repeats it, with the same
+-- arguments, until it is answered. The hash `calls` holds for each client and lane the sequence number of the last call
+-- that was executed, when that was, and its result:
+--     equal sequence   this is a repeat: answer the stored result, change nothing
+--     lower sequence   a copy that was held up in the network: refuse it
+--     higher sequence  execute, and store the result in the same script
+--
+-- calls: lane (bytes) -> struct '<dd' sequence, time in microseconds; then the result (bytes)
+
+-- Records that nobody used for this long are dropped, a few with each new lane, and the key expires after twice that.
+local UNUSED_MICROS = 86400 * 1000000
+local UNUSED_SECONDS = 2 * 86400
+
+-- The largest integer that a double, and so a score, holds exactly.
+local MAX_EXACT = 9007199254740991
+
+-- A whole number within bounds, or an error. Called before anything is written.
+local function integer(text, low, high, what)
+  local n = tonumber(text)
+  if not n or n ~= math.floor(n) or n < low or n > high then
+    error('REDISDELAY argument: ' .. what)
+  end
+  return n
+end
+
+-- The server's clock in whole microseconds since the epoch. Read once for each call.
+local function server_time()
+  local t = redis.call('TIME')
+  return tonumber(t[1]) * 1000000 + tonumber(t[2])
+end
+
+-- The stored result if this call is a repeat, or nil if it is to be executed.
+local function repeated(calls, lane, sequence)
+  local record = redis.call('HGET', calls, lane)
+  if not record then
+    return nil, true
+  end
+  local last, _, result = struct.unpack('<dd', record)
+  if sequence > last then
+    return nil, false
+  end
+  if sequence < last then
+    error('REDISDELAY superseded: a later call of this lane was executed')
+  end
+  return string.sub(record, 17), false
+end
+
+-- Stores the result of this call; with a lane's first call, drops up to three records of clients that are long gone.
+-- Not a first write: what it needs of memory must not be refused (see the scripts).
+local function remember(calls, lane, sequence, now, result, first)
+  if first then
+    local candidates = redis.call('HRANDFIELD', calls, 3)
+    for i = 1, #candidates do
+      local record = redis.call('HGET', calls, candidates[i])
+      local _, used = struct.unpack('<dd', record)
+      if used < now - UNUSED_MICROS then
+        redis.call('HDEL', calls, candidates[i])
+      end
+    end
+  end
+  redis.call('HSET', calls, lane, struct.pack('<dd', sequence, now) .. result)
+  redis.call('EXPIRE', calls, UNUSED_SECONDS)
+end
+
+-- Refuses a queue whose data is of a later format. `config` may be empty: then the format is this one.
+local function check_format(config)
+  local version = redis.call('HGET', config, 'format')
+  if version and version ~= '1' then
+    error('REDISDELAY format: this queue has format ' .. version .. ', this client knows format 1')
+  end
+end
+
+-- Tells waiting consumers that something is due earlier than they know. Called before the first write: subscribers get
+-- it after the script has ended, and if publishing is refused nothing is half done.
+-- message: wait in microseconds, space, the queue's base key
+local function wake_up(channel, queue, delayed, earliest, now)
+  local head = redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')
+  if not head[2] or earliest < tonumber(head[2]) then
+    redis.call('PUBLISH', channel, string.format('%.0f', math.max(0, earliest - now)) .. ' ' .. queue)
+  end
+end

@@ -1,0 +1,60 @@
+-- Extends leases.
+--
+-- KEYS  1 messages  2 leased  3 state  4 calls  5 config
+-- ARGV  1 lane  2 sequence
+--       then three for each delivery, at most 256:
+--         id
+--         claim id (16 bytes)
+--         for how long from now, in microseconds
+-- Reply bytes: struct 'd' time of the call, then for each delivery 'Bd' outcome and the end of the lease (0: none)
+--         1 done  2 stale: the message is gone  3 stale: it waits, or another delivery holds it
+-- Cost  O(log N) for each delivery
+
+--@include call.lua
+--@include record.lua
+
+local messages, leased, state, calls, config = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local lane = ARGV[1]
+local sequence = integer(ARGV[2], 1, MAX_EXACT, 'sequence')
+local count = (#ARGV - 2) / 3
+if count < 1 or count > 256 or count ~= math.floor(count) then
+  error('REDISDELAY argument: number of deliveries')
+end
+
+local stored, first = repeated(calls, lane, sequence)
+if stored then
+  return stored
+end
+check_format(config)
+redis.call('HLEN', messages)
+redis.call('ZCARD', leased)
+redis.call('HLEN', state)
+for i = 1, count do
+  local at = 2 + (i - 1) * 3
+  if #ARGV[at + 1] == 0 or #ARGV[at + 2] ~= 16 or ARGV[at + 2] == NO_CLAIM then
+    error('REDISDELAY argument: delivery ' .. i)
+  end
+  integer(ARGV[at + 3], 1, MAX_EXACT, 'lease of delivery ' .. i)
+end
+
+local now = server_time()
+-- Needs no memory: after it, nothing is refused when memory is full.
+redis.call('ZREM', leased, '')
+local reply = { struct.pack('<d', now) }
+for i = 1, count do
+  local at = 2 + (i - 1) * 3
+  local id = ARGV[at + 1]
+  local outcome, expires = 1, 0
+  if holds(leased, state, id, ARGV[at + 2]) then
+    expires = math.min(now + tonumber(ARGV[at + 3]), MAX_EXACT)
+    redis.call('ZADD', leased, expires, id)
+  elseif redis.call('HEXISTS', messages, id) == 1 then
+    outcome = 3
+  else
+    outcome = 2
+  end
+  reply[i + 1] = struct.pack('<Bd', outcome, expires)
+end
+reply = table.concat(reply)
+remember(calls, lane, sequence, now, reply, first)
+return reply

@@ -1,0 +1,32 @@
+-- Included where state records are read or written.
+--
+-- state: id -> struct '<BBBBI4c16dd' and bytes
+--     version (1), deliveries lost in a row by an ended lease, why it came again (0 did not, 1 failed, 2 lease ended,
+--     3 released), priority (0), attempts, claim id (zeros: not held), due time of this delivery, due time of the first
+--     one, then what the last failure left (bytes of the client's)
+local RECORD = '<BBBBI4c16dd'
+local RECORD_LENGTH = 40
+local NO_CLAIM = string.rep('\0', 16)
+
+-- The record as a table; one that is missing or not readable counts as a message that was never delivered.
+local function read_record(bytes, due)
+  if bytes and #bytes >= RECORD_LENGTH and string.byte(bytes, 1) == 1 then
+    local _, lost, reason, priority, attempts, claim, this_due, first_due = struct.unpack(RECORD, bytes)
+    return { lost = lost, reason = reason, priority = priority, attempts = attempts, claim = claim, due = this_due,
+      first_due = first_due, failure = string.sub(bytes, RECORD_LENGTH + 1) }
+  end
+  return { lost = 0, reason = 0, priority = 0, attempts = 0, claim = NO_CLAIM, due = due, first_due = due, failure = '' }
+end
+
+local function write_record(r)
+  return struct.pack(RECORD, 1, r.lost, r.reason, r.priority, r.attempts, r.claim, r.due, r.first_due) .. r.failure
+end
+
+-- Whether the message is leased under this claim id. A lease that has ended and that nobody claimed still counts.
+local function holds(leased, state, id, claim)
+  if not redis.call('ZSCORE', leased, id) then
+    return false
+  end
+  local bytes = redis.call('HGET', state, id)
+  return bytes and #bytes >= RECORD_LENGTH and string.sub(bytes, 9, 24) == claim, bytes
+end

@@ -1,0 +1,12 @@
+-- What the server says of itself. Changes nothing.
+--
+-- KEYS  1 any key of the queue, which decides the node that is asked
+-- Reply bytes: the sections server, memory and persistence of INFO; empty where the user may not ask
+-- Cost  O(1)
+
+local sections = {}
+for i, section in ipairs({ 'server', 'memory', 'persistence' }) do
+  local text = redis.pcall('INFO', section)
+  sections[i] = type(text) == 'string' and text or ''
+end
+return table.concat(sections, '\r\n')

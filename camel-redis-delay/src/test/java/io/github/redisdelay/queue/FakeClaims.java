@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** Claims that a test answers, one by one. */
+final class FakeClaims implements Claims {
+
+    /** A claim that was sent. */
+    record Sent(ClaimRequest request, long atNanos, CompletableFuture<ClaimReply> answer) {}
+
+    static final long TIME = 1_700_000_000_000_000L;
+
+    private final Timers timers;
+    final List<Sent> sent = new ArrayList<>();
+    /** Answers each claim with an empty hand at once. */
+    boolean answerEmpty;
+
+    RuntimeException failure;
+    int closed;
+
+    FakeClaims(Timers timers) {
+        this.timers = timers;
+    }
+
+    @Override
+    public CompletableFuture<ClaimReply> claim(ClaimRequest request) {
+        CompletableFuture<ClaimReply> answer = new CompletableFuture<>();
+        sent.add(new Sent(request, timers.nanoTime(), answer));
+        if (failure != null) {
+            throw failure;
+        }
+        if (answerEmpty) {
+            answer.complete(reply(null, null));
+        }
+        return answer;
+    }
+
+    @Override
+    public void close() {
+        closed++;
+    }
+
+    int count() {
+        return sent.size();
+    }
+
+    Sent last() {
+        return sent.get(sent.size() - 1);
+    }
+
+    void answer(ClaimReply reply) {
+        last().answer().complete(reply);
+    }
+
+    /** The claim under way is refused. */
+    void refuse(String message) {
+        last().answer().completeExceptionally(new IllegalStateException(message));
+    }
+
+    /** A reply; null means that there is no such thing. */
+    static ClaimReply reply(Duration nextDue, Duration nextEnd, ClaimReply.ClaimedMessage... messages) {
+        return new ClaimReply(TIME, micros(nextDue), micros(nextEnd), List.of(messages), List.of());
+    }
+
+    static ClaimReply.ClaimedMessage message(String id) {
+        return message(id, 0);
+    }
+
+    static ClaimReply.ClaimedMessage message(String id, int lostLeases) {
+        return new ClaimReply.ClaimedMessage(
+                id, new byte[0], 1 + lostLeases, lostLeases, 0, TIME - 10, TIME - 5, TIME - 5, new byte[0]);
+    }
+
+    static ClaimReply.ClaimedMessage[] messages(int from, int to) {
+        ClaimReply.ClaimedMessage[] all = new ClaimReply.ClaimedMessage[to - from];
+        for (int i = from; i < to; i++) {
+            all[i - from] = message("m" + i);
+        }
+        return all;
+    }
+
+    private static long micros(Duration duration) {
+        return duration == null ? -1 : duration.toNanos() / 1000;
+    }
+}

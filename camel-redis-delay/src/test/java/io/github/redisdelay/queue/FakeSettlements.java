@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Notes what deliveries send, and answers it at once or leaves that to the test. */
+final class FakeSettlements implements Settlements {
+
+    /** What finished a delivery. */
+    record Settled(String id, char action, long micros, long atNanos) {}
+
+    /** An extension that was asked for. */
+    record Extended(String id, long micros, long atNanos, Submission<Settlement> submission) {}
+
+    private final Timers timers;
+    private final LeaseKeeper leases;
+    final List<Settled> settled = new ArrayList<>();
+    final List<Extended> extended = new ArrayList<>();
+    /** What extensions are answered with; null leaves them waiting. */
+    Settlement extensions = Settlement.DONE;
+    /** Run when the keeper of leases is asked for. */
+    Runnable onLeases = () -> {};
+
+    FakeSettlements(Timers timers) {
+        this.timers = timers;
+        this.leases = new LeaseKeeper(timers);
+    }
+
+    @Override
+    public String name() {
+        return "orders";
+    }
+
+    @Override
+    public Timers timers() {
+        return timers;
+    }
+
+    @Override
+    public LeaseKeeper leases() {
+        onLeases.run();
+        return leases;
+    }
+
+    @Override
+    public Submission<Settlement> settle(ClaimedDelivery delivery, char action, long micros, byte[] failure) {
+        settled.add(new Settled(delivery.id(), action, micros, timers.nanoTime()));
+        Submission<Settlement> submission = new Submission<>();
+        submission.succeed(Settlement.DONE);
+        return submission;
+    }
+
+    @Override
+    public Submission<Settlement> extend(ClaimedDelivery delivery, long leaseMicros) {
+        Submission<Settlement> submission = new Submission<>();
+        extended.add(new Extended(delivery.id(), leaseMicros, timers.nanoTime(), submission));
+        if (extensions != null) {
+            submission.succeed(extensions);
+        }
+        return submission;
+    }
+
+    List<String> ids(char action) {
+        return settled.stream()
+                .filter(s -> s.action() == action)
+                .map(Settled::id)
+                .toList();
+    }
+
+    LeaseKeeper keeper() {
+        return leases;
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.redisson.api.RScript;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.ByteArrayCodec;
+import org.redisson.client.codec.StringCodec;
+
+/**
+ * Everything that a queue holds in Redis, read at one moment, as readable text: key, then id, then value. Bytes are
+ * ISO-8859-1 text, so that none is lost.
+ */
+record QueueSnapshot(Map<String, Map<String, String>> keys) {
+
+    private static final List<String> PARTS = List.of("messages", "delayed", "leased", "state", "calls");
+    private static final List<String> DEAD_PARTS = List.of("messages", "delayed", "leased", "state");
+    private static final String READ = load("snapshot.lua");
+    private static final String SHIFT = load("shift.lua");
+
+    private static String load(String resource) {
+        try (InputStream in = QueueSnapshot.class.getResourceAsStream(resource)) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** An empty queue. */
+    static QueueSnapshot empty() {
+        QueueSnapshot snapshot = new QueueSnapshot(new TreeMap<>());
+        PARTS.forEach(part -> snapshot.keys.put(part, new TreeMap<>()));
+        DEAD_PARTS.forEach(part -> snapshot.keys.put("dead:" + part, new TreeMap<>()));
+        return snapshot;
+    }
+
+    static QueueSnapshot read(RedissonClient redisson, QueueKeys queue) {
+        List<Object> names = new ArrayList<>();
+        PARTS.forEach(part -> names.add(queue.key(part)));
+        DEAD_PARTS.forEach(part -> names.add(queue.dead().key(part)));
+        List<byte[]> reply = redisson.getScript(ByteArrayCodec.INSTANCE)
+                .eval(RScript.Mode.READ_WRITE, READ, RedissonCaller.LIST, names);
+        QueueSnapshot snapshot = empty();
+        int at = 0;
+        for (int k = 0; k < names.size(); k++) {
+            String part = k < PARTS.size() ? PARTS.get(k) : "dead:" + DEAD_PARTS.get(k - PARTS.size());
+            int count = Integer.parseInt(latin(reply.get(at++)));
+            for (int i = 0; i < count; i += 2) {
+                byte[] value = reply.get(at + i + 1);
+                snapshot.keys
+                        .get(part)
+                        .put(
+                                latin(reply.get(at + i)),
+                                switch (part) {
+                                    case "messages", "dead:messages" -> message(value);
+                                    case "state", "dead:state" -> state(value);
+                                    case "calls" -> call(value);
+                                    default -> String.valueOf((long) Double.parseDouble(latin(value)));
+                                });
+            }
+            at += count;
+        }
+        return snapshot;
+    }
+
+    /** Lets time pass: all due times and ends of leases come nearer. */
+    static void shift(RedissonClient redisson, QueueKeys queue, long micros) {
+        redisson.getScript(StringCodec.INSTANCE)
+                .eval(
+                        RScript.Mode.READ_WRITE,
+                        SHIFT,
+                        RScript.ReturnType.VALUE,
+                        List.of(queue.key("delayed"), queue.key("leased")),
+                        Long.toString(micros));
+    }
+
+    static String latin(byte[] bytes) {
+        return new String(bytes, StandardCharsets.ISO_8859_1);
+    }
+
+    private static String message(byte[] bytes) {
+        ByteBuffer in = little(bytes);
+        return message((long) in.getDouble(), latin(rest(in)));
+    }
+
+    static String message(long scheduled, String body) {
+        return "scheduled " + scheduled + " body " + body;
+    }
+
+    private static String state(byte[] bytes) {
+        ByteBuffer in = little(bytes);
+        assertThat(in.get()).as("version of a state record").isEqualTo((byte) 1);
+        int lost = in.get();
+        int reason = in.get();
+        assertThat(in.get()).as("priority of a state record").isEqualTo((byte) 0);
+        int attempts = in.getInt();
+        byte[] claim = new byte[ClaimId.LENGTH];
+        in.get(claim);
+        return state(
+                attempts,
+                lost,
+                reason,
+                HexFormat.of().formatHex(claim),
+                (long) in.getDouble(),
+                (long) in.getDouble(),
+                latin(rest(in)));
+    }
+
+    static String state(int attempts, int lost, int reason, String claim, long due, long firstDue, String failure) {
+        return "attempts " + attempts + " lost " + lost + " reason " + reason + " claim " + claim + " due " + due
+                + " first " + firstDue + " failure " + failure;
+    }
+
+    private static String call(byte[] bytes) {
+        ByteBuffer in = little(bytes);
+        return call((long) in.getDouble(), (long) in.getDouble(), latin(rest(in)));
+    }
+
+    static String call(long sequence, long time, String result) {
+        return "sequence " + sequence + " at " + time + " result "
+                + HexFormat.of().formatHex(result.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    private static ByteBuffer little(byte[] bytes) {
+        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    private static byte[] rest(ByteBuffer in) {
+        byte[] rest = new byte[in.remaining()];
+        in.get(rest);
+        return rest;
+    }
+
+    Map<String, String> messages() {
+        return keys.get("messages");
+    }
+
+    /** I3: an id is in exactly one of delayed and leased, and has a body as long as it is in one. */
+    void assertOneStateAtATime(boolean bodiesMayBeMissing) {
+        for (String queue : List.of("", "dead:")) {
+            Set<String> delayed = keys.get(queue + "delayed").keySet();
+            Set<String> leased = keys.get(queue + "leased").keySet();
+            Set<String> messages = keys.get(queue + "messages").keySet();
+            Set<String> all = new HashSet<>(delayed);
+            all.addAll(leased);
+            assertThat(all).as("ids in both sets: " + delayed + leased).hasSize(delayed.size() + leased.size());
+            if (bodiesMayBeMissing) {
+                assertThat(all).as("ids with a body").containsAll(messages);
+            } else {
+                assertThat(messages).as("ids with a body").isEqualTo(all);
+            }
+            assertThat(all)
+                    .as("ids with a state record")
+                    .containsAll(keys.get(queue + "state").keySet());
+        }
+    }
+}

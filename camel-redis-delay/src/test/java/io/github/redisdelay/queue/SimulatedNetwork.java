@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.redisdelay.queue.Timers.Timer;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.random.RandomGenerator;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisTimeoutException;
+
+/**
+ * What lies between clients and a real Redis, in the hands of a test: every sending waits until the test executes it,
+ * answers it, loses it or keeps a copy. One thread does everything, so that a seed decides a whole history.
+ *
+ * <p>Each execution is compared with the {@link QueueModel}: the answer, and then everything that the queue holds.
+ */
+final class SimulatedNetwork implements RedisCaller {
+
+    /** One sending of a call. */
+    static final class Packet {
+        final LuaScript script;
+        final List<Object> keys;
+        final Object[] arguments;
+        /** Null for a copy whose answer nobody waits for. */
+        CompletableFuture<Object> answer;
+
+        boolean executed;
+        Object reply;
+        Throwable error;
+
+        Packet(LuaScript script, List<Object> keys, Object[] arguments, CompletableFuture<Object> answer) {
+            this.script = script;
+            this.keys = keys;
+            this.arguments = arguments.clone();
+            this.answer = answer;
+        }
+    }
+
+    private final RedissonClient redisson;
+    private final RedisCaller redis;
+    private final QueueKeys keys;
+    final QueueModel model = new QueueModel();
+    final SimulatedTimers timers = new SimulatedTimers();
+    final List<Packet> packets = new ArrayList<>();
+    /** How many bytes of bodies claims may give. */
+    long maxClaimBytes = ClaimRequest.MAX_BYTES;
+    /** How often each body of a schedule call was executed, repeats not counted. */
+    final Map<String, Integer> executedBodies = new HashMap<>();
+
+    private final Set<String> gone = new HashSet<>();
+    private QueueSnapshot last = QueueSnapshot.empty();
+    private boolean bodiesMissing;
+    int executions;
+
+    SimulatedNetwork(RedissonClient redisson, QueueKeys keys) {
+        this.redisson = redisson;
+        this.redis = new RedissonCaller(redisson);
+        this.keys = keys;
+    }
+
+    /** A client on this network. */
+    DelayQueueClient client(RandomGenerator random) {
+        return new DelayQueueClient(this, ClientOptions.DEFAULTS, timers, random, () -> 0, redisson);
+    }
+
+    @Override
+    public CompletableFuture<Object> call(LuaScript script, List<Object> keys, Object[] arguments, int attempt) {
+        CompletableFuture<Object> answer = new CompletableFuture<>();
+        Packet packet = new Packet(script, keys, arguments, answer);
+        if (script == LuaScript.CLAIM) {
+            packet.arguments[6] = Lane.ascii(maxClaimBytes);
+        }
+        packets.add(packet);
+        return answer;
+    }
+
+    /** Executes and answers everything in the order of sending, what follows from the answers included. */
+    void deliverAll() {
+        while (!packets.isEmpty()) {
+            Packet packet = packets.remove(0);
+            if (!packet.executed) {
+                execute(packet);
+            }
+            answer(packet);
+        }
+    }
+
+    /** Executes a sending on Redis and in the model. */
+    void execute(Packet packet) {
+        executions++;
+        boolean old = model.isOld(packet.arguments);
+        packet.executed = true;
+        try {
+            packet.reply =
+                    redis.call(packet.script, packet.keys, packet.arguments, 1).join();
+        } catch (CompletionException e) {
+            packet.error = e.getCause();
+        }
+        if (!old && packet.script == LuaScript.SCHEDULE) {
+            for (int i = 8; i < packet.arguments.length; i += 5) {
+                executedBodies.merge(QueueSnapshot.latin((byte[]) packet.arguments[i]), 1, Integer::sum);
+            }
+        }
+        if (packet.error != null) {
+            assertThat(model.execute(packet.script, packet.arguments, 0))
+                    .as("the answer to a call that Redis refused with " + packet.error)
+                    .isEqualTo(QueueModel.REFUSED);
+            assertThat(packet.error).hasMessageContaining("superseded");
+        } else {
+            byte[] head = packet.reply instanceof byte[] bytes ? bytes : (byte[]) ((List<?>) packet.reply).get(0);
+            long time =
+                    (long) ByteBuffer.wrap(head).order(ByteOrder.LITTLE_ENDIAN).getDouble();
+            if (packet.script == LuaScript.CLAIM && !old) {
+                assertNoneEarly((List<?>) packet.reply, time);
+            }
+            Object expected = model.execute(packet.script, packet.arguments, time);
+            assertThat(readable(packet.reply)).as("answer of " + packet.script).isEqualTo(readable(expected));
+        }
+        QueueSnapshot before = last;
+        compare();
+        if (old) {
+            assertThat(last).as("the queue after a repeated or late call").isEqualTo(before);
+        }
+    }
+
+    /** I2, from what Redis held before the call. */
+    private void assertNoneEarly(List<?> reply, long time) {
+        for (ClaimReply.ClaimedMessage message : ClaimReply.parse(reply).messages()) {
+            Map<String, String> from =
+                    last.keys().get(last.keys().get("delayed").containsKey(message.id()) ? "delayed" : "leased");
+            assertThat(Long.parseLong(from.get(message.id())))
+                    .as("when '" + message.id() + "' could be claimed")
+                    .isLessThanOrEqualTo(time);
+        }
+    }
+
+    /** Compares what the queue holds with the model, and checks what has to be true at any time. */
+    private void compare() {
+        QueueSnapshot now = QueueSnapshot.read(redisson, keys);
+        assertThat(now.keys()).isEqualTo(model.snapshot().keys());
+        now.assertOneStateAtATime(bodiesMissing);
+        // I6: what has left the queue never comes back. Each message of a test has a body of its own.
+        for (String body : last.messages().values()) {
+            if (!now.messages().containsValue(body)) {
+                gone.add(body);
+            }
+        }
+        assertThat(gone)
+                .as("messages that came back")
+                .doesNotContainAnyElementsOf(now.messages().values());
+        last = now;
+    }
+
+    /** Hands the answer of an executed sending to its client. */
+    void answer(Packet packet) {
+        if (packet.answer == null) {
+            return;
+        }
+        if (packet.error != null) {
+            packet.answer.completeExceptionally(packet.error);
+        } else {
+            packet.answer.complete(packet.reply);
+        }
+    }
+
+    /** The client gives up waiting for the answer; the sending itself may still be on its way. */
+    void timeOut(Packet packet) {
+        CompletableFuture<Object> answer = packet.answer;
+        packet.answer = null;
+        if (answer != null) {
+            answer.completeExceptionally(new RedisTimeoutException("no answer in time"));
+        }
+    }
+
+    /** Lets time pass by the server's clock. */
+    void shift(long micros) {
+        QueueSnapshot.shift(redisson, keys, micros);
+        model.shift(micros);
+        compare();
+    }
+
+    /** A body is lost, as by eviction or by hand. */
+    void loseBody(String id) {
+        bodiesMissing = true;
+        redisson.<byte[], byte[]>getMap(keys.key("messages"), org.redisson.client.codec.ByteArrayCodec.INSTANCE)
+                .fastRemove(id.getBytes(java.nio.charset.StandardCharsets.UTF_8));
+        model.loseBody(id);
+        compare();
+    }
+
+    QueueSnapshot held() {
+        return last;
+    }
+
+    void delete() {
+        redisson.getKeys()
+                .delete(keys.of(LuaScript.SETTLE).stream()
+                        .map(String.class::cast)
+                        .toArray(String[]::new));
+    }
+
+    private static String readable(Object reply) {
+        if (reply instanceof byte[] bytes) {
+            return java.util.HexFormat.ofDelimiter(" ").formatHex(bytes);
+        }
+        if (reply instanceof List<?> list) {
+            return list.stream().map(SimulatedNetwork::readable).toList().toString();
+        }
+        return String.valueOf(reply);
+    }
+
+    /** A clock that stands still until the test moves it. */
+    static final class SimulatedTimers implements Timers {
+        private final List<Task> tasks = new ArrayList<>();
+        private long now;
+        private long made;
+
+        private record Task(long at, long number, Runnable work) {}
+
+        @Override
+        public long nanoTime() {
+            return now;
+        }
+
+        @Override
+        public Timer schedule(long delayNanos, Runnable work) {
+            Task task = new Task(now + Math.max(0, delayNanos), made++, work);
+            tasks.add(task);
+            return () -> tasks.remove(task);
+        }
+
+        /** Moves the clock to the next task and runs it; false if there is none. */
+        boolean runNext() {
+            Task next = tasks.stream()
+                    .min(Comparator.comparingLong(Task::at).thenComparingLong(Task::number))
+                    .orElse(null);
+            if (next == null) {
+                return false;
+            }
+            tasks.remove(next);
+            now = Math.max(now, next.at);
+            next.work.run();
+            return true;
+        }
+    }
+
+    @Override
+    public String toString() {
+        return packets.size() + " packets of "
+                + Arrays.toString(
+                        new HashSet<>(packets.stream().map(p -> p.script).toList()).toArray());
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.test;
+
+import java.io.BufferedWriter;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+import redis.embedded.RedisExecProvider;
+
+/**
+ * The {@code redis-server} binary inside {@code embedded-redis}, as a process of its own on the loopback address.
+ *
+ * <p>A shell between the two waits for the name of a signal on its standard input and sends it on. When this JVM dies,
+ * however it dies, that input ends and the server is killed: no server outlives the tests.
+ */
+final class EmbeddedRedisServer extends RedisServer {
+
+    private static final String LAUNCHER = String.join(
+            "\n",
+            "exec 3<&0",
+            "\"$@\" 3<&- & server=$!",
+            "{ read signal <&3 || signal=KILL; kill -s $signal $server; } & listener=$!",
+            "wait $server; status=$?",
+            "kill $listener",
+            "exit $status");
+
+    private final int port = freePort();
+    private final Path directory;
+    private final List<String> config = new ArrayList<>();
+    private Process process;
+
+    EmbeddedRedisServer(List<String> configLines) {
+        try {
+            directory = Files.createTempDirectory("redis-test");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        config.add("bind " + host());
+        config.add("port " + port);
+        config.add("dir " + directory);
+        config.add("save \"\"");
+        config.add("appendonly no");
+        config.addAll(configLines);
+    }
+
+    /** Whether the library has a binary for this operating system and processor; it has none for Windows. */
+    static boolean isAvailable() {
+        return Binary.FILE != null;
+    }
+
+    @Override
+    public String host() {
+        return InetAddress.getLoopbackAddress().getHostAddress();
+    }
+
+    @Override
+    public int port() {
+        return port;
+    }
+
+    @Override
+    public synchronized void start() {
+        if (process != null) {
+            throw new IllegalStateException("Redis at " + address() + " is running already");
+        }
+        Path log = directory.resolve("redis.log");
+        try {
+            Path conf = Files.write(directory.resolve("redis.conf"), config);
+            process = new ProcessBuilder("sh", "-c", LAUNCHER, "sh", Binary.FILE.getPath(), conf.toString())
+                    .redirectErrorStream(true)
+                    .redirectOutput(log.toFile())
+                    .start();
+            awaitAnswer(process::isAlive);
+        } catch (IOException e) {
+            kill();
+            throw new UncheckedIOException(e.getMessage() + "; its log:\n" + read(log), e);
+        }
+    }
+
+    @Override
+    public synchronized void stop() {
+        end("TERM");
+    }
+
+    @Override
+    public synchronized void kill() {
+        end("KILL");
+    }
+
+    private void end(String signal) {
+        if (process == null) {
+            return;
+        }
+        if (process.isAlive()) {
+            try (BufferedWriter input = process.outputWriter(StandardCharsets.US_ASCII)) {
+                input.write(signal + "\n");
+            } catch (IOException e) {
+                throw new UncheckedIOException("Redis at " + address() + " could not be stopped", e);
+            }
+        }
+        process.onExit().join();
+        process = null;
+    }
+
+    @Override
+    public synchronized void close() {
+        kill();
+        try (Stream<Path> files = Files.walk(directory)) {
+            files.sorted(Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
+        } catch (IOException e) {
+            throw new UncheckedIOException("Files of a stopped Redis could not be deleted", e);
+        }
+    }
+
+    private static String read(Path log) {
+        try {
+            return Files.readString(log);
+        } catch (IOException e) {
+            return "(unreadable: " + e + ")";
+        }
+    }
+
+    private static final class Binary {
+
+        static final File FILE = unpack();
+
+        private static File unpack() {
+            try {
+                return RedisExecProvider.defaultProvider().get();
+            } catch (IOException | RuntimeException e) {
+                return null;
+            }
+        }
+    }
+}
