@@ -40,7 +40,7 @@ final class Durations {
     static final Instant LAST = Instant.EPOCH.plus(MAX);
 
     private static final Pattern UNITS =
-            Pattern.compile("(?:([0-9]++)d)?(?:([0-9]++)h)?(?:([0-9]++)m(?!s))?(?:([0-9]++)s)?(?:([0-9]++)ms)?");
+            Pattern.compile("(?:([0-9]++)d)?(?:([0-9]++)h)?(?:([0-9]++)m)?(?:([0-9]++)s)?(?:([0-9]++)ms)?");
 
     private static final long[] UNIT_MILLIS = {86_400_000, 3_600_000, 60_000, 1_000, 1};
 

@@ -50,7 +50,10 @@ final class ClaimLane implements Claims {
 
     @Override
     public CompletableFuture<ClaimReply> claim(ClaimRequest request) {
-        users.incrementAndGet();
+        if (users.getAndUpdate(n -> n == 0 ? 0 : n + 1) == 0) {
+            // Its consumer was stopped while it was about to claim; the name may be another's by now.
+            return CompletableFuture.failedFuture(new DelayQueueException("the consumer was stopped"));
+        }
         Object[] arguments = {
             name,
             Lane.ascii(sequences.getAsLong()),
@@ -66,23 +69,20 @@ final class ClaimLane implements Claims {
     }
 
     private void send(Object[] arguments, int attempt, CompletableFuture<ClaimReply> result) {
-        redis.call(LuaScript.CLAIM, keys, arguments, attempt).whenComplete((reply, failure) -> {
+        CompletableFuture<Object> sending;
+        try {
+            sending = redis.call(LuaScript.CLAIM, keys, arguments, attempt);
+        } catch (RuntimeException e) {
+            sending = CompletableFuture.failedFuture(e);
+        }
+        sending.whenComplete((reply, failure) -> {
             if (failure == null) {
-                finish();
-                ClaimReply parsed;
-                try {
-                    parsed = ClaimReply.parse((List<?>) reply);
-                } catch (RuntimeException e) {
-                    result.completeExceptionally(e);
-                    return;
-                }
-                result.complete(parsed);
+                finish(() -> complete(result, reply));
                 return;
             }
             Throwable error = RedisErrors.unwrap(failure);
             if (RedisErrors.isRefusal(error)) {
-                finish();
-                result.completeExceptionally(error);
+                finish(() -> result.completeExceptionally(error));
                 return;
             }
             attemptFailed.accept(error);
@@ -90,14 +90,30 @@ final class ClaimLane implements Claims {
         });
     }
 
-    @Override
-    public void close() {
-        finish();
+    private static void complete(CompletableFuture<ClaimReply> result, Object reply) {
+        ClaimReply parsed;
+        try {
+            parsed = ClaimReply.parse((List<?>) reply);
+        } catch (RuntimeException e) {
+            result.completeExceptionally(e);
+            return;
+        }
+        result.complete(parsed);
     }
 
-    private void finish() {
-        if (users.decrementAndGet() == 0) {
-            released.run();
+    @Override
+    public void close() {
+        finish(() -> {});
+    }
+
+    /** Hands over an answer, and only then gives up the lane: what nobody wants any more has been released by then. */
+    private void finish(Runnable handOver) {
+        try {
+            handOver.run();
+        } finally {
+            if (users.decrementAndGet() == 0) {
+                released.run();
+            }
         }
     }
 }

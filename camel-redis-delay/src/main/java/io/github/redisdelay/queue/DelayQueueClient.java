@@ -53,6 +53,7 @@ public final class DelayQueueClient implements AutoCloseable {
     private final Map<LaneKey, Lane> lanes = new ConcurrentHashMap<>();
     private final Set<TransferTask> consumers = ConcurrentHashMap.newKeySet();
     private final BitSet claimLanes = new BitSet(); // guarded by itself
+    private volatile boolean closing;
     private volatile DelayQueueException closed;
 
     /** One lane of a queue: for what producers ask, or for deliveries. */
@@ -117,7 +118,11 @@ public final class DelayQueueClient implements AutoCloseable {
         return new RedisDelayQueue(this, name, QueueKeys.of(options.keyPrefix(), name));
     }
 
-    String nextId() {
+    /**
+     * A new id as it is generated for a message that is scheduled without one: 16 characters, ordered by time. For callers
+     * that want to know the id before they have an answer.
+     */
+    public String nextId() {
         return ids.next();
     }
 
@@ -230,7 +235,7 @@ public final class DelayQueueClient implements AutoCloseable {
                             "queue '" + queue.name() + "': "
                                     + (cause instanceof TimeoutException
                                             ? "Redis did not answer within " + options.requestTimeout()
-                                            : String.valueOf(cause.getMessage())),
+                                            : RedisErrors.text(cause)),
                             cause);
                 });
     }
@@ -302,7 +307,7 @@ public final class DelayQueueClient implements AutoCloseable {
 
         void begin() {
             if (begun.compareAndSet(false, true)) {
-                task.resume();
+                task.start();
             }
         }
 
@@ -337,9 +342,9 @@ public final class DelayQueueClient implements AutoCloseable {
         consumers.forEach(task -> task.stop(false));
         long deadline = System.nanoTime() + options.requestTimeout().toNanos();
         boolean interrupted = false;
-        while (!interrupted
-                && lanes.values().stream().anyMatch(lane -> !lane.isIdle())
-                && deadline - System.nanoTime() > 0) {
+        closing = true;
+        wakeups.passAll(); // receivers look up, and see it
+        while (!interrupted && isBusy() && deadline - System.nanoTime() > 0) {
             try {
                 TimeUnit.MILLISECONDS.sleep(5);
             } catch (InterruptedException e) {
@@ -363,6 +368,21 @@ public final class DelayQueueClient implements AutoCloseable {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** Whether claims or requests are under way. A claim's answer may still be followed by a release. */
+    private boolean isBusy() {
+        synchronized (claimLanes) {
+            if (!claimLanes.isEmpty()) {
+                return true;
+            }
+        }
+        return lanes.values().stream().anyMatch(lane -> !lane.isIdle());
+    }
+
+    /** Whether the client is being closed, or is. */
+    boolean isClosing() {
+        return closing;
     }
 
     /** Consumers and receivers that listen. */

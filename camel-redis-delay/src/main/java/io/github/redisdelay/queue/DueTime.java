@@ -69,10 +69,12 @@ public record DueTime(boolean relative, long micros) {
      * @throws IllegalArgumentException if it is negative or above {@link #MAX_MICROS}
      */
     static long toMicros(Duration duration) {
-        if (duration.isNegative() || duration.getSeconds() > MAX_MICROS / 1_000_000) {
+        boolean inRange = !duration.isNegative() && duration.getSeconds() <= MAX_MICROS / 1_000_000;
+        long micros = inRange ? duration.getSeconds() * 1_000_000 + (duration.getNano() + 999) / 1_000 : -1;
+        if (micros < 0 || micros > MAX_MICROS) {
             throw new IllegalArgumentException(
                     "delay " + duration + " is out of range: it must be from PT0S to " + MAX_MICROS + " microseconds");
         }
-        return duration.getSeconds() * 1_000_000 + (duration.getNano() + 999) / 1_000;
+        return micros;
     }
 }

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -53,6 +54,9 @@ final class Lane {
     // All below are guarded by lock.
     private final ArrayDeque<Request<?>> waiting = new ArrayDeque<>();
     private long waitingBytes;
+    /** Left out of a call and to be told so, once the lock is free. */
+    private final List<Request<?>> cancelled = new ArrayList<>();
+
     private Call underWay;
     private Timers.Timer expiry;
     private Timers.Timer resend;
@@ -110,13 +114,14 @@ final class Lane {
      */
     boolean submit(Request<?> request) {
         Call call;
+        List<Request<?>> withdrawn;
         lock.lock();
         try {
-            if (retired) {
-                return false;
-            }
-            if (closed == null && !waitForRoom(request)) {
+            if (!retired && closed == null && !waitForRoom(request)) {
                 return true;
+            }
+            if (retired) {
+                return false; // perhaps while it waited for room
             }
             if (closed != null) {
                 request.submission().fail(closed);
@@ -126,10 +131,12 @@ final class Lane {
             waitingBytes += request.bytes();
             armExpiry();
             call = nextCall();
+            withdrawn = takeCancelled();
         } finally {
             lock.unlock();
         }
         send(call);
+        withdraw(withdrawn);
         return true;
     }
 
@@ -170,43 +177,61 @@ final class Lane {
 
     /** Makes the next call of the requests that wait, if none is under way. Holds the lock. */
     private Call nextCall() {
-        while (underWay == null
-                && !waiting.isEmpty()
-                && waiting.peek().submission().isCancelled()) {
-            waitingBytes -= waiting.poll().bytes();
-        }
         if (underWay != null || waiting.isEmpty()) {
             return null;
         }
-        LuaScript script = waiting.peek().script();
+        LuaScript script = null;
         List<Request<?>> requests = new ArrayList<>();
-        List<Object> arguments = new ArrayList<>();
-        arguments.add(name);
-        arguments.add(ascii(sequences.getAsLong()));
-        arguments.addAll(Arrays.asList(header.apply(script)));
         int bytes = 0;
-        while (requests.size() < MAX_REQUESTS_PER_CALL) {
+        while (requests.size() < MAX_REQUESTS_PER_CALL && !waiting.isEmpty()) {
             Request<?> request = waiting.peek();
-            if (request != null && request.submission().isCancelled()) {
-                // An extension whose delivery has finished meanwhile.
-                waiting.poll();
-                waitingBytes -= request.bytes();
-                continue;
-            }
-            if (request == null
-                    || request.script() != script
-                    || (bytes + request.bytes() > MAX_BYTES_PER_CALL && !requests.isEmpty())) {
+            boolean isCancelled = request.submission().isCancelled();
+            if (!isCancelled
+                    && !requests.isEmpty()
+                    && (request.script() != script || bytes + request.bytes() > MAX_BYTES_PER_CALL)) {
                 break;
             }
             waiting.poll();
             waitingBytes -= request.bytes();
+            if (isCancelled) {
+                cancelled.add(request); // such as an extension whose delivery has finished meanwhile
+                continue;
+            }
+            script = request.script();
             bytes += request.bytes();
             requests.add(request);
-            arguments.addAll(Arrays.asList(request.arguments()));
         }
         roomAvailable.signalAll();
+        if (requests.isEmpty()) {
+            return null;
+        }
+        List<Object> arguments = new ArrayList<>();
+        arguments.add(name);
+        arguments.add(ascii(sequences.getAsLong()));
+        arguments.addAll(Arrays.asList(header.apply(script)));
+        for (Request<?> request : requests) {
+            arguments.addAll(Arrays.asList(request.arguments()));
+        }
         underWay = new Call(script, requests, arguments.toArray());
         return underWay;
+    }
+
+    /** Takes those that were left out because they were cancelled. Holds the lock. */
+    private List<Request<?>> takeCancelled() {
+        if (cancelled.isEmpty()) {
+            return List.of();
+        }
+        List<Request<?>> taken = List.copyOf(cancelled);
+        cancelled.clear();
+        return taken;
+    }
+
+    private void withdraw(List<Request<?>> requests) {
+        for (Request<?> request : requests) {
+            request.submission()
+                    .fail(new CancellationException("queue '" + queue + "': message '" + request.id()
+                            + "' was not sent, its request was cancelled"));
+        }
     }
 
     private void send(Call call) {
@@ -227,6 +252,7 @@ final class Lane {
             return;
         }
         Call next;
+        List<Request<?>> withdrawn;
         lock.lock();
         try {
             if (underWay != call) {
@@ -234,6 +260,7 @@ final class Lane {
             }
             underWay = null;
             next = nextCall();
+            withdrawn = takeCancelled();
             if (next == null) {
                 disarmExpiry();
             }
@@ -247,6 +274,7 @@ final class Lane {
         } else {
             complete(call, ByteBuffer.wrap((byte[]) reply).order(ByteOrder.LITTLE_ENDIAN));
         }
+        withdraw(withdrawn);
     }
 
     private void sendAgain(Call call, Throwable error) {
@@ -310,7 +338,7 @@ final class Lane {
             exception = new RequestTimeoutException(
                     "queue '" + queue
                             + "': Redis refused a repeated request, an earlier copy of it may have taken effect: "
-                            + error.getMessage(),
+                            + RedisErrors.text(error),
                     true,
                     error);
         } else {
@@ -411,7 +439,7 @@ final class Lane {
     }
 
     private static String because(Call call) {
-        return call == null || call.lastError == null ? "" : " (" + call.lastError.getMessage() + ")";
+        return call == null || call.lastError == null ? "" : " (" + RedisErrors.text(call.lastError) + ")";
     }
 
     boolean isIdle() {

@@ -6,6 +6,8 @@ import java.util.Iterator;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Extends the leases of deliveries under way, at a third of their length, until they are finished or have been worked on
@@ -13,6 +15,8 @@ import java.util.concurrent.TimeUnit;
  * script call, as the lanes group what is submitted together.
  */
 final class LeaseKeeper {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LeaseKeeper.class);
 
     private final Timers timers;
     private final Map<ClaimedDelivery, Held> held = new ConcurrentHashMap<>();
@@ -106,7 +110,7 @@ final class LeaseKeeper {
                 i.remove();
             } else if (age >= lease.maximumNanos) {
                 i.remove();
-                lease.handler.extensionLimitReached(delivery, Duration.ofNanos(age));
+                limitReached(delivery, lease, Duration.ofNanos(age));
             } else {
                 // What would be due soon goes along.
                 if (lease.nextNanos - now <= lease.leaseNanos / 12) {
@@ -125,6 +129,15 @@ final class LeaseKeeper {
             synchronized (lock) {
                 arm(now + TimeUnit.MILLISECONDS.toNanos(10));
             }
+        }
+    }
+
+    /** Tells the handler; what it throws must not end the extension of the other leases. */
+    private static void limitReached(ClaimedDelivery delivery, Held lease, Duration age) {
+        try {
+            lease.handler.extensionLimitReached(delivery, age);
+        } catch (Throwable e) {
+            LOG.warn("queue '{}': a listener failed", delivery.queue(), e);
         }
     }
 

@@ -31,7 +31,7 @@ public final class QueueNames {
                                 + "': braces are reserved for Redis Cluster's hash tags; use letters, digits, ':', '.', '-', '_' or '/'");
             }
             if (Character.isISOControl(c)) {
-                throw new IllegalArgumentException(what + " '" + value.replaceAll("\\p{Cntrl}", "?")
+                throw new IllegalArgumentException(what + " '" + value.replaceAll("\\p{Cc}", "?")
                         + "' has a control character at position " + i + ": remove it");
             }
         }

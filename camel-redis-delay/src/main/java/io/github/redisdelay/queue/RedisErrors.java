@@ -4,6 +4,7 @@ package io.github.redisdelay.queue;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import org.redisson.RedissonShutdownException;
+import org.redisson.client.RedisOutOfMemoryException;
 
 /** Tells what an error means for the call that met it. */
 final class RedisErrors {
@@ -23,13 +24,12 @@ final class RedisErrors {
      * (no connection, no answer, loading, failing over, a slot being moved) is worth another try.
      */
     static boolean isRefusal(Throwable error) {
-        if (isClosed(error)) {
+        if (isClosed(error) || isOutOfMemory(error)) {
             return true;
         }
         String text = text(error);
         return !text.contains("READONLY")
                 && (text.startsWith("ERR ")
-                        || text.startsWith("OOM ")
                         || text.startsWith("WRONGTYPE ")
                         || text.startsWith("NOPERM ")
                         || text.startsWith("MISCONF ")
@@ -49,14 +49,22 @@ final class RedisErrors {
         return error instanceof RedissonShutdownException;
     }
 
-    private static String text(Throwable error) {
-        return String.valueOf(error.getMessage());
+    /** Whether Redis has reached {@code maxmemory}. Redisson cuts the word OOM off the text. */
+    private static boolean isOutOfMemory(Throwable error) {
+        return error instanceof RedisOutOfMemoryException;
+    }
+
+    /** What Redis said, without the channel and the command with its arguments that Redisson adds. */
+    static String text(Throwable error) {
+        String text = String.valueOf(error.getMessage());
+        int added = text.indexOf(". channel: [");
+        return added < 0 ? text : text.substring(0, added);
     }
 
     /** The error for a caller, saying what Redis said. */
     static DelayQueueException refused(String queue, Throwable error) {
         String text = text(error);
-        if (text.contains("OOM command not allowed")) {
+        if (isOutOfMemory(error)) {
             return new DelayQueueException(
                     "queue '" + queue + "': Redis has no memory left (maxmemory is reached), nothing was stored: "
                             + text,

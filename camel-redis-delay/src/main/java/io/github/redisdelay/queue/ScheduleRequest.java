@@ -53,7 +53,7 @@ public record ScheduleRequest(String id, DueTime due, byte[] body, DuplicatePoli
         }
         for (int i = 0; i < id.length(); i++) {
             if (Character.isISOControl(id.charAt(i))) {
-                throw new IllegalArgumentException("message id '" + id.replaceAll("\\p{Cntrl}", "?")
+                throw new IllegalArgumentException("message id '" + id.replaceAll("\\p{Cc}", "?")
                         + "' has a control character at position " + i + ": remove it");
             }
         }

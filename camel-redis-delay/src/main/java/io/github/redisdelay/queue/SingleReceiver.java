@@ -2,6 +2,8 @@
 package io.github.redisdelay.queue;
 
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -14,6 +16,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * arrives when nobody waits for it any more. Several threads may receive at a time; each has its own claims.
  */
 final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper {
+
+    /** Longer than anybody waits, and short enough for nanoseconds. */
+    private static final Duration FOREVER = Duration.ofDays(3650);
 
     private final DelayQueueClient client;
     private final RedisDelayQueue queue;
@@ -28,10 +33,16 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
     private boolean listening;
     private boolean closed;
     private CompletableFuture<Void> subscribed;
-    /** Grows with each wake-up, so that one which comes during a claim is not missed. */
-    private long wakeUps;
-    /** When the latest wake-up said that a message is due, by the local clock. */
-    private long wokenNanos;
+    private final Set<Waiter> waiters = new HashSet<>();
+
+    /** Completed when this receiver is closed, to end the wait for answers. */
+    private final CompletableFuture<ClaimReply> closing = new CompletableFuture<>();
+
+    /** A receive under way. Guarded by lock. */
+    private static final class Waiter {
+        /** The earliest event that wake-ups told of since its last claim was sent, by the local clock. */
+        long wokenNanos = Long.MAX_VALUE;
+    }
 
     SingleReceiver(DelayQueueClient client, RedisDelayQueue queue, ConsumerOptions options, DeliveryHandler listener) {
         this.client = client;
@@ -43,29 +54,43 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
 
     @Override
     public Delivery receive(Duration timeout) throws InterruptedException {
-        long limit = timeout == null ? TimeUnit.DAYS.toNanos(3650) : Math.max(0, timeout.toNanos());
+        long limit =
+                timeout == null || timeout.compareTo(FOREVER) > 0 ? FOREVER.toNanos() : Math.max(0, timeout.toNanos());
         long deadline = timers.nanoTime() + limit;
         listen(deadline);
         Throwable[] failure = new Throwable[1];
         Claims claims = client.newClaims(queue, error -> failure[0] = error);
+        Waiter waiter = new Waiter();
+        lock.lock();
         try {
-            return receive(claims, deadline, failure);
+            waiters.add(waiter);
+        } finally {
+            lock.unlock();
+        }
+        try {
+            return receive(claims, waiter, deadline, failure);
         } finally {
             claims.close();
+            lock.lock();
+            try {
+                waiters.remove(waiter);
+            } finally {
+                lock.unlock();
+            }
         }
     }
 
-    private Delivery receive(Claims claims, long deadline, Throwable[] failure) throws InterruptedException {
+    private Delivery receive(Claims claims, Waiter waiter, long deadline, Throwable[] failure)
+            throws InterruptedException {
         int refusals = 0;
         boolean answered = false;
         while (true) {
-            long seen;
             lock.lock();
             try {
-                if (closed) {
+                if (closed || client.isClosing()) {
                     return null;
                 }
-                seen = wakeUps;
+                waiter.wokenNanos = Long.MAX_VALUE;
             } finally {
                 lock.unlock();
             }
@@ -84,6 +109,10 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
                         deadline - sent,
                         answered ? 0 : client.options().requestTimeout().toNanos());
                 reply = await(claim, sent + patience);
+                if (reply == null) {
+                    releaseLater(claim, request, sent);
+                    return null; // closed
+                }
                 refusals = 0;
                 answered = true;
                 if (!reply.messages().isEmpty()) {
@@ -105,7 +134,7 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
                 releaseLater(claim, request, sent);
                 throw e;
             }
-            if (!sleep(seen, timers.nanoTime() + wait, deadline)) {
+            if (!sleep(waiter, timers.nanoTime() + wait, deadline)) {
                 if (answered) {
                     return null;
                 }
@@ -117,13 +146,14 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
     private DelayQueueException failed(Throwable cause) {
         return new DelayQueueException(
                 "queue '" + queue.name() + "': Redis could not be asked for a message: "
-                        + (cause == null ? "no answer in time" : cause.getMessage()),
+                        + (cause == null ? "no answer in time" : RedisErrors.text(cause)),
                 cause);
     }
 
     private ClaimReply await(CompletableFuture<ClaimReply> claim, long until)
             throws InterruptedException, ExecutionException, TimeoutException {
-        return claim.get(Math.max(1, until - timers.nanoTime()), TimeUnit.NANOSECONDS);
+        return claim.applyToEither(closing, reply -> reply)
+                .get(Math.max(1, until - timers.nanoTime()), TimeUnit.NANOSECONDS);
     }
 
     private static long earlier(long nanos, long micros) {
@@ -133,15 +163,15 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
     }
 
     /** Waits for the next event; false if the deadline has passed or the receiver was closed. */
-    private boolean sleep(long seen, long until, long deadline) throws InterruptedException {
+    private boolean sleep(Waiter waiter, long until, long deadline) throws InterruptedException {
         lock.lock();
         try {
             while (true) {
                 long now = timers.nanoTime();
-                if (closed || deadline - now <= 0) {
+                if (closed || client.isClosing() || deadline - now <= 0) {
                     return false;
                 }
-                long wake = wakeUps == seen ? until : Math.min(until, wokenNanos);
+                long wake = Math.min(until, waiter.wokenNanos);
                 long left = Math.min(wake, deadline) - now;
                 if (left <= 0) {
                     return wake - now <= 0;
@@ -211,9 +241,9 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
         lock.lock();
         try {
             long at = timers.nanoTime() + earlier(TimeUnit.DAYS.toNanos(3650), waitMicros);
-            boolean pending = wokenNanos - timers.nanoTime() > 0 && wakeUps > 0;
-            wokenNanos = pending ? Math.min(wokenNanos, at) : at;
-            wakeUps++;
+            for (Waiter waiter : waiters) {
+                waiter.wokenNanos = Math.min(waiter.wokenNanos, at);
+            }
             event.signalAll();
         } finally {
             lock.unlock();
@@ -237,6 +267,7 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
         } finally {
             lock.unlock();
         }
+        closing.complete(null);
         if (remove) {
             client.wakeups().remove(queue.keys().base(), this);
         }

@@ -59,12 +59,13 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
 
     // All below are guarded by lock.
     private enum Mode {
+        NEW,
         RUNNING,
         SUSPENDED,
         STOPPED
     }
 
-    private Mode mode = Mode.SUSPENDED;
+    private Mode mode = Mode.NEW;
     /** Claimed and not begun, in order. */
     private final ArrayDeque<ClaimedDelivery> readAhead = new ArrayDeque<>();
     /** Begun and not finished, the longest running first. */
@@ -83,12 +84,24 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     private Timers.Timer timer;
     private long timerNanos;
     private int refusals;
+    /** No claim is sent before, whatever wakes this task: the back-off after an error. */
+    private long notBeforeNanos;
+
     private long failingSinceNanos;
     private Throwable lastError;
     private boolean overdueReported;
+    /** When the figures are looked at again after a look that found nothing overdue. */
+    private long overdueLookNanos;
+
     private long windowStartNanos;
     private int finishedInWindow;
     private int finishedBefore;
+
+    // Read without the lock.
+    /** Whether leases are not extended any more. Set under lock, before those under way are let go. */
+    private volatile boolean letLeasesRunOut;
+    /** How often in a row the executor rejected a message. */
+    private volatile int rejections;
 
     /**
      * @param stats reads the queue's figures
@@ -119,6 +132,8 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         long now = timers.nanoTime();
         this.nextDueNanos = now;
         this.nextEndNanos = now;
+        this.notBeforeNanos = now;
+        this.overdueLookNanos = now;
         this.windowStartNanos = now;
         this.timerNanos = now;
     }
@@ -153,11 +168,32 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         wakeUp(0);
     }
 
+    /** The subscription to wake-ups stands: begins to claim, unless it was suspended meanwhile. */
+    void start() {
+        boolean isNew;
+        lock.lock();
+        try {
+            isNew = mode == Mode.NEW;
+            if (isNew) {
+                mode = Mode.RUNNING;
+                nextDueNanos = timers.nanoTime();
+                nextEndNanos = nextDueNanos;
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (isNew) {
+            step();
+        } else {
+            makePass(); // it may have been resumed before
+        }
+    }
+
     @Override
     public void resume() {
         lock.lock();
         try {
-            if (mode == Mode.SUSPENDED) {
+            if (mode == Mode.SUSPENDED || mode == Mode.NEW) {
                 mode = Mode.RUNNING;
                 nextDueNanos = timers.nanoTime();
                 nextEndNanos = nextDueNanos;
@@ -172,7 +208,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     public void suspend() {
         lock.lock();
         try {
-            if (mode == Mode.RUNNING) {
+            if (mode == Mode.RUNNING || mode == Mode.NEW) {
                 mode = Mode.SUSPENDED;
             }
         } finally {
@@ -190,6 +226,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
             first = mode != Mode.STOPPED;
             mode = Mode.STOPPED;
             if (!extendLeases) {
+                letLeasesRunOut = true;
                 letGo = new ArrayList<>(underWay);
             }
         } finally {
@@ -363,7 +400,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
 
     /** The claim to send now, or null. Holds the lock. */
     private ClaimRequest nextClaim(long now) {
-        if (claiming) {
+        if (claiming || now - notBeforeNanos < 0) {
             return null;
         }
         int endedRoom = endedRoom();
@@ -383,8 +420,9 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         return waitsToBeAlone() ? 0 : Math.max(0, freeSlots() - readAhead.size());
     }
 
+    /** Whether one waits to be begun alone: nothing more is claimed, as it would be lost with it. Holds the lock. */
     private boolean waitsToBeAlone() {
-        return !readAhead.isEmpty() && isSuspicious(readAhead.peek());
+        return !readAhead.isEmpty() && (isSuspicious(readAhead.peek()) || isSuspicious(readAhead.peekLast()));
     }
 
     /** How many messages may come. Holds the lock. */
@@ -400,7 +438,9 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     /** Holds the lock. */
     private int readAheadSize(long now) {
         shiftWindow(now);
-        return Math.min(options.maxMessagesPerPoll(), Math.max(finishedInWindow, finishedBefore));
+        // One for each slot is no sign of speed: a slow consumer, too, finishes a message before it asks for the next.
+        int beyondSlots = Math.max(finishedInWindow, finishedBefore) - options.concurrentConsumers();
+        return Math.max(0, Math.min(options.maxMessagesPerPoll(), beyondSlots));
     }
 
     private void countFinished(long now) {
@@ -426,14 +466,20 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
             if (worthAClaim(room, endedRoom)) {
                 next = nextDueNanos - now;
             } else if (room == 0 && !overdueReported) {
-                next = nextDueNanos - now + OVERDUE_NANOS;
+                next = overdueLook() - now;
             }
             if (endedRoom > 0) {
                 next = Math.min(next, nextEndNanos - now);
             }
+            if (room > 0 && next != Long.MAX_VALUE) {
+                next = Math.max(next, notBeforeNanos - now);
+            }
         }
-        if (!readAhead.isEmpty()) {
-            next = Math.min(next, readAhead.peek().answeredNanos() + patience(readAhead.peek()) - now);
+        for (ClaimedDelivery delivery : readAhead) {
+            next = Math.min(next, delivery.answeredNanos() + patience(delivery) - now);
+            if (!isSuspicious(delivery)) {
+                break; // the others came later
+            }
         }
         if (next == Long.MAX_VALUE) {
             cancelTimer();
@@ -468,43 +514,48 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
             }
             timer = null;
             long now = timers.nanoTime();
-            if (mode == Mode.RUNNING
-                    && !overdueReported
-                    && !claiming
-                    && room(now) == 0
-                    && now - nextDueNanos >= OVERDUE_NANOS) {
+            if (mode == Mode.RUNNING && !overdueReported && !claiming && room(now) == 0 && now - overdueLook() >= 0) {
                 overdueReported = true;
                 full = true;
             }
         } finally {
             lock.unlock();
         }
+        step();
         if (full) {
             reportOverdue();
         }
-        step();
+    }
+
+    /** When it is time to ask whether a message is overdue, if this consumer stays full. Holds the lock. */
+    private long overdueLook() {
+        return Math.max(nextDueNanos + OVERDUE_NANOS, overdueLookNanos);
     }
 
     /** Others may have taken what was due: asks before it warns. */
     private void reportOverdue() {
         stats.get().whenComplete((figures, error) -> {
-            if (error != null) {
-                return;
-            }
+            Duration age = error == null
+                    ? Duration.of(figures.oldestOverdueMicros(), java.time.temporal.ChronoUnit.MICROS)
+                    : Duration.ZERO;
             ClaimedDelivery longest = null;
             lock.lock();
             try {
-                if (!underWay.isEmpty() && mode == Mode.RUNNING) {
+                if (age.toNanos() < OVERDUE_NANOS) {
+                    // What becomes due while the same work hangs on is still to be reported.
+                    overdueReported = false;
+                    overdueLookNanos = timers.nanoTime() + SAFETY_NANOS;
+                } else if (!underWay.isEmpty() && mode == Mode.RUNNING) {
                     longest = underWay.iterator().next();
                 }
             } finally {
                 lock.unlock();
             }
-            Duration age = Duration.of(figures.oldestOverdueMicros(), java.time.temporal.ChronoUnit.MICROS);
-            if (longest != null && age.toNanos() >= OVERDUE_NANOS) {
+            if (longest != null) {
                 ClaimedDelivery running = longest;
                 tell(() -> handler.overdueWhileFull(age, running));
             }
+            step();
         });
     }
 
@@ -553,9 +604,9 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         try {
             claiming = false;
             refusals++;
-            long again = timers.nanoTime() + Backoff.nanos(refusals, random);
-            nextDueNanos = again;
-            nextEndNanos = again;
+            notBeforeNanos = timers.nanoTime() + Backoff.nanos(refusals, random);
+            nextDueNanos = notBeforeNanos;
+            nextEndNanos = notBeforeNanos;
         } finally {
             lock.unlock();
         }
@@ -564,12 +615,33 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
 
     private void hand(ClaimedDelivery delivery) {
         queue.leases().keep(delivery, queue, options, handler);
+        if (letLeasesRunOut) {
+            queue.leases().remove(delivery); // it was stopped in between
+        }
         try {
             executor.execute(() -> work(delivery));
         } catch (RuntimeException e) {
-            // The executor is being shut down.
             LOG.debug("queue '{}': message '{}' could not be begun", queue.name(), delivery.id(), e);
+            rejected();
             delivery.release();
+            return;
+        }
+        rejections = 0;
+    }
+
+    /** The executor is full or being shut down: what is released comes back at once, so that claims have to wait. */
+    private void rejected() {
+        lock.lock();
+        try {
+            long now = timers.nanoTime();
+            if (now - notBeforeNanos >= 0) { // else it is one of several that were rejected together
+                int count = rejections + 1;
+                rejections = count;
+                notBeforeNanos = now + Backoff.nanos(count, random);
+                nextDueNanos = Math.min(nextDueNanos, notBeforeNanos);
+            }
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -586,7 +658,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     private void tell(Runnable report) {
         try {
             report.run();
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             LOG.warn("queue '{}': a listener failed", queue.name(), e);
         }
     }

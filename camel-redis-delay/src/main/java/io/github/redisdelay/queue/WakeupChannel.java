@@ -290,7 +290,8 @@ final class WakeupChannel {
         }
     }
 
-    private void passAll() {
+    /** Has everybody look now. */
+    void passAll() {
         sleepers.values().forEach(set -> set.forEach(Sleeper::makePass));
     }
 

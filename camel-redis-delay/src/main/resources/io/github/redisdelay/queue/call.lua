@@ -54,8 +54,8 @@ local function remember(calls, lane, sequence, now, result, first)
     local candidates = redis.call('HRANDFIELD', calls, 3)
     for i = 1, #candidates do
       local record = redis.call('HGET', calls, candidates[i])
-      local _, used = struct.unpack('<dd', record)
-      if used < now - UNUSED_MICROS then
+      -- One that is too short is not ours; to fail here would be too late.
+      if #record < 16 or select(2, struct.unpack('<dd', record)) < now - UNUSED_MICROS then
         redis.call('HDEL', calls, candidates[i])
       end
     end

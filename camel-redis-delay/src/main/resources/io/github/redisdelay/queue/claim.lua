@@ -10,6 +10,8 @@
 -- Cost  O(log N) for each message claimed; O(log N) if there is none
 --
 -- Both kinds are merged by time. At least one message is given if there is one, however large.
+-- One whose last two deliveries ended by a lost lease is given alone: if it kills its consumer, no other message that
+-- was claimed with it and not begun loses an attempt.
 -- A repeat of the call gives the messages that are still leased under its claim id.
 -- Attempts are counted here, so that a message that kills its consumer each time uses them up too.
 
@@ -108,6 +110,7 @@ end
 
 local records = {}
 if #ids > 0 then
+  local given = #ids
   local found = redis.call('HMGET', state, unpack(ids))
   for i = 1, #ids do
     local record = read_record(found[i], scores[i])
@@ -117,9 +120,21 @@ if #ids > 0 then
     else
       record.due = scores[i]
     end
+    if record.lost >= 2 then
+      given = math.max(1, i - 1)
+      if i > 1 then
+        break
+      end
+    end
     record.attempts = record.attempts + 1
     record.claim = claim
     records[i] = write_record(record)
+    if i == given then
+      break
+    end
+  end
+  for i = #ids, given + 1, -1 do
+    ids[i] = nil
   end
 end
 
@@ -128,7 +143,7 @@ redis.call('ZREM', delayed, '', unpack(ids))
 local names = {}
 if #ids > 0 then
   local leases, states = {}, {}
-  local expires = string.format('%.0f', now + lease)
+  local expires = string.format('%.0f', math.min(now + lease, MAX_EXACT))
   for i = 1, #ids do
     leases[2 * i - 1], leases[2 * i] = expires, ids[i]
     states[2 * i - 1], states[2 * i] = ids[i], records[i]

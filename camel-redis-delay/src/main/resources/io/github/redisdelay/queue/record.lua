@@ -12,6 +12,10 @@ local NO_CLAIM = string.rep('\0', 16)
 local function read_record(bytes, due)
   if bytes and #bytes >= RECORD_LENGTH and string.byte(bytes, 1) == 1 then
     local _, lost, reason, priority, attempts, claim, this_due, first_due = struct.unpack(RECORD, bytes)
+    -- Times that no script wrote would make a write fail that comes too late to fail.
+    if not (this_due >= 0 and this_due <= MAX_EXACT and first_due >= 0 and first_due <= MAX_EXACT) then
+      this_due, first_due = due, due
+    end
     return { lost = lost, reason = reason, priority = priority, attempts = attempts, claim = claim, due = this_due,
       first_due = first_due, failure = string.sub(bytes, RECORD_LENGTH + 1) }
   end

@@ -33,8 +33,8 @@ if stored then
   return stored
 end
 check_format(config)
-redis.call('HLEN', messages)
-redis.call('ZCARD', leased)
+-- Fewer bodies than ids: some were lost (to eviction, or deleted by hand), and a new message may get the id of one.
+local bodies_lost = redis.call('HLEN', messages) < redis.call('ZCARD', delayed) + redis.call('ZCARD', leased)
 redis.call('HLEN', state)
 
 local now = server_time()
@@ -55,7 +55,9 @@ for i = 1, count do
     earliest = due
   end
 end
-wake_up(ARGV[3], ARGV[4], delayed, earliest, now)
+if earliest < math.huge then
+  wake_up(ARGV[3], ARGV[4], delayed, earliest, now)
+end
 
 local scheduled = struct.pack('<d', now)
 local reply = { scheduled }
@@ -66,6 +68,10 @@ for i = 1, count do
   if due > MAX_EXACT then
     outcome = 6
   elseif redis.call('HSETNX', messages, id, scheduled .. ARGV[at + 5]) == 1 then
+    if bodies_lost then
+      redis.call('ZREM', leased, id)
+      redis.call('HDEL', state, id)
+    end
     redis.call('ZADD', delayed, due, id)
     outcome = 1
   else

@@ -97,9 +97,9 @@ local reply = { struct.pack('<d', now) }
 for i = 1, count do
   local at = 5 + (i - 1) * 5
   local id, action = ARGV[at + 1], ARGV[at + 3]
-  -- A second call for the same delivery within one batch finds it gone.
+  -- A second call for the same delivery within one batch finds it finished.
   if outcomes[i] == 1 and redis.call('ZREM', leased, id) == 0 then
-    outcomes[i] = 2
+    outcomes[i] = redis.call('HEXISTS', messages, id) == 1 and 3 or 2
     dues[i] = nil
   elseif outcomes[i] == 1 then
     if records[i] and action ~= 'b' then

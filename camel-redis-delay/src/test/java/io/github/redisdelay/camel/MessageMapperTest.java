@@ -115,10 +115,12 @@ class MessageMapperTest {
         context.start();
         logged.start();
         log.addAppender(logged);
+        log.setAdditive(false);
     }
 
     @AfterEach
     void stop() {
+        log.setAdditive(true);
         log.detachAppender(logged);
         context.stop();
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,12 +55,14 @@ final class FakeClaims implements Claims {
     }
 
     void answer(ClaimReply reply) {
-        last().answer().complete(reply);
+        assertThat(last().answer().complete(reply)).as("a claim is under way").isTrue();
     }
 
     /** The claim under way is refused. */
     void refuse(String message) {
-        last().answer().completeExceptionally(new IllegalStateException(message));
+        assertThat(last().answer().completeExceptionally(new IllegalStateException(message)))
+                .as("a claim is under way")
+                .isTrue();
     }
 
     /** A reply; null means that there is no such thing. */

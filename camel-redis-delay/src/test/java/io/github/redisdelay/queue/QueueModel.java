@@ -243,12 +243,14 @@ final class QueueModel {
         List<String> ids = new ArrayList<>();
         List<String> dropped = new ArrayList<>();
         long bytes = 0;
-        while (ids.size() < wanted && !(due.isEmpty() && ended.isEmpty())) {
+        List<String> picked = new ArrayList<>();
+        boolean full = false;
+        while (picked.size() < wanted && !(due.isEmpty() && ended.isEmpty())) {
             boolean fromLease =
                     !ended.isEmpty() && (due.isEmpty() || leased.get(ended.get(0)) < delayed.get(due.get(0)));
             String id = (fromLease ? ended : due).get(0);
             Message message = messages.get(id);
-            if (message != null && !ids.isEmpty() && bytes + 8 + message.body.length() > maxBytes) {
+            if (message != null && !picked.isEmpty() && bytes + 8 + message.body.length() > maxBytes) {
                 break;
             }
             (fromLease ? ended : due).remove(0);
@@ -257,6 +259,15 @@ final class QueueModel {
                 continue;
             }
             bytes += 8 + message.body.length();
+            picked.add(id);
+            if (full) {
+                continue;
+            }
+            boolean alone = stateOf(id, 0).lost + (fromLease ? 1 : 0) >= 2;
+            full = alone;
+            if (alone && !ids.isEmpty()) {
+                continue;
+            }
             ids.add(id);
             long score = (fromLease ? leased : delayed).get(id);
             State s = stateOf(id, score);

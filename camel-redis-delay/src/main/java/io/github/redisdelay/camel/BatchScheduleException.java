@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.camel.RuntimeCamelException;
+
+/**
+ * Some messages of a batch were not scheduled, or may not have been. The others are: a redelivery of the step by Camel's
+ * error handler schedules only those that failed.
+ */
+public class BatchScheduleException extends RuntimeCamelException {
+
+    private static final long serialVersionUID = 1L;
+
+    private static final int SHOWN = 10;
+
+    private final Map<String, Throwable> failures;
+    private final List<String> scheduledIds;
+
+    BatchScheduleException(String queue, Map<String, Throwable> failures, List<String> scheduledIds) {
+        super(
+                message(queue, failures, scheduledIds),
+                failures.values().iterator().next());
+        this.failures = Collections.unmodifiableMap(new LinkedHashMap<>(failures));
+        this.scheduledIds = List.copyOf(scheduledIds);
+    }
+
+    /** The ids of the messages that failed, each with its cause, in the order of the batch. */
+    public Map<String, Throwable> getFailures() {
+        return failures;
+    }
+
+    /** The ids of the messages that are scheduled, in the order of the batch. */
+    public List<String> getScheduledIds() {
+        return scheduledIds;
+    }
+
+    private static String message(String queue, Map<String, Throwable> failures, List<String> scheduledIds) {
+        List<String> shown = new ArrayList<>();
+        failures.entrySet().stream()
+                .limit(SHOWN)
+                .forEach(failure -> shown.add(
+                        "'" + failure.getKey() + "' (" + failure.getValue().getMessage() + ")"));
+        if (failures.size() > SHOWN) {
+            shown.add("and " + (failures.size() - SHOWN) + " more");
+        }
+        return "queue '" + queue + "': " + failures.size() + " of " + (failures.size() + scheduledIds.size())
+                + " messages were not scheduled: " + String.join(", ", shown);
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import java.util.Set;
+import java.util.TreeSet;
+
+/** Decides which of the component's options an endpoint takes over. */
+final class EndpointOptions {
+
+    private EndpointOptions() {}
+
+    /**
+     * The component's options without those that an endpoint replaces as a whole: a connection or a delivery time that the
+     * endpoint names must not be mixed with parts of the component's.
+     *
+     * @param own the names of the options that the endpoint sets
+     * @throws IllegalArgumentException if the endpoint sets a part of a connection that it cannot change
+     */
+    static RedisDelayConfiguration inherit(RedisDelayConfiguration component, Set<String> own) {
+        Set<String> names = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+        names.addAll(own);
+        RedisDelayConfiguration options = component.copy();
+        if (names.contains("delay") || names.contains("deliverAt")) {
+            options.setDelay(null);
+            options.setDeliverAt(null);
+        }
+        boolean client = names.contains("redisson");
+        boolean file = names.contains("configurationUri");
+        boolean address = names.contains("address");
+        String part = first(names, "username", "password", "database");
+        if ((client && (file || address)) || (file && address)) {
+            throw new IllegalArgumentException(
+                    "more than one of the options 'redisson', 'configurationUri' and 'address' is set: set one of them");
+        }
+        if (part != null && !address && (client || file || component.getAddress() == null)) {
+            throw new IllegalArgumentException("option '" + part + "' is set without option 'address': it is used only"
+                    + " with an address, set it in the RedissonClient or in the Redisson configuration file otherwise");
+        }
+        if (client || file || address) {
+            options.setRedisson(null);
+            options.setConfigurationUri(null);
+            options.setAddress(null);
+            options.setUsername(null);
+            options.setPassword(null);
+            options.setDatabase(0);
+        }
+        return options;
+    }
+
+    private static String first(Set<String> names, String... candidates) {
+        for (String candidate : candidates) {
+            if (names.contains(candidate)) {
+                return candidate;
+            }
+        }
+        return null;
+    }
+}

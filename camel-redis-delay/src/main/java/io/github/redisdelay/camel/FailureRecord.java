@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+
+/**
+ * Why a delivery failed, as it is kept with the message: what an operator needs to find the cause, and no stack trace.
+ *
+ * <p>Stored as one JSON object in UTF-8 of at most {@link #MAX_BYTES} bytes:
+ *
+ * <pre>{@code
+ * {"host":"app-1","attempt":10,"time":"2030-01-31T10:15:00.123Z","routeId":"notify",
+ *  "exception":"java.net.ConnectException","message":"Connection refused"}
+ * }</pre>
+ *
+ * <p>{@code routeId}, {@code exception} and {@code message} are missing where there is none; a message that is too long is cut and ends with
+ * an ellipsis. A reader ignores members that it does not know.
+ *
+ * @param exception the class of the exception; null if there was none, as after markRollbackOnly
+ * @param message its message; may be null
+ * @param routeId the route that received the message; may be null
+ * @param host the host on which it failed
+ * @param attempt which delivery failed, 1 for the first
+ * @param time when, by the clock of that host
+ */
+record FailureRecord(String exception, String message, String routeId, String host, int attempt, Instant time) {
+
+    /** Fewer than {@link io.github.redisdelay.queue.Delivery#MAX_FAILURE_BYTES}, so that the JSON is never cut. */
+    static final int MAX_BYTES = 4000;
+
+    private static final int MAX_NAME_BYTES = 300;
+
+    byte[] encode() {
+        StringBuilder head = new StringBuilder(200);
+        head.append("{\"host\":\"").append(escaped(host, MAX_NAME_BYTES)).append('"');
+        head.append(",\"attempt\":").append(attempt);
+        head.append(",\"time\":\"").append(time.truncatedTo(ChronoUnit.MILLIS)).append('"');
+        if (routeId != null) {
+            head.append(",\"routeId\":\"")
+                    .append(escaped(routeId, MAX_NAME_BYTES))
+                    .append('"');
+        }
+        if (exception != null) {
+            head.append(",\"exception\":\"")
+                    .append(escaped(exception, MAX_NAME_BYTES))
+                    .append('"');
+        }
+        if (message != null) {
+            int left = MAX_BYTES - 20 - bytes(head).length;
+            head.append(",\"message\":\"").append(escaped(message, left)).append('"');
+        }
+        return bytes(head.append('}'));
+    }
+
+    private static byte[] bytes(CharSequence text) {
+        return text.toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** The text as the inside of a JSON string of at most so many bytes. */
+    private static String escaped(String text, int maxBytes) {
+        StringBuilder escaped = new StringBuilder();
+        int bytes = 0;
+        int limit = maxBytes - 3; // the ellipsis
+        for (int i = 0; i < text.length(); ) {
+            int c = text.codePointAt(i);
+            String part = escaped(c);
+            int length = part.getBytes(StandardCharsets.UTF_8).length;
+            if (bytes + length > limit) {
+                return escaped.append('…').toString();
+            }
+            escaped.append(part);
+            bytes += length;
+            i += Character.charCount(c);
+        }
+        return escaped.toString();
+    }
+
+    private static String escaped(int c) {
+        if (c == '"' || c == '\\') {
+            return "\\" + (char) c;
+        }
+        if (c < 0x20 || (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE)) {
+            return String.format("\\u%04x", c);
+        }
+        return Character.toString(c);
+    }
+}

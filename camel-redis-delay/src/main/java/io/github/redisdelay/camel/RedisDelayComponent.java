@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import io.github.redisdelay.camel.RedisDelayClients.OpenClient;
+import io.github.redisdelay.camel.SharedResources.Reference;
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.QueueNames;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.ReentrantLock;
+import org.apache.camel.CamelContext;
+import org.apache.camel.Endpoint;
+import org.apache.camel.spi.Metadata;
+import org.apache.camel.spi.annotations.Component;
+import org.apache.camel.support.HealthCheckComponent;
+
+/**
+ * Schedules messages with a delay and receives them when they are due, kept in Redis.
+ *
+ * <p>Owns what its endpoints share: the clients and the threads on which exchanges are routed. Endpoints, producers and
+ * consumers hold neither a thread nor a connection of their own.
+ */
+@Component("redis-delay")
+public class RedisDelayComponent extends HealthCheckComponent {
+
+    @Metadata(description = "The component's options, which are the defaults of its endpoints")
+    private RedisDelayConfiguration configuration = new RedisDelayConfiguration();
+
+    private final ReentrantLock resourcesLock = new ReentrantLock();
+    // Guarded by resourcesLock; read without it once they are there.
+    private volatile RedisDelayClients clients;
+    private volatile ExecutorService executor;
+    /** Keeps the client of the component's own settings open from its first use on. */
+    private Reference<OpenClient> own; // guarded by resourcesLock
+
+    public RedisDelayComponent() {}
+
+    public RedisDelayComponent(CamelContext context) {
+        super(context);
+    }
+
+    @Override
+    protected Endpoint createEndpoint(String uri, String remaining, Map<String, Object> parameters) throws Exception {
+        QueueNames.check("queueName", remaining);
+        return new RedisDelayEndpoint(
+                uri, this, remaining, EndpointOptions.inherit(configuration, parameters.keySet()));
+    }
+
+    /**
+     * The client for these settings.
+     *
+     * @return to be released when it is not needed any more
+     */
+    Reference<OpenClient> acquireClient(ConnectionSettings connection, ClientOptions options) throws Exception {
+        Reference<OpenClient> reference = clients().acquire(connection, options);
+        if (connection.equals(configuration.connection()) && options.equals(configuration.clientOptions())) {
+            keepOpen(reference);
+        }
+        return reference;
+    }
+
+    private void keepOpen(Reference<OpenClient> reference) {
+        resourcesLock.lock();
+        try {
+            if (own == null && isStarted()) {
+                own = reference.retain();
+            }
+        } finally {
+            resourcesLock.unlock();
+        }
+    }
+
+    RedisDelayClients clients() {
+        if (clients == null) {
+            resourcesLock.lock();
+            try {
+                if (clients == null) {
+                    clients = new RedisDelayClients(getCamelContext());
+                }
+            } finally {
+                resourcesLock.unlock();
+            }
+        }
+        return clients;
+    }
+
+    /** Threads on which exchanges are routed: as many as are busy. */
+    ExecutorService executor() {
+        if (executor == null) {
+            resourcesLock.lock();
+            try {
+                if (executor == null) {
+                    executor = getCamelContext().getExecutorServiceManager().newCachedThreadPool(this, "RedisDelay");
+                }
+            } finally {
+                resourcesLock.unlock();
+            }
+        }
+        return executor;
+    }
+
+    /** Goes on with a task on a thread of the component; on this one if those have been stopped already. */
+    void goOn(Runnable task) {
+        try {
+            executor().execute(task);
+        } catch (RejectedExecutionException stopped) {
+            task.run();
+        }
+    }
+
+    @Override
+    protected void doStop() throws Exception {
+        super.doStop();
+        RedisDelayClients open;
+        ExecutorService threads;
+        resourcesLock.lock();
+        try {
+            open = clients;
+            threads = executor;
+            own = null;
+            clients = null;
+            executor = null;
+        } finally {
+            resourcesLock.unlock();
+        }
+        if (open != null) {
+            // First: sends the last acknowledgements and ends what waits for an answer.
+            open.close();
+        }
+        if (threads != null) {
+            getCamelContext().getExecutorServiceManager().shutdownGraceful(threads);
+        }
+    }
+
+    public RedisDelayConfiguration getConfiguration() {
+        return configuration;
+    }
+
+    /** The component's options, which are the defaults of its endpoints. */
+    public void setConfiguration(RedisDelayConfiguration configuration) {
+        this.configuration = configuration;
+    }
+}

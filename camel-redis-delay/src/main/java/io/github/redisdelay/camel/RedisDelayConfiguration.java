@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.ConsumerOptions;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.DuplicatePolicy;
+import io.github.redisdelay.queue.QueueNames;
+import java.time.Duration;
+import java.util.List;
+import org.apache.camel.RuntimeCamelException;
+import org.apache.camel.spi.HeaderFilterStrategy;
+import org.apache.camel.spi.Metadata;
+import org.apache.camel.spi.UriParam;
+import org.apache.camel.spi.UriParams;
+import org.redisson.api.RedissonClient;
+
+/**
+ * The options of the component and of its endpoints, as they were written.
+ *
+ * <p>Durations are text here and are read by {@link Durations} when an endpoint is configured: Camel's own converter would
+ * turn what it cannot read into 0.
+ */
+@UriParams
+public class RedisDelayConfiguration implements Cloneable {
+
+    @UriParam(label = "common")
+    @Metadata(autowired = true)
+    private RedissonClient redisson;
+
+    @UriParam(label = "common")
+    private String configurationUri;
+
+    @UriParam(label = "common")
+    private String address;
+
+    @UriParam(label = "security", secret = true)
+    private String username;
+
+    @UriParam(label = "security", secret = true)
+    private String password;
+
+    @UriParam(label = "common", defaultValue = "0")
+    private int database;
+
+    @UriParam(label = "common", defaultValue = "5s", javaType = "java.time.Duration")
+    private String requestTimeout = "5s";
+
+    @UriParam(label = "advanced", defaultValue = ClientOptions.DEFAULT_KEY_PREFIX)
+    private String keyPrefix = ClientOptions.DEFAULT_KEY_PREFIX;
+
+    @UriParam(label = "advanced")
+    private HeaderFilterStrategy headerFilterStrategy;
+
+    @UriParam(label = "producer", javaType = "java.time.Duration")
+    private String delay;
+
+    @UriParam(label = "producer")
+    private String deliverAt;
+
+    @UriParam(label = "producer", defaultValue = "schedule", enums = "schedule,cancel,reschedule")
+    private String operation = "schedule";
+
+    @UriParam(label = "producer", defaultValue = "reject", enums = "reject,ignore,replace")
+    private String onDuplicate = "reject";
+
+    @UriParam(label = "producer", defaultValue = "false")
+    private boolean batching;
+
+    @UriParam(label = "producer,advanced", defaultValue = "1048576")
+    private int maximumMessageSize = 1024 * 1024;
+
+    @UriParam(label = "consumer", defaultValue = "1")
+    private int concurrentConsumers = 1;
+
+    @UriParam(label = "consumer,advanced", defaultValue = "100")
+    private int maxMessagesPerPoll = 100;
+
+    @UriParam(label = "consumer", defaultValue = "30s", javaType = "java.time.Duration")
+    private String visibilityTimeout = "30s";
+
+    @UriParam(label = "consumer", defaultValue = "true")
+    private boolean extendMessageVisibility = true;
+
+    @UriParam(label = "consumer", defaultValue = "1h", javaType = "java.time.Duration")
+    private String maximumVisibilityExtension = "1h";
+
+    @UriParam(label = "consumer", defaultValue = "9")
+    private Integer maximumRedeliveries;
+
+    @UriParam(label = "consumer", defaultValue = "10s", javaType = "java.time.Duration")
+    private String redeliveryDelay = "10s";
+
+    @UriParam(label = "consumer", defaultValue = "2")
+    private double backOffMultiplier = 2;
+
+    @UriParam(label = "consumer", defaultValue = "1h", javaType = "java.time.Duration")
+    private String maximumRedeliveryDelay = "1h";
+
+    @UriParam(label = "consumer", defaultValue = "0.15")
+    private double redeliveryJitter = 0.15;
+
+    @UriParam(label = "consumer")
+    private String redeliveryDelays;
+
+    @UriParam(label = "consumer", defaultValue = "true")
+    private boolean deadLetter = true;
+
+    public RedisDelayConfiguration copy() {
+        try {
+            return (RedisDelayConfiguration) clone();
+        } catch (CloneNotSupportedException e) {
+            throw new RuntimeCamelException(e);
+        }
+    }
+
+    /** Where Redis is. */
+    ConnectionSettings connection() {
+        return ConnectionSettings.of(this);
+    }
+
+    ClientOptions clientOptions() {
+        QueueNames.check("option 'keyPrefix'", keyPrefix);
+        Duration timeout = Durations.parse("option 'requestTimeout'", requestTimeout);
+        if (timeout.isZero()) {
+            throw new IllegalArgumentException("option 'requestTimeout' is 0: it must be 1 millisecond or more");
+        }
+        return new ClientOptions(keyPrefix, timeout);
+    }
+
+    ProducerSettings producerSettings() {
+        if (delay != null && deliverAt != null) {
+            throw new IllegalArgumentException("options 'delay' (" + delay + ") and 'deliverAt' (" + deliverAt
+                    + ") are both set: set one of them");
+        }
+        DueTime due = null;
+        if (delay != null) {
+            due = DueTime.after(Durations.parse("option 'delay'", delay));
+        } else if (deliverAt != null) {
+            due = DueTime.at(Durations.instant("option 'deliverAt'", deliverAt));
+        }
+        return new ProducerSettings(
+                due,
+                RedisDelayOperation.of("option 'operation'", operation),
+                Names.constant(DuplicatePolicy.class, "option 'onDuplicate'", onDuplicate),
+                batching);
+    }
+
+    ConsumerOptions consumerOptions() {
+        if (concurrentConsumers < 1) {
+            throw new IllegalArgumentException(
+                    "option 'concurrentConsumers' is " + concurrentConsumers + ": it must be 1 or more");
+        }
+        if (maxMessagesPerPoll < 1 || maxMessagesPerPoll > ConsumerOptions.MAX_MESSAGES) {
+            throw new IllegalArgumentException("option 'maxMessagesPerPoll' is " + maxMessagesPerPoll
+                    + ": it must be from 1 to " + ConsumerOptions.MAX_MESSAGES);
+        }
+        return new ConsumerOptions(
+                concurrentConsumers,
+                maxMessagesPerPoll,
+                Durations.parse("option 'visibilityTimeout'", visibilityTimeout),
+                extendMessageVisibility,
+                Durations.parse("option 'maximumVisibilityExtension'", maximumVisibilityExtension));
+    }
+
+    RetryPolicy retryPolicy() {
+        List<Duration> steps = redeliveryDelays == null
+                ? List.of()
+                : Durations.parseList("option 'redeliveryDelays'", redeliveryDelays);
+        int maximum;
+        if (maximumRedeliveries != null) {
+            maximum = maximumRedeliveries;
+        } else {
+            maximum = steps.isEmpty() ? RetryPolicy.DEFAULT_MAXIMUM_REDELIVERIES : steps.size();
+        }
+        return new RetryPolicy(
+                maximum,
+                Durations.parse("option 'redeliveryDelay'", redeliveryDelay),
+                backOffMultiplier,
+                Durations.parse("option 'maximumRedeliveryDelay'", maximumRedeliveryDelay),
+                redeliveryJitter,
+                steps);
+    }
+
+    public RedissonClient getRedisson() {
+        return redisson;
+    }
+
+    /**
+     * To use an existing RedissonClient, which is left open when Camel stops. On the component, the one in the registry is
+     * used if there is exactly one and neither address nor configurationUri is set.
+     */
+    public void setRedisson(RedissonClient redisson) {
+        this.redisson = redisson;
+    }
+
+    public String getConfigurationUri() {
+        return configurationUri;
+    }
+
+    /**
+     * A Redisson configuration in YAML to make a client from, for Sentinel, Cluster and whatever else Redisson can connect
+     * to: a resource such as classpath:redisson.yaml or file:/etc/app/redisson.yaml. Its codec has no effect.
+     */
+    public void setConfigurationUri(String configurationUri) {
+        this.configurationUri = configurationUri;
+    }
+
+    public String getAddress() {
+        return address;
+    }
+
+    /**
+     * The address of a single Redis server to make a client for, such as redis://host:6379; rediss:// connects by TLS. On an
+     * endpoint it is used without the component's username, password and database.
+     */
+    public void setAddress(String address) {
+        this.address = address;
+    }
+
+    public String getUsername() {
+        return username;
+    }
+
+    /** The user to log in to Redis as, where the server has named users. Used with the option address. */
+    public void setUsername(String username) {
+        this.username = username;
+    }
+
+    public String getPassword() {
+        return password;
+    }
+
+    /** The password to log in to Redis with. Used with the option address. */
+    public void setPassword(String password) {
+        this.password = password;
+    }
+
+    public int getDatabase() {
+        return database;
+    }
+
+    /** The number of the Redis database. Used with the option address. */
+    public void setDatabase(int database) {
+        this.database = database;
+    }
+
+    public String getRequestTimeout() {
+        return requestTimeout;
+    }
+
+    /**
+     * How long a producer waits for Redis's answer, 1 ms or more. After that the exchange fails, and the message may
+     * nevertheless be stored; the same id can safely be sent again, and a redelivery by Camel's error handler waits for the
+     * answer instead of sending another message.
+     */
+    public void setRequestTimeout(String requestTimeout) {
+        this.requestTimeout = requestTimeout;
+    }
+
+    public String getKeyPrefix() {
+        return keyPrefix;
+    }
+
+    /**
+     * What the Redis keys of all queues begin with, at most 200 bytes without braces and control characters. Queues of the
+     * same name and different prefixes have nothing to do with each other.
+     */
+    public void setKeyPrefix(String keyPrefix) {
+        this.keyPrefix = keyPrefix;
+    }
+
+    public HeaderFilterStrategy getHeaderFilterStrategy() {
+        return headerFilterStrategy;
+    }
+
+    /**
+     * To use a custom HeaderFilterStrategy to decide which headers are stored with a message and taken from a stored one.
+     * Camel's own headers, whose names begin with Camel, are neither stored nor restored whatever it says.
+     */
+    public void setHeaderFilterStrategy(HeaderFilterStrategy headerFilterStrategy) {
+        this.headerFilterStrategy = headerFilterStrategy;
+    }
+
+    public String getDelay() {
+        return delay;
+    }
+
+    /**
+     * For how long to delay messages, 0 or more: 30m, 1h30m or PT30M; a bare number is milliseconds. Without delay and
+     * deliverAt a message is due at once. The headers CamelRedisDelay and CamelRedisDelayDeliverAt win over it.
+     */
+    public void setDelay(String delay) {
+        this.delay = delay;
+    }
+
+    public String getDeliverAt() {
+        return deliverAt;
+    }
+
+    /**
+     * When to deliver messages: ISO-8601 with an offset, such as 2030-01-31T10:15:00Z, or milliseconds since 1970. A time in
+     * the past means now. Must not be combined with delay; the headers CamelRedisDelay and CamelRedisDelayDeliverAt win over
+     * it.
+     */
+    public void setDeliverAt(String deliverAt) {
+        this.deliverAt = deliverAt;
+    }
+
+    public String getOperation() {
+        return operation;
+    }
+
+    /**
+     * What the producer does: schedule stores a message; cancel removes the one with the id of the header
+     * CamelRedisDelayScheduleId, reschedule changes its due time. The header CamelRedisDelayOperation wins over it.
+     */
+    public void setOperation(String operation) {
+        this.operation = operation;
+    }
+
+    public String getOnDuplicate() {
+        return onDuplicate;
+    }
+
+    /**
+     * What happens to a message whose id is pending or being delivered: reject fails with a DuplicateMessageException, ignore
+     * keeps the stored message, replace puts the new body and due time in its place. An exchange that is itself the delivery
+     * of this id always replaces it.
+     */
+    public void setOnDuplicate(String onDuplicate) {
+        this.onDuplicate = onDuplicate;
+    }
+
+    public boolean isBatching() {
+        return batching;
+    }
+
+    /**
+     * Whether a body that is a List is scheduled element by element in one go. An element is a body, or a Message or Exchange
+     * with headers of its own; the header CamelRedisDelayMessageId is then a List of ids. If some fail, the others are
+     * scheduled and the exchange fails with a BatchScheduleException that lists them. Other bodies are scheduled as they are.
+     */
+    public void setBatching(boolean batching) {
+        this.batching = batching;
+    }
+
+    public int getMaximumMessageSize() {
+        return maximumMessageSize;
+    }
+
+    /** The largest message to store, in bytes with its headers. A larger one is an error. */
+    public void setMaximumMessageSize(int maximumMessageSize) {
+        this.maximumMessageSize = maximumMessageSize;
+    }
+
+    public int getConcurrentConsumers() {
+        return concurrentConsumers;
+    }
+
+    /** How many exchanges may be under way at a time. */
+    public void setConcurrentConsumers(int concurrentConsumers) {
+        this.concurrentConsumers = concurrentConsumers;
+    }
+
+    public int getMaxMessagesPerPoll() {
+        return maxMessagesPerPoll;
+    }
+
+    /**
+     * How many messages to claim at a time at the most, 1 to 256. More than there are free consumers are claimed only as far
+     * as this consumer lately worked fast enough, so a slow one takes nothing away from others.
+     */
+    public void setMaxMessagesPerPoll(int maxMessagesPerPoll) {
+        this.maxMessagesPerPoll = maxMessagesPerPoll;
+    }
+
+    public String getVisibilityTimeout() {
+        return visibilityTimeout;
+    }
+
+    /**
+     * The lease, from 100 ms to 365 days: for how long a message that was claimed is hidden from other consumers. It is
+     * extended while the work goes on (see extendMessageVisibility); if this JVM dies, the message is delivered again when it
+     * ends.
+     */
+    public void setVisibilityTimeout(String visibilityTimeout) {
+        this.visibilityTimeout = visibilityTimeout;
+    }
+
+    public boolean isExtendMessageVisibility() {
+        return extendMessageVisibility;
+    }
+
+    /** Whether the lease of a message is extended as long as its exchange is under way. */
+    public void setExtendMessageVisibility(boolean extendMessageVisibility) {
+        this.extendMessageVisibility = extendMessageVisibility;
+    }
+
+    public String getMaximumVisibilityExtension() {
+        return maximumVisibilityExtension;
+    }
+
+    /**
+     * For how long after its start an exchange's lease is extended at the most. After that a warning names it, and its message
+     * is delivered again when the lease ends.
+     */
+    public void setMaximumVisibilityExtension(String maximumVisibilityExtension) {
+        this.maximumVisibilityExtension = maximumVisibilityExtension;
+    }
+
+    public Integer getMaximumRedeliveries() {
+        return maximumRedeliveries;
+    }
+
+    /**
+     * How often a message is delivered again after its first delivery failed; 0 for never, -1 for ever. If it is not set and
+     * redeliveryDelays is, their number. What is given up goes to the dead letters.
+     */
+    public void setMaximumRedeliveries(Integer maximumRedeliveries) {
+        this.maximumRedeliveries = maximumRedeliveries;
+    }
+
+    public String getRedeliveryDelay() {
+        return redeliveryDelay;
+    }
+
+    /** The delay before the first redelivery. */
+    public void setRedeliveryDelay(String redeliveryDelay) {
+        this.redeliveryDelay = redeliveryDelay;
+    }
+
+    public double getBackOffMultiplier() {
+        return backOffMultiplier;
+    }
+
+    /** By what the redelivery delay grows with each redelivery, 1 or more. */
+    public void setBackOffMultiplier(double backOffMultiplier) {
+        this.backOffMultiplier = backOffMultiplier;
+    }
+
+    public String getMaximumRedeliveryDelay() {
+        return maximumRedeliveryDelay;
+    }
+
+    /** The longest redelivery delay, before it is spread by redeliveryJitter. Does not limit redeliveryDelays. */
+    public void setMaximumRedeliveryDelay(String maximumRedeliveryDelay) {
+        this.maximumRedeliveryDelay = maximumRedeliveryDelay;
+    }
+
+    public double getRedeliveryJitter() {
+        return redeliveryJitter;
+    }
+
+    /**
+     * By which part of itself a redelivery delay is made shorter or longer at random, 0 to 1, so that messages which failed
+     * together do not come back together. Applies to redeliveryDelays, too; 0 keeps them exact.
+     */
+    public void setRedeliveryJitter(double redeliveryJitter) {
+        this.redeliveryJitter = redeliveryJitter;
+    }
+
+    public String getRedeliveryDelays() {
+        return redeliveryDelays;
+    }
+
+    /**
+     * The delays before the first redelivery, the second and so on, separated by commas, such as 15s,3m,10m,30m,1h. Takes the
+     * place of redeliveryDelay, backOffMultiplier and maximumRedeliveryDelay. If maximumRedeliveries is set as well, the last delay
+     * repeats.
+     */
+    public void setRedeliveryDelays(String redeliveryDelays) {
+        this.redeliveryDelays = redeliveryDelays;
+    }
+
+    public boolean isDeadLetter() {
+        return deadLetter;
+    }
+
+    /**
+     * Whether a message that is given up is kept among the queue's dead letters. Otherwise it is dropped, counted and logged.
+     */
+    public void setDeadLetter(boolean deadLetter) {
+        this.deadLetter = deadLetter;
+    }
+}

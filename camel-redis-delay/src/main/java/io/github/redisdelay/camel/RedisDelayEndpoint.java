@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import io.github.redisdelay.camel.RedisDelayClients.OpenClient;
+import io.github.redisdelay.camel.SharedResources.Reference;
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.ConsumerOptions;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.QueueNames;
+import java.util.Map;
+import org.apache.camel.AfterPropertiesConfigured;
+import org.apache.camel.AsyncEndpoint;
+import org.apache.camel.CamelContext;
+import org.apache.camel.Category;
+import org.apache.camel.Consumer;
+import org.apache.camel.MultipleConsumersSupport;
+import org.apache.camel.PollingConsumer;
+import org.apache.camel.Processor;
+import org.apache.camel.Producer;
+import org.apache.camel.RuntimeCamelException;
+import org.apache.camel.api.management.ManagedAttribute;
+import org.apache.camel.api.management.ManagedResource;
+import org.apache.camel.spi.EndpointServiceLocation;
+import org.apache.camel.spi.HeaderFilterStrategy;
+import org.apache.camel.spi.HeaderFilterStrategyAware;
+import org.apache.camel.spi.Metadata;
+import org.apache.camel.spi.UriEndpoint;
+import org.apache.camel.spi.UriParam;
+import org.apache.camel.spi.UriPath;
+import org.apache.camel.support.DefaultEndpoint;
+
+/**
+ * Schedule messages with a delay and receive them when they are due, kept in Redis.
+ *
+ * <p>Holds options only, so that any number of endpoints can come and go.
+ */
+@ManagedResource(description = "Managed Redis Delay Endpoint")
+@UriEndpoint(
+        firstVersion = "0.1.0",
+        scheme = "redis-delay",
+        title = "Redis Delay",
+        syntax = "redis-delay:queueName",
+        category = {Category.MESSAGING, Category.SCHEDULING},
+        headersClass = RedisDelayConstants.class)
+public class RedisDelayEndpoint extends DefaultEndpoint
+        implements AsyncEndpoint,
+                MultipleConsumersSupport,
+                EndpointServiceLocation,
+                HeaderFilterStrategyAware,
+                AfterPropertiesConfigured {
+
+    @UriPath(
+            description =
+                    "Name of the queue, at most 200 bytes; may have colons, dots, dashes, underscores and slashes, but no"
+                            + " braces or control characters")
+    @Metadata(required = true)
+    private final String queueName;
+
+    @UriParam
+    private final RedisDelayConfiguration configuration;
+
+    // What the options mean: read once, before the endpoint is used.
+    private Resolved resolved;
+
+    /** All options, checked. */
+    private record Resolved(
+            ConnectionSettings connection,
+            ClientOptions clientOptions,
+            ProducerSettings producer,
+            ConsumerOptions consumer,
+            RetryPolicy retries,
+            MessageMapper mapper) {}
+
+    public RedisDelayEndpoint(
+            String uri, RedisDelayComponent component, String queueName, RedisDelayConfiguration configuration) {
+        super(uri, component);
+        this.queueName = QueueNames.check("queueName", queueName);
+        this.configuration = configuration;
+    }
+
+    @Override
+    public void afterPropertiesConfigured(CamelContext camelContext) {
+        resolve();
+    }
+
+    @Override
+    protected void doInit() throws Exception {
+        // Before Camel looks for a RedissonClient to autowire: it would take the place of the endpoint's own address.
+        if (resolved == null) {
+            resolve();
+        }
+        super.doInit();
+    }
+
+    private void resolve() {
+        HeaderFilterStrategy filter = configuration.getHeaderFilterStrategy();
+        resolved = new Resolved(
+                configuration.connection(),
+                configuration.clientOptions(),
+                configuration.producerSettings(),
+                configuration.consumerOptions(),
+                configuration.retryPolicy(),
+                new MessageMapper(
+                        filter == null ? new RedisDelayHeaderFilterStrategy() : filter,
+                        configuration.getMaximumMessageSize()));
+    }
+
+    @Override
+    public Producer createProducer() {
+        return new RedisDelayProducer(this);
+    }
+
+    @Override
+    public Consumer createConsumer(Processor processor) throws Exception {
+        RedisDelayConsumer consumer = new RedisDelayConsumer(this, processor);
+        configureConsumer(consumer);
+        return consumer;
+    }
+
+    /** One that claims when it is asked, and never reads ahead. */
+    @Override
+    public PollingConsumer createPollingConsumer() {
+        return new RedisDelayPollingConsumer(this);
+    }
+
+    @Override
+    public RedisDelayComponent getComponent() {
+        return (RedisDelayComponent) super.getComponent();
+    }
+
+    /** The client, connected; the caller releases it. */
+    Reference<OpenClient> acquireClient() throws Exception {
+        try {
+            return getComponent().acquireClient(resolved.connection(), resolved.clientOptions());
+        } catch (Exception e) {
+            throw new RuntimeCamelException("queue '" + queueName + "': " + e.getMessage(), e);
+        }
+    }
+
+    DelayQueue queue(Reference<OpenClient> client) {
+        return client.get().queues().queue(queueName);
+    }
+
+    ClientOptions clientOptions() {
+        return resolved.clientOptions();
+    }
+
+    ProducerSettings producerSettings() {
+        return resolved.producer();
+    }
+
+    ConsumerOptions consumerOptions() {
+        return resolved.consumer();
+    }
+
+    RetryPolicy retryPolicy() {
+        return resolved.retries();
+    }
+
+    MessageMapper mapper() {
+        return resolved.mapper();
+    }
+
+    @ManagedAttribute(description = "Name of the queue")
+    public String getQueueName() {
+        return queueName;
+    }
+
+    @ManagedAttribute(description = "What the Redis keys of the queue begin with")
+    public String getKeyPrefix() {
+        return configuration.getKeyPrefix();
+    }
+
+    public RedisDelayConfiguration getConfiguration() {
+        return configuration;
+    }
+
+    @Override
+    public boolean isMultipleConsumersSupported() {
+        return true;
+    }
+
+    @Override
+    public HeaderFilterStrategy getHeaderFilterStrategy() {
+        return configuration.getHeaderFilterStrategy();
+    }
+
+    @Override
+    public void setHeaderFilterStrategy(HeaderFilterStrategy strategy) {
+        configuration.setHeaderFilterStrategy(strategy);
+    }
+
+    @Override
+    @ManagedAttribute(description = "Where Redis is")
+    public String getServiceUrl() {
+        if (resolved == null) {
+            return null;
+        }
+        ConnectionSettings connection = resolved.connection();
+        if (connection.address() != null) {
+            return connection.address();
+        }
+        return connection.redisson() == null
+                ? connection.configurationUri()
+                : RedisConnection.describe(connection.redisson().getConfig());
+    }
+
+    @Override
+    public String getServiceProtocol() {
+        return "redis";
+    }
+
+    @Override
+    public Map<String, String> getServiceMetadata() {
+        return Map.of("queueName", queueName, "keyPrefix", configuration.getKeyPrefix());
+    }
+}

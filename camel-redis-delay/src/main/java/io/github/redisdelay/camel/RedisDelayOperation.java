@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+/** What a producer does with a message. */
+public enum RedisDelayOperation {
+    /** Stores a message that is delivered when it is due. */
+    schedule,
+    /** Removes the message with the given id, whatever its state. */
+    cancel,
+    /** Changes the due time of a message that is not being delivered. */
+    reschedule;
+
+    /**
+     * Reads an operation.
+     *
+     * @param what the option or header, for the error
+     * @param value an operation, or its name in any letter case
+     * @throws IllegalArgumentException for anything else
+     */
+    static RedisDelayOperation of(String what, Object value) {
+        return Names.constant(RedisDelayOperation.class, what, value);
+    }
+}

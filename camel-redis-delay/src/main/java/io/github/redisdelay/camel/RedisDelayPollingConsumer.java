@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import io.github.redisdelay.camel.RedisDelayClients.OpenClient;
+import io.github.redisdelay.camel.SharedResources.Reference;
+import io.github.redisdelay.queue.DelayQueueReceiver;
+import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.DeliveryHandler;
+import io.github.redisdelay.queue.Envelope;
+import io.github.redisdelay.queue.EnvelopeFormatException;
+import java.time.Duration;
+import org.apache.camel.DynamicPollingConsumer;
+import org.apache.camel.Exchange;
+import org.apache.camel.IsSingleton;
+import org.apache.camel.RuntimeCamelException;
+import org.apache.camel.support.PollingConsumerSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Receives one message when asked, for {@code pollEnrich}, {@code poll} and {@code ConsumerTemplate}. It claims at most as
+ * many messages as callers are waiting.
+ *
+ * <p>The message is finished by the completion of the exchange that it comes in or that it is merged into. Who calls {@code
+ * ConsumerTemplate.receive} has to call {@code doneUoW}, too.
+ */
+public class RedisDelayPollingConsumer extends PollingConsumerSupport implements DynamicPollingConsumer, IsSingleton {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RedisDelayPollingConsumer.class);
+
+    // Set by doStart, cleared by doStop; read by the callers' threads.
+    private volatile Opened opened;
+
+    /** What a started consumer works with. */
+    private record Opened(Reference<OpenClient> client, DelayQueueReceiver receiver, FailureHandler failures) {}
+
+    public RedisDelayPollingConsumer(RedisDelayEndpoint endpoint) {
+        super(endpoint);
+    }
+
+    @Override
+    public RedisDelayEndpoint getEndpoint() {
+        return (RedisDelayEndpoint) super.getEndpoint();
+    }
+
+    @Override
+    public Exchange receive() {
+        return receive(null, null);
+    }
+
+    @Override
+    public Exchange receiveNoWait() {
+        return receive(null, Duration.ZERO);
+    }
+
+    @Override
+    public Exchange receive(long timeout) {
+        return receive(null, limit(timeout));
+    }
+
+    @Override
+    public Exchange receive(Exchange current) {
+        return receive(current, null);
+    }
+
+    @Override
+    public Exchange receiveNoWait(Exchange current) {
+        return receive(current, Duration.ZERO);
+    }
+
+    @Override
+    public Exchange receive(Exchange current, long timeout) {
+        return receive(current, limit(timeout));
+    }
+
+    private static Duration limit(long millis) {
+        return Duration.ofMillis(Math.max(0, millis));
+    }
+
+    /**
+     * @param current the exchange that the message is going to be merged into; null if there is none
+     * @param timeout null for none
+     */
+    private Exchange receive(Exchange current, Duration timeout) {
+        Opened with = opened;
+        if (with == null) {
+            return null;
+        }
+        long deadline = timeout == null ? 0 : System.nanoTime() + timeout.toNanos();
+        Duration left = timeout;
+        try {
+            while (true) {
+                Delivery delivery = with.receiver().receive(left);
+                if (delivery == null) {
+                    return null;
+                }
+                Exchange exchange = begin(delivery, with, current);
+                if (exchange != null) {
+                    return exchange;
+                }
+                // It went to the dead letters: the next one, within the same time.
+                if (timeout != null) {
+                    left = Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new RuntimeCamelException(e);
+        }
+    }
+
+    /** The exchange of a delivery, or null if it was given up. */
+    private Exchange begin(Delivery delivery, Opened with, Exchange current) {
+        Reference<OpenClient> held = with.client().retain();
+        DeliveryCompletion completion = new DeliveryCompletion(
+                delivery,
+                with.failures(),
+                current == null ? null : current.getFromRouteId(),
+                () -> held.release(getEndpoint().getComponent()::goOn));
+        if (with.failures().isExceeded(delivery)) {
+            completion.exceeded();
+            return null;
+        }
+        Envelope envelope;
+        try {
+            envelope = Envelope.decode(delivery.body());
+        } catch (EnvelopeFormatException e) {
+            completion.unreadable(e);
+            return null;
+        }
+        try {
+            Exchange exchange = getEndpoint().createExchange();
+            DeliveryExchange.fill(
+                    exchange,
+                    completion,
+                    envelope,
+                    delivery.lateness().toMillis(),
+                    getEndpoint().mapper());
+            if (current != null) {
+                // Camel merges body and headers and hands over the completion, and the properties only if the
+                // aggregation strategy wants them.
+                HeldDeliveries.add(current, completion);
+            }
+            return exchange;
+        } catch (RuntimeException e) {
+            completion.failedBeforeRouting(e);
+            throw e;
+        }
+    }
+
+    @Override
+    protected void doStart() throws Exception {
+        Reference<OpenClient> client = getEndpoint().acquireClient();
+        opened = new Opened(
+                client,
+                getEndpoint().queue(client).receiver(getEndpoint().consumerOptions(), new Listener()),
+                FailureHandlers.create(getEndpoint()));
+    }
+
+    @Override
+    protected void doStop() {
+        Opened open = opened;
+        opened = null;
+        if (open != null) {
+            open.receiver().close();
+            open.client().release();
+        }
+    }
+
+    /** Several threads can receive at a time. */
+    @Override
+    public boolean isSingleton() {
+        return true;
+    }
+
+    /** Hears what becomes of the leases. */
+    private static final class Listener implements DeliveryHandler {
+
+        @Override
+        public void handle(Delivery delivery) {
+            throw new UnsupportedOperationException("a receiver returns what it receives");
+        }
+
+        @Override
+        public void extensionLimitReached(Delivery delivery, Duration age) {
+            LOG.warn(
+                    "{} was received {} ago by a poll and not finished: its lease is not extended any more, and it will be"
+                            + " delivered again when that ends. After ConsumerTemplate.receive call doneUoW; the limit is option"
+                            + " 'maximumVisibilityExtension'",
+                    delivery,
+                    QueueReport.text(age));
+        }
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DelayQueueException;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.ServerInfo;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.apache.camel.RuntimeCamelException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Looks at a queue when a consumer starts: logs what is there, and fails if Redis cannot be used. */
+final class StartReport {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RedisDelayConsumer.class);
+
+    private static final ServerInfo UNKNOWN = new ServerInfo("Redis", "unknown", "unknown", false);
+
+    private StartReport() {}
+
+    /**
+     * @throws RuntimeCamelException naming the address if the queue cannot be read
+     */
+    static void log(DelayQueue queue, String address) {
+        CompletableFuture<QueueStats> stats = queue.stats();
+        // INFO may be forbidden to this user; nothing depends on it.
+        CompletableFuture<ServerInfo> server = queue.serverInfo().exceptionally(error -> UNKNOWN);
+        try {
+            LOG.info(QueueReport.of(queue.name(), address, server.join(), stats.join()));
+        } catch (CompletionException e) {
+            Throwable cause = e.getCause() instanceof DelayQueueException ? e.getCause() : e;
+            throw new RuntimeCamelException("Redis at " + address + " cannot be used: " + cause.getMessage(), cause);
+        }
+        if (server.join().evicts()) {
+            LOG.warn(
+                    "Redis at {} has maxmemory-policy {}: when its memory is full it throws messages away. Set it to"
+                            + " noeviction",
+                    address,
+                    server.join().evictionPolicy());
+        }
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.camel.catalog.CamelCatalog;
+import org.apache.camel.catalog.DefaultCamelCatalog;
+import org.apache.camel.catalog.EndpointValidationResult;
+import org.apache.camel.util.json.DeserializationException;
+import org.apache.camel.util.json.JsonObject;
+import org.apache.camel.util.json.Jsoner;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Keeps the documentation true: its tables are those of the generated metadata, and every endpoint URI in it is valid.
+ *
+ * <p>{@code mvn -pl camel-redis-delay test -Dtest=DocumentationTest -Ddocs.write=true} writes the tables.
+ */
+class DocumentationTest {
+
+    private static final String METADATA = "META-INF/io/github/redisdelay/camel/redis-delay.json";
+    private static final Path PAGE = Path.of("src/main/docs/redis-delay-component.adoc");
+    private static final Path ROOT = Path.of("..");
+    private static final Pattern URI = Pattern.compile("redis-delay:[A-Za-z$][^\"'`\\s<>,;)\\[\\]|…]*");
+
+    private static String metadata() throws IOException {
+        try (InputStream in = DocumentationTest.class.getClassLoader().getResourceAsStream(METADATA)) {
+            assertThat(in).as(METADATA + " on the classpath").isNotNull();
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    @Test
+    void should_have_the_tables_of_the_metadata() throws Exception {
+        String page = Files.readString(PAGE);
+        String expected = page;
+        expected = replace(expected, "component options", "componentProperties", "Name");
+        expected = replace(expected, "endpoint options", "properties", "Name");
+        expected = replace(expected, "endpoint headers", "headers", "Name");
+        if (Boolean.getBoolean("docs.write")) {
+            Files.writeString(PAGE, expected);
+        }
+        assertThat(Boolean.getBoolean("docs.write") ? expected : page)
+                .as("the tables in " + PAGE + "; run this test with -Ddocs.write=true to write them")
+                .isEqualTo(expected);
+    }
+
+    private static String replace(String page, String block, String section, String first)
+            throws IOException, DeserializationException {
+        String start = "// " + block + ": START\n";
+        String end = "// " + block + ": END\n";
+        int from = page.indexOf(start);
+        int to = page.indexOf(end);
+        assertThat(from).as("'" + start.trim() + "' in the page").isNotNegative();
+        assertThat(to).isGreaterThan(from);
+        return page.substring(0, from + start.length()) + table(section, first) + page.substring(to);
+    }
+
+    private static String table(String section, String first) throws IOException, DeserializationException {
+        JsonObject options = ((JsonObject) Jsoner.deserialize(metadata())).getMap(section);
+        StringBuilder table = new StringBuilder("[width=\"100%\",cols=\"2,5,^1,2\",options=\"header\"]\n|===\n| ")
+                .append(first)
+                .append(" | Description | Default | Type\n");
+        for (Map.Entry<String, Object> entry : options.entrySet()) {
+            JsonObject option = (JsonObject) entry.getValue();
+            String label = option.getStringOrDefault("label", "");
+            table.append("\n| *")
+                    .append(entry.getKey())
+                    .append("*")
+                    .append(label.isEmpty() ? "" : " (" + label + ")")
+                    .append("\n| ")
+                    .append(Boolean.TRUE.equals(option.get("required")) ? "*Required* " : "")
+                    .append(option.getStringOrDefault("description", "").replace("|", "\\|"))
+                    .append(enums(option))
+                    .append("\n| ")
+                    .append(option.getOrDefault("defaultValue", ""))
+                    .append("\n| ")
+                    .append(type(option.getStringOrDefault("javaType", "")))
+                    .append('\n');
+        }
+        return table.append("|===\n").toString();
+    }
+
+    private static String enums(JsonObject option) {
+        return option.get("enum") == null ? "" : " One of: " + option.get("enum") + ".";
+    }
+
+    private static String type(String javaType) {
+        return javaType.substring(javaType.lastIndexOf('.') + 1);
+    }
+
+    @Test
+    void should_name_only_valid_endpoint_uris() throws Exception {
+        CamelCatalog catalog = new DefaultCamelCatalog();
+        catalog.addComponent("redis-delay", RedisDelayComponent.class.getName(), metadata());
+        List<Path> files = new ArrayList<>();
+        files.add(ROOT.resolve("README.md"));
+        files.add(PAGE);
+        collect(files, ROOT.resolve("docs"));
+        collect(files, ROOT.resolve("camel-redis-delay-example/src"));
+        int found = 0;
+        List<String> wrong = new ArrayList<>();
+        for (Path file : files) {
+            Matcher matcher = URI.matcher(Files.readString(file));
+            while (matcher.find()) {
+                String uri = matcher.group().replaceAll("[.:]+$", "").replace("&amp;", "&");
+                if (uri.contains("{") && !uri.contains("{{")) {
+                    continue; // a Redis key
+                }
+                found++;
+                EndpointValidationResult result = catalog.validateEndpointProperties(uri);
+                if (!result.isSuccess()) {
+                    wrong.add(file + ": " + uri + ": " + result.summaryErrorMessage(false));
+                }
+            }
+        }
+        assertThat(wrong).isEmpty();
+        assertThat(found).as("URIs in the documentation").isGreaterThan(10);
+    }
+
+    @Test
+    void should_refuse_an_unknown_option_in_the_check_itself() throws Exception {
+        CamelCatalog catalog = new DefaultCamelCatalog();
+        catalog.addComponent("redis-delay", RedisDelayComponent.class.getName(), metadata());
+        assertThat(catalog.validateEndpointProperties("redis-delay:orders?delya=30m")
+                        .isSuccess())
+                .isFalse();
+        assertThat(catalog.validateEndpointProperties("redis-delay:orders?delay=30m")
+                        .isSuccess())
+                .isTrue();
+    }
+
+    private static void collect(List<Path> files, Path folder) throws IOException {
+        if (!Files.isDirectory(folder)) {
+            return;
+        }
+        try (Stream<Path> walk = Files.walk(folder)) {
+            walk.filter(Files::isRegularFile)
+                    .filter(path -> path.toString().matches(".*\\.(java|yaml|xml|md|adoc|properties)"))
+                    .forEach(files::add);
+        }
+    }
+}

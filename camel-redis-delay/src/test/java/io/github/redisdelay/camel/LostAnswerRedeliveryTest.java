@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.redisdelay.queue.RequestTimeoutException;
+import io.github.redisdelay.test.RedisServer;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.camel.Exchange;
+import org.apache.camel.builder.RouteBuilder;
+import org.apache.camel.impl.DefaultCamelContext;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Redis answers too late: Camel sends the step again, and one message is stored. */
+class LostAnswerRedeliveryTest {
+
+    private final RedisServer server = RedisServer.dedicated();
+    private final DefaultCamelContext context = new DefaultCamelContext();
+    private final AtomicInteger redeliveries = new AtomicInteger();
+
+    @BeforeEach
+    void configure() {
+        RedisDelayComponent component = context.getComponent("redis-delay", RedisDelayComponent.class);
+        component.getConfiguration().setAddress(server.address());
+        component.getConfiguration().setRequestTimeout("300ms");
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        context.close();
+        server.close();
+    }
+
+    /** Redis executes nothing for this long, and then everything that it was sent. */
+    private void pause(Duration time) throws IOException {
+        try (Socket socket = new Socket(server.host(), server.port())) {
+            OutputStream out = socket.getOutputStream();
+            out.write(("CLIENT PAUSE " + time.toMillis() + " ALL\r\n").getBytes(StandardCharsets.US_ASCII));
+            out.flush();
+            assertThat(socket.getInputStream().read()).isEqualTo('+');
+        }
+    }
+
+    private Exchange send(String uri, Object body, Map<String, Object> headers) {
+        return context.createProducerTemplate().request(uri, exchange -> {
+            exchange.getMessage().setBody(body);
+            exchange.getMessage().setHeaders(new java.util.HashMap<>(headers));
+        });
+    }
+
+    private long waiting() throws Exception {
+        RedisDelayComponent component = context.getComponent("redis-delay", RedisDelayComponent.class);
+        RedisDelayConfiguration options = component.getConfiguration();
+        var client = component.acquireClient(options.connection(), options.clientOptions());
+        try {
+            return client.get().queues().queue("orders").stats().join().delayed();
+        } finally {
+            client.release();
+        }
+    }
+
+    private RouteBuilder route(int maximumRedeliveries, String... uris) {
+        return new RouteBuilder() {
+            @Override
+            public void configure() {
+                errorHandler(defaultErrorHandler()
+                        .maximumRedeliveries(maximumRedeliveries)
+                        .redeliveryDelay(10)
+                        .onRedelivery(exchange -> redeliveries.incrementAndGet()));
+                from("direct:in").to(Arrays.copyOf(uris, uris.length));
+            }
+        };
+    }
+
+    @Test
+    void should_wait_for_the_outcome_instead_of_sending_a_second_message() throws Exception {
+        context.addRoutes(route(20, "redis-delay:orders?delay=1h"));
+        context.start();
+        send("direct:in", "warm", Map.of());
+
+        pause(Duration.ofMillis(1500));
+        Exchange sent = send("direct:in", "x", Map.of(RedisDelayConstants.DELAY, "2h"));
+
+        assertThat(sent.getException()).isNull();
+        assertThat(redeliveries.get()).isBetween(1, 6);
+        assertThat(sent.getMessage().getHeader(RedisDelayConstants.MESSAGE_ID)).isNotNull();
+        assertThat(sent.getMessage().getHeaders()).doesNotContainKey(RedisDelayConstants.DELAY);
+        assertThat(waiting()).isEqualTo(2);
+    }
+
+    @Test
+    void should_wait_for_the_outcome_of_each_message_of_a_batch() throws Exception {
+        context.addRoutes(route(20, "redis-delay:orders?delay=1h&batching=true"));
+        context.start();
+        send("direct:in", "warm", Map.of());
+
+        pause(Duration.ofMillis(1000));
+        Exchange sent = send("direct:in", Arrays.asList("a", "b", "c"), Map.of());
+
+        assertThat(sent.getException()).isNull();
+        assertThat(redeliveries.get()).isPositive();
+        assertThat(waiting()).isEqualTo(4);
+    }
+
+    @Test
+    void should_remember_the_state_that_a_cancel_really_found() throws Exception {
+        context.addRoutes(route(20, "redis-delay:orders?operation=cancel"));
+        context.start();
+        send("redis-delay:orders?delay=1h", "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "a"));
+
+        pause(Duration.ofMillis(1000));
+        Exchange cancelled = send("direct:in", "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "a"));
+
+        assertThat(redeliveries.get()).isPositive();
+        assertThat(cancelled.getMessage().getHeader(RedisDelayConstants.PREVIOUS_STATE))
+                .isEqualTo("delayed");
+    }
+
+    @Test
+    void should_say_that_the_message_may_be_stored_and_can_be_sent_again() throws Exception {
+        context.addRoutes(route(1, "redis-delay:orders?delay=1h"));
+        context.start();
+        send("direct:in", "warm", Map.of());
+
+        pause(Duration.ofMillis(1500));
+        Exchange sent = send("direct:in", "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "mine"));
+
+        assertThat(sent.getException())
+                .isInstanceOf(RequestTimeoutException.class)
+                .hasMessageContaining("message 'mine'")
+                .hasMessageContaining("may be stored: the same id can safely be sent again");
+    }
+
+    @Test
+    void should_send_a_new_message_from_another_step_to_the_same_endpoint() throws Exception {
+        context.addRoutes(new RouteBuilder() {
+            @Override
+            public void configure() {
+                onException(RequestTimeoutException.class).continued(true);
+                from("direct:in").to("redis-delay:orders?delay=1h").to("redis-delay:orders?delay=1h");
+            }
+        });
+        context.start();
+        send("redis-delay:orders?delay=1h", "warm", Map.of());
+
+        pause(Duration.ofMillis(500));
+        Exchange sent = send("direct:in", "x", Map.of());
+
+        assertThat(sent.getException()).isNull();
+        assertThat(waiting()).isEqualTo(3);
+    }
+}

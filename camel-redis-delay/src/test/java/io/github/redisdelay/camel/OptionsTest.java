@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.DuplicatePolicy;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Set;
+import org.apache.camel.ResolveEndpointFailedException;
+import org.apache.camel.impl.DefaultCamelContext;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Options as they are written in a URI. Nothing here connects to Redis. */
+class OptionsTest {
+
+    private final DefaultCamelContext context = new DefaultCamelContext();
+
+    @AfterEach
+    void close() throws Exception {
+        context.close();
+    }
+
+    private RedisDelayEndpoint endpoint(String uri) {
+        return context.getEndpoint(uri, RedisDelayEndpoint.class);
+    }
+
+    private RedisDelayComponent component() {
+        return context.getComponent("redis-delay", RedisDelayComponent.class);
+    }
+
+    @Test
+    void should_have_the_documented_defaults() {
+        RedisDelayEndpoint endpoint = endpoint("redis-delay:orders");
+        assertThat(endpoint.getQueueName()).isEqualTo("orders");
+        assertThat(endpoint.producerSettings())
+                .isEqualTo(new ProducerSettings(null, RedisDelayOperation.schedule, DuplicatePolicy.REJECT, false));
+        assertThat(endpoint.consumerOptions()).isEqualTo(io.github.redisdelay.queue.ConsumerOptions.DEFAULTS);
+        assertThat(endpoint.clientOptions()).isEqualTo(io.github.redisdelay.queue.ClientOptions.DEFAULTS);
+        assertThat(endpoint.retryPolicy().maximumRedeliveries()).isEqualTo(9);
+        assertThat(endpoint.getConfiguration().isDeadLetter()).isTrue();
+        assertThat(endpoint.getConfiguration().getMaximumMessageSize()).isEqualTo(1024 * 1024);
+    }
+
+    @Test
+    void should_take_every_option_from_the_uri() {
+        RedisDelayEndpoint endpoint = endpoint("redis-delay:orders?delay=1h30m&operation=reschedule&onDuplicate=replace"
+                + "&batching=true&concurrentConsumers=7&maxMessagesPerPoll=256&visibilityTimeout=PT1M"
+                + "&extendMessageVisibility=false&maximumVisibilityExtension=2h&requestTimeout=1500&keyPrefix=shop"
+                + "&maximumRedeliveries=-1&deadLetter=false&maximumMessageSize=77");
+        assertThat(endpoint.producerSettings())
+                .isEqualTo(new ProducerSettings(
+                        DueTime.after(Duration.ofMinutes(90)),
+                        RedisDelayOperation.reschedule,
+                        DuplicatePolicy.REPLACE,
+                        true));
+        assertThat(endpoint.consumerOptions())
+                .isEqualTo(new io.github.redisdelay.queue.ConsumerOptions(
+                        7, 256, Duration.ofMinutes(1), false, Duration.ofHours(2)));
+        assertThat(endpoint.clientOptions())
+                .isEqualTo(new io.github.redisdelay.queue.ClientOptions("shop", Duration.ofMillis(1500)));
+        assertThat(endpoint.retryPolicy().maximumRedeliveries()).isEqualTo(-1);
+        assertThat(endpoint.getConfiguration().isDeadLetter()).isFalse();
+    }
+
+    @Test
+    void should_take_a_delivery_time() {
+        assertThat(endpoint("redis-delay:orders?deliverAt=2030-01-31T10:15:00Z")
+                        .producerSettings()
+                        .due())
+                .isEqualTo(DueTime.at(Instant.parse("2030-01-31T10:15:00Z")));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"orders", "a:b.c-d_e", "a/b", "päckchen", "5"})
+    void should_accept_queue_names(String name) {
+        assertThat(endpoint("redis-delay:" + name).getQueueName()).isEqualTo(name);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"redis-delay:", "redis-delay", "redis-delay:%20"})
+    void should_refuse_an_empty_queue_name(String uri) {
+        assertThatThrownBy(() -> endpoint(uri)).isInstanceOf(ResolveEndpointFailedException.class);
+    }
+
+    @Test
+    void should_refuse_a_queue_name_with_braces_or_of_too_many_bytes() {
+        assertThatThrownBy(() -> endpoint("redis-delay:a{b}c")).rootCause().hasMessageContaining("braces are reserved");
+        assertThatThrownBy(() -> endpoint("redis-delay:" + "ü".repeat(101)))
+                .rootCause()
+                .hasMessageContaining("202 bytes: at most 200 are allowed");
+        assertThatThrownBy(() -> endpoint("redis-delay:orders?keyPrefix=a%7Bb"))
+                .rootCause()
+                .hasMessageContaining("option 'keyPrefix' 'a{b' has a '{'");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"-5s", "2M", "5S", "1w", "1h-30m", "1m30", "abc", "99999999999d", "P1000000D", "1.5s", "-1"})
+    void should_refuse_durations_that_camel_would_read_as_something_else(String delay) {
+        for (String option : Set.of(
+                "delay",
+                "visibilityTimeout",
+                "redeliveryDelay",
+                "maximumRedeliveryDelay",
+                "maximumVisibilityExtension",
+                "requestTimeout",
+                "redeliveryDelays")) {
+            assertThatThrownBy(() -> endpoint("redis-delay:orders?" + option + "=" + delay))
+                    .as(option)
+                    .isInstanceOf(ResolveEndpointFailedException.class)
+                    .rootCause()
+                    .hasMessageContaining("'" + option + "'")
+                    .hasMessageContaining(delay);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "operation=remove | option 'operation' 'remove' is unknown: use schedule, cancel, reschedule",
+                "onDuplicate=overwrite | option 'onDuplicate' 'overwrite' is unknown: use reject, ignore, replace",
+                "deliverAt=tomorrow | option 'deliverAt' 'tomorrow' is no time",
+                "deliverAt=2030-01-31T10:15:00 | has no offset",
+                "delay=1m&deliverAt=2030-01-31T10:15:00Z | options 'delay' (1m) and 'deliverAt'",
+                "concurrentConsumers=0 | option 'concurrentConsumers' is 0",
+                "maxMessagesPerPoll=257 | option 'maxMessagesPerPoll' is 257: it must be from 1 to 256",
+                "visibilityTimeout=99 | visibilityTimeout is PT0.099S: it must be from 100 milliseconds to 365 days",
+                "requestTimeout=0 | option 'requestTimeout' is 0",
+                "maximumMessageSize=0 | option 'maximumMessageSize' is 0",
+                "redeliveryDelays= | option 'redeliveryDelays'",
+                "address=localhost:6379 | option 'address' 'localhost:6379' begins with neither redis://",
+                "address=http://localhost:6379 | option 'address'",
+                "address=redis://localhost:6379/2 | has a path; the number of the database is the option 'database'",
+                "database=2 | option 'database' is set without option 'address'",
+                "address=redis://h&configurationUri=file:x.yaml | more than one of the options",
+                "noSuchOption=1 | Unknown parameters=[{noSuchOption=1}]"
+            })
+    void should_name_option_value_and_what_is_right(String options, String message) {
+        assertThatThrownBy(() -> endpoint("redis-delay:orders?" + options))
+                .isInstanceOf(ResolveEndpointFailedException.class)
+                .hasStackTraceContaining(message.strip());
+    }
+
+    @Test
+    void should_let_the_endpoint_replace_the_components_delivery_time_as_a_whole() {
+        component().getConfiguration().setDelay("1h");
+        assertThat(endpoint("redis-delay:a").producerSettings().due()).isEqualTo(DueTime.after(Duration.ofHours(1)));
+        assertThat(endpoint("redis-delay:a?deliverAt=0").producerSettings().due())
+                .isEqualTo(DueTime.at(Instant.EPOCH));
+    }
+
+    @Test
+    void should_not_send_the_components_password_to_another_address() {
+        component().getConfiguration().setAddress("redis://first");
+        component().getConfiguration().setPassword("secret");
+        component().getConfiguration().setDatabase(3);
+
+        ConnectionSettings own = endpoint("redis-delay:a?address=redis://second")
+                .getConfiguration()
+                .connection();
+        assertThat(own).isEqualTo(new ConnectionSettings(null, null, "redis://second:6379", null, null, 0));
+
+        ConnectionSettings other =
+                endpoint("redis-delay:a?database=5").getConfiguration().connection();
+        assertThat(other).isEqualTo(new ConnectionSettings(null, null, "redis://first:6379", null, "secret", 5));
+    }
+
+    @Test
+    void should_move_credentials_out_of_the_address() {
+        RedisDelayConfiguration options = new RedisDelayConfiguration();
+        options.setAddress("rediss://joe:pass@h:7000");
+        assertThat(options.connection())
+                .isEqualTo(new ConnectionSettings(null, null, "rediss://h:7000", "joe", "pass", 0))
+                .hasToString("rediss://h:7000");
+        options.setAddress("redis://:pass@h");
+        assertThat(options.connection())
+                .isEqualTo(new ConnectionSettings(null, null, "redis://h:6379", null, "pass", 0));
+        options.setAddress("http://joe:pass@h");
+        assertThatThrownBy(options::connection).hasMessageContaining("http://h").hasMessageNotContaining("pass");
+        options.setAddress("redis://joe:pa ss@h");
+        assertThatThrownBy(options::connection).hasMessageNotContaining("pa ss");
+    }
+
+    @Test
+    void should_mask_secrets_in_uris() {
+        RedisDelayEndpoint endpoint =
+                endpoint("redis-delay:orders?address=redis://h:6379&username=joe&password=secret");
+        assertThat(endpoint.toString()).doesNotContain("secret");
+        assertThat(endpoint.getServiceUrl()).isEqualTo("redis://h:6379");
+        assertThat(endpoint.getServiceMetadata().toString()).doesNotContain("secret", "joe");
+    }
+}

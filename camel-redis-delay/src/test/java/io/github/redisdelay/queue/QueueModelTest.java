@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.redisdelay.test.RedisExtension;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Random sequences of all operations by several clients on a real Redis, compared after each step with a plain model:
+ * every answer, and every byte that the queue holds.
+ *
+ * <p>Nothing waits: due times and leases are multiples of ten minutes, and time passes by moving the scores of the sorted
+ * sets into the past ({@code shift.lua}).
+ *
+ * <p>{@code -Dseed=} replays one history; {@code -Dmodel.seconds=} runs longer than the default of 10 s for each test.
+ */
+class QueueModelTest {
+
+    private static final Logger LOG = LoggerFactory.getLogger("io.github.redisdelay.test.QueueModelTest");
+    private static final int STEPS = 150;
+
+    @RegisterExtension
+    static RedisExtension redis = new RedisExtension();
+
+    @Test
+    void should_do_what_the_model_does() {
+        forRandomSeeds(seed -> run(seed, false));
+    }
+
+    @Test
+    void should_go_on_as_the_model_does_where_bodies_get_lost() {
+        forRandomSeeds(seed -> run(seed, true));
+    }
+
+    private interface History {
+        void run(long seed);
+    }
+
+    private void forRandomSeeds(History history) {
+        Long given = Long.getLong("seed");
+        if (given != null) {
+            history.run(given);
+            return;
+        }
+        long first = System.nanoTime() & 0xffffffffL;
+        LOG.info("seeds from {}", first);
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(Long.getLong("model.seconds", 10));
+        long seed = first;
+        do {
+            try {
+                history.run(seed);
+            } catch (Throwable e) {
+                throw new AssertionError("with -Dseed=" + seed + ": " + e.getMessage(), e);
+            }
+            seed++;
+        } while (end - System.nanoTime() > 0);
+        LOG.info("{} histories of {} steps", seed - first, STEPS);
+    }
+
+    private void run(long seed, boolean loseBodies) {
+        RandomHistory history = new RandomHistory(redis.client(), redis.uniqueQueue(), seed, 3, 6);
+        for (int step = 0; step < STEPS; step++) {
+            int what = history.random.nextInt(20);
+            if (what == 0) {
+                history.letTimePass();
+            } else if (what == 1 && loseBodies) {
+                history.network.loseBody(history.id());
+            } else if (what == 2) {
+                // Asked for at once: what follows the first goes in shared calls.
+                int burst = 1 + history.random.nextInt(12);
+                for (int i = 0; i < burst; i++) {
+                    history.doSomething();
+                }
+            } else {
+                history.doSomething();
+            }
+            history.network.deliverAll();
+        }
+        assertThat(history.requests)
+                .allSatisfy(request -> assertThat(request.submission()).isDone());
+        history.network.delete();
+    }
+}

@@ -1,0 +1,831 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.redisdelay.test.RedisExtension;
+import io.github.redisdelay.test.RedisServer;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.api.redisnode.RedisNodes;
+import org.redisson.client.codec.ByteArrayCodec;
+import org.redisson.client.codec.StringCodec;
+import org.redisson.config.Config;
+
+/**
+ * A script changes nothing or everything: Redis does not roll back. Wrong data, wrong arguments and a full memory are
+ * met before the first write.
+ */
+class ScriptSafetyTest {
+
+    @RegisterExtension
+    static RedisExtension redis = new RedisExtension();
+
+    private static final Set<LuaScript> CHANGING =
+            Set.of(LuaScript.SCHEDULE, LuaScript.CHANGE, LuaScript.CLAIM, LuaScript.SETTLE, LuaScript.EXTEND);
+    private static final long MAX = DueTime.MAX_MICROS;
+    private static final byte[] CLAIM = new byte[16];
+    private static final byte[] OTHER_CLAIM = new byte[16];
+
+    static {
+        Arrays.fill(CLAIM, (byte) 7);
+        Arrays.fill(OTHER_CLAIM, (byte) 8);
+    }
+
+    private RedissonClient redisson;
+    private RedisCaller caller;
+    private QueueKeys keys;
+
+    @BeforeEach
+    void fillQueue() {
+        redisson = redis.client();
+        caller = new RedissonCaller(redisson);
+        keys = QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, redis.uniqueQueue());
+        call(
+                LuaScript.SCHEDULE,
+                "filler",
+                1,
+                "wake",
+                "base",
+                "l1",
+                "ar",
+                1,
+                "",
+                "x",
+                "l2",
+                "ar",
+                2,
+                "",
+                "x",
+                "l3",
+                "ar",
+                3,
+                "",
+                "x",
+                "l4",
+                "ar",
+                4,
+                "",
+                "x",
+                "l5",
+                "ar",
+                5,
+                "",
+                "x",
+                "ended",
+                "ar",
+                6,
+                "",
+                "x");
+        call(LuaScript.CLAIM, "filler", 2, CLAIM, 3_600_000_000L, 5, 0, 1_000_000);
+        call(LuaScript.CLAIM, "filler", 3, OTHER_CLAIM, 1, 5, 0, 1_000_000);
+        call(LuaScript.SETTLE, "filler", 4, "wake", "base", "dead", "l5", CLAIM, "b", 0, "failure");
+        call(
+                LuaScript.SCHEDULE,
+                "filler",
+                5,
+                "wake",
+                "base",
+                "due",
+                "ar",
+                7,
+                "",
+                "x",
+                "waits",
+                "dr",
+                3_600_000_000L,
+                "",
+                "x");
+    }
+
+    private Object call(LuaScript script, Object... arguments) {
+        try {
+            return caller.call(script, keys.of(script), bytes(arguments), 1).get(20, TimeUnit.SECONDS);
+        } catch (java.util.concurrent.ExecutionException e) {
+            throw new CallFailed(e.getCause());
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static final class CallFailed extends RuntimeException {
+        CallFailed(Throwable cause) {
+            super(cause.getMessage(), cause);
+        }
+    }
+
+    private static Object[] bytes(Object... arguments) {
+        return Arrays.stream(arguments)
+                .map(a -> a instanceof byte[] ? a : String.valueOf(a).getBytes(StandardCharsets.ISO_8859_1))
+                .toArray();
+    }
+
+    /** A call that touches every key and uses every letter. */
+    private static Object[] valid(LuaScript script) {
+        return switch (script) {
+            case SCHEDULE ->
+                bytes(
+                        "lane", 10, "wake", "base", "new", "dr", 100, "", "body", "due", "ap", 200, "", "body", "l1",
+                        "dr", 0, CLAIM, "body", "waits", "ai", 5, "", "body");
+            case CHANGE ->
+                bytes("lane", 10, "wake", "base", "due", "c", 0, "waits", "d", 5, "l1", "a", 7, "l2", "c", 0);
+            case CLAIM -> bytes("lane", 10, CLAIM, 1_000_000, 10, 10, 100_000);
+            case SETTLE ->
+                bytes(
+                        "lane",
+                        10,
+                        "wake",
+                        "base",
+                        "dead",
+                        "l1",
+                        CLAIM,
+                        "n",
+                        100,
+                        "failure",
+                        "l2",
+                        CLAIM,
+                        "b",
+                        0,
+                        "failure",
+                        "l3",
+                        CLAIM,
+                        "r",
+                        0,
+                        "",
+                        "l4",
+                        CLAIM,
+                        "a",
+                        0,
+                        "",
+                        "ended",
+                        OTHER_CLAIM,
+                        "x",
+                        0,
+                        "");
+            case EXTEND -> bytes("lane", 10, "l1", CLAIM, 1_000, "l2", OTHER_CLAIM, 1_000, "none", CLAIM, 1_000);
+            case STATS, SERVER -> new Object[0];
+        };
+    }
+
+    /** Everything that the queue holds, byte for byte. */
+    private Map<String, String> dump() {
+        Map<String, String> all = new TreeMap<>();
+        for (String key : redisson.getKeys().getKeysByPattern(keys.base().replace("[", "\\[") + "*")) {
+            byte[] dump = redisson.getBucket(key, ByteArrayCodec.INSTANCE).dump();
+            all.put(key, HexFormat.of().formatHex(dump));
+        }
+        return all;
+    }
+
+    private void assertRefused(LuaScript script, Object[] arguments, String what) {
+        Map<String, String> before = dump();
+        assertThatThrownBy(() -> call(script, arguments)).as(what).isInstanceOf(CallFailed.class);
+        assertThat(dump()).as("the queue after " + what).isEqualTo(before);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = LuaScript.class,
+            names = {"SCHEDULE", "CHANGE", "CLAIM", "SETTLE", "EXTEND"})
+    void should_execute_the_valid_call_that_these_tests_are_made_of(LuaScript script) {
+        Map<String, String> before = dump();
+        call(script, valid(script));
+        assertThat(dump()).isNotEqualTo(before);
+    }
+
+    static Stream<Arguments> keysOfScripts() {
+        return Arrays.stream(LuaScript.values())
+                .filter(script -> script != LuaScript.SERVER) // reads no key
+                .flatMap(script -> IntStream.range(
+                                0, QueueKeys.of("p", "q").of(script).size())
+                        .boxed()
+                        .flatMap(key -> Stream.of("string", "list", "set", "hash", "zset")
+                                .map(type -> Arguments.of(script, key, type))));
+    }
+
+    @ParameterizedTest
+    @MethodSource("keysOfScripts")
+    void should_change_nothing_where_a_key_has_a_wrong_type(LuaScript script, int index, String type) {
+        String key = (String) keys.of(script).get(index);
+        boolean hash = !key.endsWith(":delayed") && !key.endsWith(":leased");
+        if (type.equals(hash ? "hash" : "zset")) {
+            return; // the right one
+        }
+        redisson.getKeys().delete(key);
+        switch (type) {
+            case "string" -> redisson.getBucket(key, StringCodec.INSTANCE).set("x");
+            case "list" -> redisson.getList(key, StringCodec.INSTANCE).add("x");
+            case "set" -> redisson.getSet(key, StringCodec.INSTANCE).add("x");
+            case "hash" -> redisson.getMap(key, StringCodec.INSTANCE).put("x", "y");
+            default -> redisson.getScoredSortedSet(key, StringCodec.INSTANCE).add(1, "x");
+        }
+        Map<String, String> before = dump();
+        assertThatThrownBy(() -> call(script, valid(script)))
+                .isInstanceOf(CallFailed.class)
+                .hasMessageContaining("WRONGTYPE");
+        assertThat(dump()).isEqualTo(before);
+    }
+
+    /** Where a script's arguments are: head without lane, then items. */
+    private record Layout(int head, int width) {}
+
+    private static final Map<LuaScript, Layout> LAYOUTS = Map.of(
+            LuaScript.SCHEDULE, new Layout(4, 5),
+            LuaScript.CHANGE, new Layout(4, 3),
+            LuaScript.SETTLE, new Layout(5, 5),
+            LuaScript.EXTEND, new Layout(2, 3));
+
+    /** Positions of numbers in the valid calls. */
+    private static List<Integer> numbers(LuaScript script) {
+        return switch (script) {
+            case SCHEDULE -> List.of(1, 6, 11, 16, 21);
+            case CHANGE -> List.of(1, 6, 9, 12, 15);
+            case CLAIM -> List.of(1, 3, 4, 5, 6);
+            case SETTLE -> List.of(1, 8, 13, 18, 23, 28);
+            case EXTEND -> List.of(1, 4, 7, 10);
+            default -> List.of();
+        };
+    }
+
+    private static Object[] with(Object[] arguments, int index, Object value) {
+        Object[] changed = arguments.clone();
+        changed[index] = bytes(value)[0];
+        return changed;
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = LuaScript.class,
+            names = {"SCHEDULE", "CHANGE", "CLAIM", "SETTLE", "EXTEND"})
+    void should_refuse_what_is_not_a_whole_number_within_bounds(LuaScript script) {
+        List<String> bad = List.of(
+                "",
+                " ",
+                "x",
+                "1x",
+                "nan",
+                "NaN",
+                "-nan",
+                "inf",
+                "-inf",
+                "1e400",
+                "-1",
+                "1.5",
+                "0.000001",
+                "9007199254740992",
+                "9007199254740993",
+                "1e16",
+                "18446744073709551616");
+        for (int index : numbers(script)) {
+            for (String value : bad) {
+                assertRefused(script, with(valid(script), index, value), script + " with '" + value + "' at " + index);
+            }
+        }
+        assertRefused(script, with(valid(script), 1, 0), script + " with sequence 0");
+        if (script == LuaScript.CLAIM) {
+            assertRefused(script, with(valid(script), 3, 0), "a lease of 0");
+            assertRefused(script, with(valid(script), 4, 0), "no message wanted");
+            assertRefused(script, with(valid(script), 4, 257), "257 messages wanted");
+            assertRefused(script, with(valid(script), 5, 257), "257 ended ones wanted");
+            assertRefused(script, with(valid(script), 6, 0), "no bytes wanted");
+        } else if (script == LuaScript.EXTEND) {
+            assertRefused(script, with(valid(script), 7, 0), "a lease of 0");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = LuaScript.class,
+            names = {"SCHEDULE", "CHANGE", "CLAIM", "SETTLE", "EXTEND"})
+    void should_refuse_missing_arguments(LuaScript script) {
+        Object[] valid = valid(script);
+        Layout layout = LAYOUTS.get(script);
+        for (int length = 0; length < valid.length; length++) {
+            if (layout != null && length > layout.head && (length - layout.head) % layout.width == 0) {
+                continue; // fewer items, all whole
+            }
+            assertRefused(script, Arrays.copyOf(valid, length), script + " with " + length + " arguments");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = LuaScript.class,
+            names = {"SCHEDULE", "CHANGE", "SETTLE", "EXTEND"})
+    void should_refuse_no_items_and_more_than_256(LuaScript script) {
+        Object[] valid = valid(script);
+        Layout layout = LAYOUTS.get(script);
+        assertRefused(script, Arrays.copyOf(valid, layout.head), script + " of nothing");
+        for (int count : new int[] {257, 1000}) {
+            Object[] many = Arrays.copyOf(valid, layout.head + count * layout.width);
+            for (int i = layout.head + layout.width; i < many.length; i++) {
+                many[i] = many[i - layout.width];
+            }
+            assertRefused(script, many, script + " of " + count);
+        }
+        Object[] most = Arrays.copyOf(valid, layout.head + 256 * layout.width);
+        for (int i = layout.head + layout.width; i < most.length; i++) {
+            most[i] = most[i - layout.width];
+        }
+        assertThat((byte[]) call(script, most)).hasSize(8 + 9 * 256);
+    }
+
+    @Test
+    void should_refuse_claim_ids_that_are_none() {
+        List<byte[]> bad = List.of(
+                new byte[0],
+                new byte[1],
+                new byte[15],
+                new byte[17],
+                new byte[16],
+                "x".repeat(32).getBytes(StandardCharsets.US_ASCII));
+        for (byte[] claim : bad) {
+            String what = " with a claim id of " + claim.length + " bytes";
+            assertRefused(LuaScript.CLAIM, with(valid(LuaScript.CLAIM), 2, claim), "claim" + what);
+            assertRefused(LuaScript.SETTLE, with(valid(LuaScript.SETTLE), 26, claim), "settle" + what);
+            assertRefused(LuaScript.EXTEND, with(valid(LuaScript.EXTEND), 9, claim), "extend" + what);
+            if (claim.length != 0 && claim.length != 16) {
+                assertRefused(LuaScript.SCHEDULE, with(valid(LuaScript.SCHEDULE), 17, claim), "schedule" + what);
+            }
+        }
+    }
+
+    @Test
+    void should_grant_nothing_for_a_claim_id_of_zeros() {
+        // A message that waits has zeros in its record: they are no claim.
+        call(LuaScript.SETTLE, "lane", 1, "wake", "base", "dead", "l1", CLAIM, "n", 0, "");
+        byte[] reply =
+                (byte[]) call(LuaScript.SCHEDULE, "lane", 2, "wake", "base", "l1", "dr", 0, new byte[16], "body");
+        assertThat(reply[8]).as("outcome: in use, delayed").isEqualTo((byte) 4);
+    }
+
+    @Test
+    void should_refuse_unknown_letters_and_empty_ids() {
+        for (String flags : List.of("", "d", "r", "dx", "xr", "rd", "drr", "dr\n", "DR", "d%", "\0\0")) {
+            assertRefused(LuaScript.SCHEDULE, with(valid(LuaScript.SCHEDULE), 20, flags), "schedule '" + flags + "'");
+        }
+        for (String action : List.of("", "x", "cc", "C", "\n", "%", "c\n")) {
+            assertRefused(LuaScript.CHANGE, with(valid(LuaScript.CHANGE), 14, action), "change '" + action + "'");
+        }
+        for (String action : List.of("", "z", "aa", "A", "\n", "%", "a\n")) {
+            assertRefused(LuaScript.SETTLE, with(valid(LuaScript.SETTLE), 27, action), "settle '" + action + "'");
+        }
+        assertRefused(LuaScript.SCHEDULE, with(valid(LuaScript.SCHEDULE), 19, ""), "schedule without id");
+        assertRefused(LuaScript.CHANGE, with(valid(LuaScript.CHANGE), 13, ""), "change without id");
+        assertRefused(LuaScript.SETTLE, with(valid(LuaScript.SETTLE), 25, ""), "settle without id");
+        assertRefused(LuaScript.EXTEND, with(valid(LuaScript.EXTEND), 8, ""), "extend without id");
+    }
+
+    @Test
+    void should_keep_due_times_exact_up_to_the_last_microsecond() {
+        long now = System.currentTimeMillis() * 1000;
+        for (long due : new long[] {1_700_000_000_123_457L, now + 1, MAX - 1, MAX}) {
+            call(LuaScript.SCHEDULE, "exact" + due, 1, "wake", "base", "m" + due, "ar", due, "", "x");
+            assertThat(score("delayed", "m" + due)).isEqualTo(due);
+            call(LuaScript.CHANGE, "exact" + due, 2, "wake", "base", "m" + due, "a", due - 1);
+            assertThat(score("delayed", "m" + due)).isEqualTo(due - 1);
+        }
+        call(LuaScript.EXTEND, "exact", 1, "l1", CLAIM, MAX);
+        assertThat(score("leased", "l1")).isEqualTo(MAX);
+        call(LuaScript.SETTLE, "exact", 2, "wake", "base", "dead", "l1", CLAIM, "n", MAX, "");
+        assertThat(score("delayed", "l1")).isEqualTo(MAX);
+        call(LuaScript.CLAIM, "exact", 3, CLAIM, MAX, 1, 0, 1000);
+        assertThat(score("leased", "due")).isEqualTo(MAX);
+    }
+
+    private long score(String part, String id) {
+        return (long) (double) redisson.getScoredSortedSet(keys.key(part), StringCodec.INSTANCE)
+                .getScore(id);
+    }
+
+    @Test
+    void should_claim_across_as_many_lost_bodies_as_a_claim_can_meet() {
+        for (int block = 0; block < 2; block++) {
+            Object[] many = new Object[4 + 256 * 5];
+            System.arraycopy(bytes("lost", 1 + 2 * block, "wake", "base"), 0, many, 0, 4);
+            for (int i = 0; i < 256; i++) {
+                System.arraycopy(bytes("lost-" + block + "-" + i, "ar", 0, "", "x"), 0, many, 4 + 5 * i, 5);
+            }
+            call(LuaScript.SCHEDULE, many);
+            if (block == 0) {
+                call(LuaScript.CLAIM, "lost", 2, CLAIM, 1, 256, 0, 1_000_000);
+            }
+        }
+        redisson.getKeys().delete(keys.key("messages"));
+        List<?> reply = (List<?>) call(LuaScript.CLAIM, "lost", 4, OTHER_CLAIM, 1000, 256, 256, 1_000_000);
+        ClaimReply parsed = ClaimReply.parse(reply);
+        assertThat(parsed.messages()).isEmpty();
+        assertThat(parsed.dropped()).hasSize(512);
+        QueueSnapshot left = QueueSnapshot.read(redisson, keys);
+        assertThat(left.keys().get("delayed")).hasSize(2);
+        assertThat(left.keys().get("state").keySet())
+                .isEqualTo(left.keys().get("leased").keySet());
+    }
+
+    @Test
+    void should_stand_foreign_bytes_in_state_and_calls() {
+        List<byte[]> garbage = new ArrayList<>();
+        garbage.add(new byte[0]);
+        garbage.add(new byte[1]);
+        garbage.add(new byte[15]);
+        garbage.add("garbage of more than forty bytes, which no script of ours has written"
+                .getBytes(StandardCharsets.US_ASCII));
+        byte[] record = redisson.<byte[], byte[]>getMap(keys.key("state"), ByteArrayCodec.INSTANCE)
+                .get("l1".getBytes(StandardCharsets.US_ASCII));
+        for (double time : new double[] {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, -1, 1e300}) {
+            byte[] wrong = record.clone();
+            java.nio.ByteBuffer.wrap(wrong)
+                    .order(java.nio.ByteOrder.LITTLE_ENDIAN)
+                    .putDouble(24, time)
+                    .putDouble(32, time);
+            garbage.add(wrong);
+        }
+        int sequence = 100;
+        for (byte[] bytes : garbage) {
+            redisson.getKeys().delete(keys.key("calls"));
+            redisson.<byte[], byte[]>getMap(keys.key("calls"), ByteArrayCodec.INSTANCE)
+                    .fastPut("foreign".getBytes(StandardCharsets.US_ASCII), bytes);
+            for (String id : List.of("l1", "l2", "l3", "l4", "due", "waits", "ended")) {
+                redisson.<byte[], byte[]>getMap(keys.key("state"), ByteArrayCodec.INSTANCE)
+                        .fastPut(id.getBytes(StandardCharsets.US_ASCII), bytes);
+            }
+            for (LuaScript script : List.of(
+                    LuaScript.EXTEND, LuaScript.SETTLE, LuaScript.CHANGE, LuaScript.CLAIM, LuaScript.SCHEDULE)) {
+                call(script, with(with(valid(script), 1, sequence), 0, script + "-" + sequence));
+                sequence++;
+            }
+            Map<String, String> before = dump();
+            assertThat(before).isNotEmpty();
+            redisson.getKeys().delete(before.keySet().toArray(String[]::new));
+            fillQueue();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = LuaScript.class,
+            names = {"SCHEDULE", "CHANGE", "CLAIM", "SETTLE", "EXTEND"})
+    void should_refuse_a_queue_of_a_later_format(LuaScript script) {
+        redisson.getMap(keys.key("config"), StringCodec.INSTANCE).put("format", "2");
+        Map<String, String> before = dump();
+        assertThatThrownBy(() -> call(script, valid(script)))
+                .hasMessageContaining("this queue has format 2, this client knows format 1");
+        assertThat(dump()).isEqualTo(before);
+        redisson.getMap(keys.key("config"), StringCodec.INSTANCE).put("format", "1");
+        call(script, valid(script));
+    }
+
+    @Test
+    void should_tell_callers_and_consumers_of_a_later_format() throws Exception {
+        redisson.getMap(keys.key("config"), StringCodec.INSTANCE).put("format", "2");
+        try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
+            String name = keys.base()
+                    .substring(keys.base().indexOf('{') + 1, keys.base().length() - 1);
+            DelayQueue queue = client.queue(name);
+            for (CompletableFuture<?> refused : List.of(
+                    queue.schedule(ScheduleRequest.of("new", new byte[0], DueTime.now())),
+                    queue.cancel("due"),
+                    queue.reschedule("due", DueTime.now()))) {
+                assertThatThrownBy(() -> refused.get(20, TimeUnit.SECONDS))
+                        .cause()
+                        .isInstanceOf(DelayQueueException.class)
+                        .hasMessageContaining("queue '" + name + "'")
+                        .hasMessageContaining("format 2");
+            }
+            BlockingQueue<Throwable> errors = new LinkedBlockingQueue<>();
+            queue.consume(ConsumerOptions.DEFAULTS, Runnable::run, new DeliveryHandler() {
+                @Override
+                public void handle(Delivery delivery) {}
+
+                @Override
+                public void claimsFailing(Throwable error) {
+                    errors.add(error);
+                }
+            });
+            assertThat(errors.poll(10, TimeUnit.SECONDS)).hasMessageContaining("format 2");
+        }
+    }
+
+    @Test
+    void should_have_all_keys_of_a_call_in_one_slot() {
+        for (String name : List.of("orders", "a:b.c-d_e/f", "ü€😀", "x ")) {
+            for (LuaScript script : LuaScript.values()) {
+                assertThat(QueueKeys.of("p", name).of(script))
+                        .isNotEmpty()
+                        .allSatisfy(key -> assertThat(hashTag((String) key)).isEqualTo(name));
+            }
+        }
+    }
+
+    private static String hashTag(String key) {
+        int open = key.indexOf('{');
+        return key.substring(open + 1, key.indexOf('}', open));
+    }
+
+    // What Redis says when its memory is full.
+
+    @Test
+    void should_refuse_only_schedule_when_the_memory_is_full() throws Exception {
+        try (RedisServer server = RedisServer.dedicated("maxmemory-policy noeviction")) {
+            Config config = new Config();
+            config.useSingleServer().setAddress(server.address()).setConnectionMinimumIdleSize(2);
+            redisson = Redisson.create(config);
+            try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
+                RedisDelayQueue queue = (RedisDelayQueue) client.queue("full");
+                keys = queue.keys();
+                for (int i = 0; i < 8; i++) {
+                    get(queue.schedule(ScheduleRequest.of("m" + i, new byte[100], DueTime.now())));
+                }
+                get(queue.schedule(ScheduleRequest.of("later", new byte[100], DueTime.after(Duration.ofHours(1)))));
+                get(queue.schedule(ScheduleRequest.of("last", new byte[100], DueTime.after(Duration.ofHours(2)))));
+                redisson.getRedisNodes(RedisNodes.SINGLE).getInstance().setConfig("maxmemory", "1");
+
+                QueueSnapshot before = QueueSnapshot.read(redisson, keys);
+                for (DuplicatePolicy policy : DuplicatePolicy.values()) {
+                    for (String id : List.of("new", "later")) {
+                        assertThatThrownBy(() -> queue.schedule(
+                                                new ScheduleRequest(id, DueTime.now(), new byte[1], policy, null))
+                                        .get(20, TimeUnit.SECONDS))
+                                .cause()
+                                .isInstanceOf(DelayQueueException.class)
+                                .hasMessageContaining("queue 'full': Redis has no memory left (maxmemory is reached), "
+                                        + "nothing was stored");
+                    }
+                }
+                assertThat(QueueSnapshot.read(redisson, keys)).isEqualTo(before);
+
+                Claims claims = client.newClaims(queue, error -> {});
+                ClaimId claimId = client.nextClaimId();
+                ClaimReply reply = get(claims.claim(new ClaimRequest(claimId, 60_000_000, 8, 8)));
+                List<ClaimedDelivery> held = reply.messages().stream()
+                        .map(m -> new ClaimedDelivery(queue, m, claimId, reply.timeMicros(), 0, 0, (d, w) -> {}))
+                        .toList();
+                assertThat(held).hasSize(8);
+                assertThat(get(queue.extend(held.get(0), 120_000_000))).isEqualTo(Settlement.DONE);
+                assertThat(get(held.get(0).acknowledge())).isEqualTo(Settlement.DONE);
+                assertThat(get(held.get(1).negativeAcknowledge(Duration.ofHours(1), new byte[1000])))
+                        .isEqualTo(Settlement.DONE);
+                assertThat(get(held.get(2).release())).isEqualTo(Settlement.DONE);
+                assertThat(get(held.get(3).bury(new byte[1000]))).isEqualTo(Settlement.DONE);
+                assertThat(get(held.get(4).discard())).isEqualTo(Settlement.DONE);
+                assertThat(get(queue.cancel("m5")).previousState()).isEqualTo(MessageState.LEASED);
+                assertThat(get(queue.cancel("last")).previousState()).isEqualTo(MessageState.DELAYED);
+                assertThat(get(queue.reschedule("later", DueTime.now())).previousState())
+                        .isEqualTo(MessageState.DELAYED);
+                // Nothing to do is no reason to be refused either.
+                assertThat(get(queue.settle(held.get(0), 'a', 0, new byte[0]))).isEqualTo(Settlement.STALE_GONE);
+                assertThat(get(queue.settle(held.get(2), 'n', 0, new byte[0]))).isEqualTo(Settlement.STALE_HELD);
+                assertThat(get(queue.extend(held.get(0), 1_000_000))).isEqualTo(Settlement.STALE_GONE);
+                assertThat(get(queue.cancel("none")).previousState()).isEqualTo(MessageState.NONE);
+                assertThat(get(queue.reschedule("none", DueTime.now())).previousState())
+                        .isEqualTo(MessageState.NONE);
+                assertThat(get(queue.stats()).dead()).isEqualTo(1);
+
+                QueueSnapshot after = QueueSnapshot.read(redisson, keys);
+                after.assertOneStateAtATime(false);
+                assertThat(after.keys().get("delayed").keySet()).containsExactly("later", "m1", "m2");
+                assertThat(after.keys().get("leased").keySet()).containsExactly("m6", "m7");
+                // The first call of a lane, and an empty claim.
+                Claims others = client.newClaims(queue, error -> {});
+                assertThat(get(others.claim(new ClaimRequest(client.nextClaimId(), 60_000_000, 8, 8)))
+                                .messages())
+                        .hasSize(2);
+                assertThat(get(others.claim(new ClaimRequest(client.nextClaimId(), 60_000_000, 8, 8)))
+                                .messages())
+                        .isEmpty();
+            } finally {
+                redisson.shutdown();
+            }
+        }
+    }
+
+    private static <T> T get(CompletableFuture<T> future) throws Exception {
+        return future.get(20, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void should_notice_nothing_when_the_scripts_are_forgotten() throws Exception {
+        try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
+            DelayQueue queue = client.queue(redis.uniqueQueue());
+            BlockingQueue<Delivery> received = new LinkedBlockingQueue<>();
+            queue.consume(ConsumerOptions.DEFAULTS, Runnable::run, received::add);
+            for (int i = 0; i < 5; i++) {
+                redisson.getScript(StringCodec.INSTANCE).scriptFlush();
+                get(queue.schedule(ScheduleRequest.of("a", new byte[1], DueTime.after(Duration.ofHours(1)))));
+                redisson.getScript(StringCodec.INSTANCE).scriptFlush();
+                get(queue.reschedule("a", DueTime.now()));
+                Delivery delivery = received.poll(10, TimeUnit.SECONDS);
+                redisson.getScript(StringCodec.INSTANCE).scriptFlush();
+                assertThat(get(delivery.acknowledge())).isEqualTo(Settlement.DONE);
+                redisson.getScript(StringCodec.INSTANCE).scriptFlush();
+                assertThat(get(queue.cancel("a")).previousState()).isEqualTo(MessageState.NONE);
+                redisson.getScript(StringCodec.INSTANCE).scriptFlush();
+                assertThat(get(queue.stats()).delayed()).isZero();
+            }
+        }
+    }
+
+    // What the scripts' text must and must not have.
+
+    private static final List<String> FILES = List.of(
+            "call.lua",
+            "record.lua",
+            "schedule.lua",
+            "change.lua",
+            "claim.lua",
+            "settle.lua",
+            "extend.lua",
+            "stats.lua",
+            "server.lua");
+
+    private static String file(String name) {
+        try (InputStream in = LuaScript.class.getResourceAsStream(name)) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** The code of a script without its comments. */
+    private static String code(String name) {
+        return file(name).replaceAll("--[^\\n]*", "");
+    }
+
+    @Test
+    void should_know_all_scripts() {
+        Set<String> known = new TreeSet<>(Set.of("call.lua", "record.lua"));
+        for (LuaScript script : LuaScript.values()) {
+            known.add(script.name().toLowerCase(java.util.Locale.ROOT) + ".lua");
+            assertThat(script.source()).doesNotContain("--@include");
+        }
+        assertThat(new TreeSet<>(FILES)).isEqualTo(known);
+    }
+
+    @Test
+    void should_never_format_a_number_in_a_way_that_loses_microseconds() {
+        for (String name : FILES) {
+            String code = code(name);
+            assertThat(code).as(name).doesNotContain("tostring(", "cjson", "cmsgpack", "table.concat(leases");
+            Matcher format = Pattern.compile("string\\.format\\(([^,]*),").matcher(code);
+            while (format.find()) {
+                assertThat(format.group(1)).as(name).matches("'\\(?%\\.0f'");
+            }
+        }
+    }
+
+    /** What may stand beside a {@code ..}: text, never a number that could be a time. */
+    private static final Set<String> CONCATENATED = Set.of(
+            "", // a text in quotes
+            "what",
+            "version",
+            "result",
+            "queue",
+            "scheduled",
+            "i", // a position, below 257
+            "id",
+            "ids[i]",
+            "r.failure",
+            "ARGV[at + 5]");
+
+    @Test
+    void should_never_glue_a_time_to_a_text() {
+        for (String name : FILES) {
+            for (String line : code(name).split("\n")) {
+                if (!line.contains("..")) {
+                    continue;
+                }
+                String plain = line.replaceAll("'[^']*'", "''");
+                // Calls whose result is text.
+                String before;
+                do {
+                    before = plain;
+                    plain = plain.replaceAll(
+                            "(string\\.format|struct\\.pack|string\\.sub|math\\.max)\\([^()]*\\)", "''");
+                } while (!plain.equals(before));
+                // Arguments and assignments end an operand.
+                int found = 0;
+                for (String expression : plain.split("[(),{}]|==?|\\b(return|and|or|local)\\b")) {
+                    String[] operands = expression.split("\\.\\.", -1);
+                    for (int i = 0; operands.length > 1 && i < operands.length; i++) {
+                        found++;
+                        assertThat(CONCATENATED)
+                                .as(name + ": " + line.trim())
+                                .contains(operands[i].replace("''", "").trim());
+                    }
+                }
+                assertThat(found)
+                        .as("operands understood in " + name + ": " + line.trim())
+                        .isPositive();
+            }
+        }
+    }
+
+    @Test
+    void should_touch_no_key_that_is_not_in_KEYS() {
+        Set<String> names = Set.of(
+                "messages",
+                "delayed",
+                "leased",
+                "state",
+                "calls",
+                "config",
+                "dead_messages",
+                "dead_delayed",
+                "dead_state");
+        for (String name : FILES) {
+            String code = code(name);
+            Matcher call = Pattern.compile("redis\\.p?call\\('(\\w+)'(?:,\\s*([\\w\\[\\]]+))?")
+                    .matcher(code);
+            int calls = 0;
+            while (call.find()) {
+                calls++;
+                if (Set.of("TIME", "PUBLISH", "INFO").contains(call.group(1))) {
+                    continue;
+                }
+                assertThat(call.group(2))
+                        .as(name + ": " + call.group())
+                        .satisfiesAnyOf(key -> assertThat(names).contains(key), key -> assertThat(key)
+                                .matches("KEYS\\[\\d]"));
+            }
+            assertThat(calls)
+                    .as("calls understood in " + name)
+                    .isEqualTo(count(code, "redis.call") + count(code, "redis.pcall"));
+            // Each of these names stands for one of KEYS, and for nothing else.
+            Matcher assigned = Pattern.compile("(?m)^\\s*(?:local )?([\\w, ]+?) = ([^\\n]*)$")
+                    .matcher(code);
+            while (assigned.find()) {
+                List<String> left = List.of(assigned.group(1).split(", "));
+                if (left.stream().anyMatch(names::contains)) {
+                    assertThat(assigned.group(2))
+                            .as(name + ": " + assigned.group())
+                            .matches("(KEYS\\[\\d](, )?)+");
+                }
+            }
+        }
+    }
+
+    private static int count(String text, String part) {
+        return text.split(Pattern.quote(part), -1).length - 1;
+    }
+
+    @Test
+    void should_unpack_only_tables_that_are_bounded() {
+        for (String name : FILES) {
+            Matcher unpack =
+                    Pattern.compile("(?<!struct\\.)unpack\\(([^)]*)\\)").matcher(code(name));
+            while (unpack.find()) {
+                // At most 256, 2 * 256 and 2 * 256: see should_claim_across_as_many_lost_bodies_as_a_claim_can_meet.
+                assertThat(unpack.group(1)).as(name).isIn("ids", "leases", "states", "dropped");
+                assertThat(name).isEqualTo("claim.lua");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(LuaScript.class)
+    void should_say_on_top_of_each_script_what_it_takes_answers_and_costs(LuaScript script) {
+        String source = file(script.name().toLowerCase(java.util.Locale.ROOT) + ".lua");
+        String head = source.substring(0, source.indexOf("\n\n"));
+        assertThat(head.lines()).allMatch(line -> line.startsWith("--"));
+        assertThat(head).contains("-- KEYS ", "-- Reply", "-- Cost ");
+        if (CHANGING.contains(script)) {
+            assertThat(head).contains("-- ARGV ");
+        }
+        String keyLines = head.substring(head.indexOf("-- KEYS"));
+        keyLines = keyLines.substring(0, keyLines.indexOf(keyLines.contains("-- ARGV") ? "-- ARGV" : "-- Reply"));
+        Matcher number = Pattern.compile("(\\d)  ?\\w").matcher(keyLines);
+        int last = 0;
+        while (number.find()) {
+            assertThat(Integer.parseInt(number.group(1))).isEqualTo(++last);
+        }
+        assertThat(QueueKeys.of("p", "q").of(script)).as("KEYS of " + script).hasSize(last);
+    }
+}
