@@ -1,15 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.example;
 
-import org.apache.camel.main.Main;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Starts the example. */
+/** Starts the example and stops it in an orderly way at a Ctrl-C or SIGTERM. */
 public final class ExampleApplication {
+
+    private static final Logger LOG = LoggerFactory.getLogger(OrderRoutes.STORY);
+
+    private static final Duration REPLAY_TIME = Duration.ofSeconds(30);
 
     private ExampleApplication() {}
 
-    public static void main(String[] args) throws Exception {
-        System.out.println("camel-redis-delay example");
-        new Main(ExampleApplication.class).run(args);
+    public static void main(String[] args) throws InterruptedException {
+        CountDownLatch stop = new CountDownLatch(1);
+        CountDownLatch stopped = new CountDownLatch(1);
+        // The JVM ends when its hooks have returned, so this one waits; the work is done by the main thread.
+        Runtime.getRuntime()
+                .addShutdownHook(new Thread(
+                        () -> {
+                            stop.countDown();
+                            awaitUninterruptibly(stopped);
+                        },
+                        "stop"));
+        boolean failed = false;
+        try {
+            ExampleSettings settings = ExampleSettings.of(System.getenv(), System.getProperties());
+            DataSet dataSet = settings.replay() ? DataSet.shipped() : DataSet.EMPTY;
+            OrderShop shop = OrderShop.start(settings, dataSet, REPLAY_TIME);
+            try {
+                stop.await();
+            } finally {
+                LOG.info("stopping");
+                shop.close();
+            }
+            LOG.info("stopped. The same command carries on.");
+        } catch (ExampleException e) {
+            LOG.error(e.getMessage());
+            failed = true;
+        } catch (RuntimeException e) {
+            LOG.error(e.getMessage(), e);
+            failed = true;
+        } finally {
+            stopped.countDown();
+        }
+        if (failed) {
+            System.exit(1);
+        }
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        while (true) {
+            try {
+                latch.await();
+                return;
+            } catch (InterruptedException e) {
+                // A hook has nothing better to do.
+            }
+        }
     }
 }

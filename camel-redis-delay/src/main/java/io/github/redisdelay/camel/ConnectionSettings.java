@@ -34,16 +34,27 @@ record ConnectionSettings(
             throw new IllegalArgumentException("options 'configurationUri' (" + options.getConfigurationUri()
                     + ") and 'address' are both set: set one of them");
         }
-        if (options.getConfigurationUri() != null) {
-            return new ConnectionSettings(null, options.getConfigurationUri(), null, null, null, 0);
-        }
         if (options.getAddress() == null) {
-            if (options.getRedisson() == null && options.getPassword() != null) {
-                throw new IllegalArgumentException("option 'password' is set without option 'address'");
+            String part = addressPart(options);
+            if (part != null) {
+                throw new IllegalArgumentException(
+                        "option '" + part + "' is set without option 'address': it is used only"
+                                + " with an address, set it in the RedissonClient or in the Redisson configuration file otherwise");
             }
-            return new ConnectionSettings(options.getRedisson(), null, null, null, null, 0);
+            RedissonClient client = options.getConfigurationUri() == null ? options.getRedisson() : null;
+            return new ConnectionSettings(client, options.getConfigurationUri(), null, null, null, 0);
         }
         return ofAddress(options);
+    }
+
+    private static String addressPart(RedisDelayConfiguration options) {
+        if (options.getUsername() != null) {
+            return "username";
+        }
+        if (options.getPassword() != null) {
+            return "password";
+        }
+        return options.getDatabase() == 0 ? null : "database";
     }
 
     private static ConnectionSettings ofAddress(RedisDelayConfiguration options) {

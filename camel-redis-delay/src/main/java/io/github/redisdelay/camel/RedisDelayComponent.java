@@ -102,11 +102,16 @@ public class RedisDelayComponent extends HealthCheckComponent {
 
     /** Goes on with a task on a thread of the component; on this one if those have been stopped already. */
     void goOn(Runnable task) {
-        try {
-            executor().execute(task);
-        } catch (RejectedExecutionException stopped) {
-            task.run();
+        ExecutorService threads = isStoppingOrStopped() ? executor : executor();
+        if (threads != null) {
+            try {
+                threads.execute(task);
+                return;
+            } catch (RejectedExecutionException stopped) {
+                // Below.
+            }
         }
+        task.run();
     }
 
     @Override

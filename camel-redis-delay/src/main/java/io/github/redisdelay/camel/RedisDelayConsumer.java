@@ -47,7 +47,6 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     private volatile DelayQueueConsumer claims; // also set when the context has started, under the same lock
 
     private boolean waitsForContext; // guarded by lock: whether the context will tell us that it has started
-    private volatile boolean forced;
 
     public RedisDelayConsumer(RedisDelayEndpoint endpoint, Processor processor) {
         super(endpoint, processor);
@@ -69,7 +68,6 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     @Override
     protected void doStart() throws Exception {
         super.doStart();
-        forced = false;
         failures = FailureHandlers.create(getEndpoint());
         Reference<OpenClient> opened = getEndpoint().acquireClient();
         try {
@@ -82,7 +80,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
             throw e;
         }
         CamelContext context = getEndpoint().getCamelContext();
-        if (context.isStarted()) {
+        if (!context.getStatus().isStarting()) {
             claim();
         } else if (!waitsForContext) {
             // Routes that this one sends to may not have been started yet.
@@ -152,8 +150,9 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         queue = null;
         client = null;
         if (running != null) {
-            // After a forced stop the work may go on or not: its leases end by themselves.
-            running.stop(!forced);
+            // Camel waits for the work under way before it stops a consumer, up to its shutdown timeout. What is still
+            // under way now may go on or not: its leases end by themselves, and until then it can be acknowledged.
+            running.stop(false);
         }
         if (open != null) {
             open.release();
@@ -178,9 +177,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
 
     @Override
     public void prepareShutdown(boolean suspendOnly, boolean forced) {
-        if (forced && !suspendOnly) {
-            this.forced = true;
-        }
+        // Nothing: a forced stop calls this after doStop.
     }
 
     /** The running claims, or null. */

@@ -70,8 +70,8 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     private final ArrayDeque<ClaimedDelivery> readAhead = new ArrayDeque<>();
     /** Begun and not finished, the longest running first. */
     private final LinkedHashSet<ClaimedDelivery> underWay = new LinkedHashSet<>();
-    /** Whether the one under way must stay alone: its last deliveries ended by lost leases. */
-    private boolean alone;
+    /** The one under way beside which nothing is begun, because its last deliveries ended by lost leases; or null. */
+    private ClaimedDelivery alone;
 
     private boolean claiming;
     /** When the next message is due, as far as this consumer knows, by the local clock. */
@@ -275,7 +275,9 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         lock.lock();
         try {
             if (underWay.remove(delivery)) {
-                alone = alone && !underWay.isEmpty();
+                if (alone == delivery) {
+                    alone = null;
+                }
                 if (worked) {
                     countFinished(timers.nanoTime());
                 }
@@ -382,20 +384,28 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
                 continue;
             }
             boolean suspicious = isSuspicious(next);
-            if (suspicious && !underWay.isEmpty()) {
+            if (suspicious && !underWay.isEmpty() && now - next.answeredNanos() < companyLimit()) {
                 return;
             }
             readAhead.poll();
-            alone = suspicious;
+            alone = suspicious ? next : null;
             next.begun(now);
             underWay.add(next);
             begin.add(next);
         }
     }
 
+    /**
+     * How long a suspicious message waits for those under way. Then it is begun beside what has been running for so long:
+     * an exchange that hangs must not stop the whole consumer.
+     */
+    private long companyLimit() {
+        return leaseNanos / 4;
+    }
+
     /** Holds the lock. */
     private int freeSlots() {
-        return alone ? 0 : options.concurrentConsumers() - underWay.size();
+        return alone != null ? 0 : options.concurrentConsumers() - underWay.size();
     }
 
     /** The claim to send now, or null. Holds the lock. */
@@ -427,7 +437,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
 
     /** How many messages may come. Holds the lock. */
     private int room(long now) {
-        return alone || waitsToBeAlone() ? 0 : Math.max(0, freeSlots() + readAheadSize(now) - readAhead.size());
+        return alone != null || waitsToBeAlone() ? 0 : Math.max(0, freeSlots() + readAheadSize(now) - readAhead.size());
     }
 
     /** A fast consumer claims again when half of its read-ahead is used up, not for each message. Holds the lock. */
@@ -476,7 +486,8 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
             }
         }
         for (ClaimedDelivery delivery : readAhead) {
-            next = Math.min(next, delivery.answeredNanos() + patience(delivery) - now);
+            long wait = isSuspicious(delivery) && freeSlots() > 0 ? companyLimit() : patience(delivery);
+            next = Math.min(next, delivery.answeredNanos() + wait - now);
             if (!isSuspicious(delivery)) {
                 break; // the others came later
             }

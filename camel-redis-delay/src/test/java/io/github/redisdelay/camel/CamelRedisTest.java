@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueClient;
@@ -71,6 +73,7 @@ abstract class CamelRedisTest {
 
     /** Sends to an endpoint and returns the exchange, failed or not. */
     Exchange send(String to, Object body, Map<String, Object> headers) {
+        assertThat(context.isStarted()).as("the context is started").isTrue();
         return template.request(to, exchange -> {
             exchange.getMessage().setBody(body);
             exchange.getMessage().setHeaders(new java.util.HashMap<>(headers));

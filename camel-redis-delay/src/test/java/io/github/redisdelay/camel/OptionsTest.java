@@ -190,6 +190,14 @@ class OptionsTest {
     }
 
     @Test
+    void should_refuse_credentials_without_an_address() {
+        component().getConfiguration().setPassword("secret");
+        assertThatThrownBy(() -> endpoint("redis-delay:orders"))
+                .hasStackTraceContaining("option 'password' is set without option 'address'")
+                .hasMessageNotContaining("secret");
+    }
+
+    @Test
     void should_mask_secrets_in_uris() {
         RedisDelayEndpoint endpoint =
                 endpoint("redis-delay:orders?address=redis://h:6379&username=joe&password=secret");

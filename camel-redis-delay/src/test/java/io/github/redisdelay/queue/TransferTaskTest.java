@@ -13,8 +13,10 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** When the transfer task claims, begins and gives back, on a virtual clock. */
+@Timeout(60)
 class TransferTaskTest {
 
     private static final Duration ZERO = Duration.ZERO;
@@ -112,7 +114,7 @@ class TransferTaskTest {
 
     private TransferTask running(int concurrentConsumers, int maxMessagesPerPoll) {
         TransferTask task = task(concurrentConsumers, maxMessagesPerPoll);
-        task.resume();
+        task.start();
         return task;
     }
 
@@ -235,8 +237,10 @@ class TransferTaskTest {
             timers.advance(s(5));
             assertThat(claims.count()).isEqualTo(2);
             claims.answer(reply(s(20), null));
+            long scheduled = timers.scheduled();
             timers.advance(s(10));
             assertThat(claims.count()).as("the timers of 8 s and 10 s fired").isEqualTo(2);
+            assertThat(timers.scheduled()).as("timers set because of them").isEqualTo(scheduled);
             timers.advance(s(10));
             assertThat(claims.count()).isEqualTo(3);
         }
@@ -595,12 +599,28 @@ class TransferTaskTest {
         }
 
         @Test
-        void should_give_it_back_in_time_when_it_cannot_be_begun_alone() {
-            running(2, 100);
+        void should_give_it_back_in_time_when_there_is_no_slot_for_it() {
+            running(1, 100);
             claims.answer(reply(s(20), null, message("a"), message("poison", 2)));
             timers.advance(s(15));
             assertThat(queue.ids('r')).containsExactly("poison");
             assertThat(handler.ids()).containsExactly("a");
+        }
+
+        @Test
+        void should_begin_it_after_a_quarter_of_the_lease_beside_what_hangs_and_let_nothing_join() {
+            running(3, 100);
+            claims.answer(reply(ZERO, null, message("hangs"), message("poison", 2)));
+            timers.advance(ms(7_499));
+            assertThat(handler.ids()).containsExactly("hangs");
+            timers.advance(ms(1));
+            assertThat(handler.ids()).containsExactly("hangs", "poison");
+            timers.advance(s(5));
+            assertThat(claims.count()).as("claims while it is under way").isEqualTo(1);
+            handler.begun.get(1).acknowledge();
+            assertThat(claims.count()).as("claims after it").isEqualTo(2);
+            claims.answer(reply(null, null, message("next")));
+            assertThat(handler.ids()).containsExactly("hangs", "poison", "next");
         }
 
         @Test
@@ -857,6 +877,38 @@ class TransferTaskTest {
             assertThat(timers.waiting()).isZero();
             task.resume();
             assertThat(claims.count()).isEqualTo(claimed + 1);
+        }
+
+        @Test
+        void should_not_be_started_when_it_was_suspended_before() {
+            TransferTask task = task(1, 100);
+            task.suspend();
+            task.start();
+            timers.advance(s(100));
+            assertThat(claims.count()).isZero();
+            task.resume();
+            assertThat(claims.count()).isEqualTo(1);
+        }
+
+        @Test
+        void should_make_a_pass_when_it_is_started_after_it_was_resumed() {
+            TransferTask task = task(1, 100);
+            task.suspend();
+            task.resume();
+            assertThat(claims.count()).isEqualTo(1);
+            // The subscription stands only now: what came in between was not heard of.
+            task.start();
+            claims.answer(reply(null, null));
+            assertThat(claims.count()).isEqualTo(2);
+        }
+
+        @Test
+        void should_not_be_started_when_it_was_stopped_before() {
+            TransferTask task = task(1, 100);
+            task.stop(true);
+            task.start();
+            timers.advance(s(100));
+            assertThat(claims.count()).isZero();
         }
 
         @Test

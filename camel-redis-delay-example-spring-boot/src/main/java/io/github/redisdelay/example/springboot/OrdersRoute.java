@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.example.springboot;
+
+import org.apache.camel.builder.RouteBuilder;
+import org.springframework.stereotype.Component;
+
+/** Closes each order at the end of its payment window. */
+@Component
+public class OrdersRoute extends RouteBuilder {
+
+    @Override
+    public void configure() {
+        from("direct:orderPlaced").marshal().json().to("redis-delay:orders?delay={{payment.window}}");
+
+        from("redis-delay:orders").unmarshal().json(Order.class).to("bean:closeIfUnpaid");
+    }
+}

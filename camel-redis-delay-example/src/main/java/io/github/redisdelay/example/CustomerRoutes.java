@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.example;
+
+import io.github.redisdelay.camel.RedisDelayConstants;
+import org.apache.camel.builder.RouteBuilder;
+
+/**
+ * Plays the customers of the data set: puts their orders into the inbox, and has each pay when he or she means to.
+ *
+ * <p>When that is, is kept in a second queue, so that customers too carry on after a restart.
+ */
+final class CustomerRoutes extends RouteBuilder {
+
+    private final Replay replay;
+
+    CustomerRoutes(Replay replay) {
+        this.replay = replay;
+    }
+
+    @Override
+    public void configure() {
+        from("timer:customers?period={{replay.period}}")
+                .routeId("customers-order")
+                .bean(replay, "next")
+                .filter(simple("${body.size} > 0"))
+                .setVariable("steps", body())
+                .to("direct:intend-payments")
+                .setBody(exchange -> exchange.getVariable("steps", java.util.List.class).stream()
+                        .map(step -> ((Replay.Step) step).json())
+                        .collect(java.util.stream.Collectors.joining("\n", "", "\n")))
+                .to("file:{{inbox}}?fileName=${date:now:yyyyMMdd-HHmmss-SSS}.ndjson&tempFileName=${file:name}.writing");
+
+        from("direct:intend-payments")
+                .routeId("customers-intend")
+                .split(body())
+                .filter(simple("${body.paidAfter} != null"))
+                .setHeader(RedisDelayConstants.SCHEDULE_ID, simple("${body.id}"))
+                .setHeader(RedisDelayConstants.DELAY, simple("${body.paidAfter}"))
+                .setBody(simple("${body.id}"))
+                .to("redis-delay:customers?onDuplicate=ignore");
+
+        from("redis-delay:customers?concurrentConsumers=4")
+                .routeId("customers-pay")
+                .setHeader("id", body())
+                .to("direct:payment");
+    }
+}

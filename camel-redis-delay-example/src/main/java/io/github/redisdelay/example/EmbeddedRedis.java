@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.example;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import redis.embedded.RedisExecProvider;
+
+/**
+ * A Redis server on the loopback address that keeps its data in a folder, from the binary inside {@code embedded-redis}.
+ *
+ * <p>Its append-only file is on, so whatever it confirmed is there again after the next start. It survives a Ctrl-C until it
+ * is closed, and never outlives the JVM; {@code redis-launcher.sh} says how.
+ */
+final class EmbeddedRedis implements AutoCloseable {
+
+    private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(30);
+
+    private final int port;
+    private final Process launcher;
+
+    private EmbeddedRedis(int port, Process launcher) {
+        this.port = port;
+        this.launcher = launcher;
+    }
+
+    /** @param folder made where it is missing; no other server may be using it */
+    static EmbeddedRedis start(Path folder) {
+        String binary = binary(System.getProperty("os.name"));
+        try {
+            Files.createDirectories(folder);
+            Path pidFile = folder.resolve("redis.pid");
+            awaitEarlierOne(pidFile, Duration.ofSeconds(10));
+            int port = freePort();
+            Path log = folder.resolve("redis.log");
+            Path configuration = Files.write(
+                    folder.resolve("redis.conf"),
+                    List.of(
+                            "bind " + host(),
+                            "port " + port,
+                            "dir " + quoted(folder),
+                            "daemonize yes",
+                            "pidfile " + quoted(pidFile),
+                            "logfile " + quoted(log),
+                            "save \"\"",
+                            "appendonly yes",
+                            "appendfsync everysec"));
+            Process launcher = new ProcessBuilder(
+                            "sh", "-c", launcherScript(), "sh", binary, configuration.toString(), pidFile.toString())
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
+                    .start();
+            EmbeddedRedis redis = new EmbeddedRedis(port, launcher);
+            redis.awaitAnswer(log);
+            return redis;
+        } catch (IOException e) {
+            throw new UncheckedIOException("The embedded Redis did not start in " + folder, e);
+        }
+    }
+
+    /** {@code redis://host:port}. */
+    String address() {
+        return "redis://" + host() + ":" + port;
+    }
+
+    /** Stops the server and returns when everything is on disk. */
+    @Override
+    public void close() {
+        try {
+            launcher.getOutputStream().close();
+            launcher.onExit().get(STOP_TIMEOUT.toSeconds(), TimeUnit.SECONDS);
+        } catch (IOException | java.util.concurrent.ExecutionException e) {
+            throw new IllegalStateException("The embedded Redis could not be stopped", e);
+        } catch (TimeoutException e) {
+            throw new IllegalStateException(
+                    "The embedded Redis is still running " + STOP_TIMEOUT.toSeconds() + " s after it was told to stop",
+                    e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** @param system the operating system's name, as in the system property {@code os.name} */
+    static String binary(String system) {
+        String instead =
+                ". Set " + ExampleSettings.REDIS_ADDRESS + " to a Redis of yours, such as redis://localhost:6379";
+        if (system.startsWith("Windows")) {
+            throw new ExampleException("There is no embedded Redis for Windows" + instead);
+        }
+        try {
+            return RedisExecProvider.defaultProvider().get().getPath();
+        } catch (IOException | RuntimeException e) {
+            throw new ExampleException(
+                    "There is no embedded Redis for " + system + " on " + System.getProperty("os.arch") + instead, e);
+        }
+    }
+
+    /** After a {@code kill -9} of the JVM its Redis ends by itself, a moment later. */
+    static void awaitEarlierOne(Path pidFile, Duration timeout) throws IOException {
+        if (!Files.exists(pidFile)) {
+            return;
+        }
+        String pid = Files.readString(pidFile).trim();
+        boolean ended = pid.isEmpty()
+                || ProcessHandle.of(Long.parseLong(pid))
+                        .filter(process -> process.info().command().orElse("").contains("redis-server"))
+                        .map(process -> ends(process, timeout))
+                        .orElse(true);
+        if (!ended) {
+            throw new ExampleException(
+                    "The Redis of an earlier start still runs on " + pidFile.getParent() + ". Stop it: kill " + pid);
+        }
+        Files.deleteIfExists(pidFile);
+    }
+
+    private static boolean ends(ProcessHandle process, Duration timeout) {
+        try {
+            process.onExit().get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        } catch (java.util.concurrent.ExecutionException | TimeoutException e) {
+            return false;
+        }
+    }
+
+    private void awaitAnswer(Path log) throws IOException {
+        long deadline = System.nanoTime() + START_TIMEOUT.toNanos();
+        while (!answers()) {
+            if (!launcher.isAlive()) {
+                throw new ExampleException("The embedded Redis ended as soon as it was started; " + log + " says why");
+            }
+            if (System.nanoTime() - deadline > 0) {
+                close();
+                throw new ExampleException("The embedded Redis did not answer within " + START_TIMEOUT.toSeconds()
+                        + " s; " + log + " may say why");
+            }
+            try {
+                TimeUnit.MILLISECONDS.sleep(20);
+            } catch (InterruptedException e) {
+                close();
+                throw new IOException("interrupted", e);
+            }
+        }
+    }
+
+    /** An error is an answer too, but not the one that is waited for: it is loading its data. */
+    private boolean answers() {
+        try (Socket socket = new Socket()) {
+            socket.connect(new InetSocketAddress(host(), port), 1000);
+            socket.setSoTimeout(1000);
+            socket.getOutputStream().write("PING\r\n".getBytes(StandardCharsets.US_ASCII));
+            String reply = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII))
+                    .readLine();
+            return "+PONG".equals(reply);
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private static String host() {
+        return InetAddress.getLoopbackAddress().getHostAddress();
+    }
+
+    /** Below the ports that the system hands out to clients, of which one could be taken while the server starts. */
+    private static int freePort() {
+        for (int i = 0; i < 100; i++) {
+            int port = ThreadLocalRandom.current().nextInt(20_000, 32_000);
+            try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+                return socket.getLocalPort();
+            } catch (IOException e) {
+                // In use: the next one.
+            }
+        }
+        throw new ExampleException("No free port found between 20000 and 32000 for the embedded Redis");
+    }
+
+    private static String quoted(Path path) {
+        return '"' + path.toString().replace("\\", "\\\\").replace("\"", "\\\"") + '"';
+    }
+
+    private static String launcherScript() throws IOException {
+        try (InputStream script = EmbeddedRedis.class.getResourceAsStream("redis-launcher.sh")) {
+            return new String(script.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.example;
+
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+
+/**
+ * What can be set from outside.
+ *
+ * @param dataFolder where the order book, the inbox and the embedded Redis keep their files; environment variable
+ *     {@value #DATA}, by default {@code example-data} beside the example
+ * @param redisAddress the Redis to use, such as {@code redis://host:6379}; environment variable {@value #REDIS_ADDRESS}, by
+ *     default an embedded one is started
+ * @param httpPort where orders and payments arrive by HTTP; environment variable {@value #HTTP_PORT}, by default 8080
+ * @param replay whether the orders and payments of the data set are played; environment variable {@value #REPLAY}
+ *     ({@code on} or {@code off}), by default they are
+ */
+record ExampleSettings(Path dataFolder, Optional<String> redisAddress, int httpPort, boolean replay) {
+
+    static final String DATA = "EXAMPLE_DATA";
+    static final String REDIS_ADDRESS = "REDIS_ADDRESS";
+    static final String HTTP_PORT = "HTTP_PORT";
+    static final String REPLAY = "REPLAY";
+
+    /** The default of {@link #DATA}, set by the build so that it does not depend on where the example is started. */
+    static final String DATA_PROPERTY = "example.data";
+
+    static ExampleSettings of(Map<String, String> environment, Properties system) {
+        String folder = value(environment, DATA).orElse(system.getProperty(DATA_PROPERTY, "example-data"));
+        return new ExampleSettings(
+                Path.of(folder).toAbsolutePath().normalize(),
+                value(environment, REDIS_ADDRESS),
+                port(value(environment, HTTP_PORT).orElse("8080")),
+                onOff(value(environment, REPLAY).orElse("on")));
+    }
+
+    Path inbox() {
+        return dataFolder.resolve("inbox");
+    }
+
+    private static Optional<String> value(Map<String, String> environment, String name) {
+        return Optional.ofNullable(environment.get(name)).map(String::trim).filter(text -> !text.isEmpty());
+    }
+
+    private static int port(String text) {
+        if (text.matches("[0-9]{1,5}")) {
+            int port = Integer.parseInt(text);
+            if (port >= 1 && port <= 65535) {
+                return port;
+            }
+        }
+        throw new ExampleException(HTTP_PORT + "=" + text + ": it must be a port, 1 to 65535");
+    }
+
+    private static boolean onOff(String text) {
+        return switch (text) {
+            case "on" -> true;
+            case "off" -> false;
+            default -> throw new ExampleException(REPLAY + "=" + text + ": it must be on or off");
+        };
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.example;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import java.util.Map;
+import org.apache.camel.Exchange;
+import org.apache.camel.LoggingLevel;
+import org.apache.camel.builder.RouteBuilder;
+
+/**
+ * The shop by HTTP: {@code POST /orders}, {@code POST /orders/{id}/payment} and {@code GET /orders/{id}}.
+ *
+ * <p>Each request is answered when Redis has confirmed its step; 503 means that the same request can safely be sent again.
+ */
+final class HttpRoutes extends RouteBuilder {
+
+    private final OrderBook book;
+
+    HttpRoutes(OrderBook book) {
+        this.book = book;
+    }
+
+    @Override
+    public void configure() {
+        restConfiguration()
+                .component("jetty")
+                .host("localhost")
+                .port("{{http.port}}")
+                // The body is JSON even where a client (curl -d) says that it is a form.
+                .endpointProperty("mapHttpMessageFormUrlEncodedBody", "false");
+
+        rest("/orders")
+                .post()
+                .to("direct:http-order")
+                .post("/{id}/payment")
+                .to("direct:http-payment")
+                .get("/{id}")
+                .to("direct:http-state");
+
+        onException(JsonProcessingException.class, IllegalArgumentException.class)
+                .handled(true)
+                .setBody(exchange -> error(exchange, "bad request"))
+                .setHeader(Exchange.HTTP_RESPONSE_CODE, constant(400))
+                .to("direct:http-answer");
+        onException(Exception.class)
+                .handled(true)
+                .log(LoggingLevel.WARN, OrderRoutes.STORY, "failed   ${exception.message}")
+                .setBody(exchange -> error(exchange, "not possible now, send it again"))
+                .setHeader(Exchange.HTTP_RESPONSE_CODE, constant(503))
+                .to("direct:http-answer");
+
+        from("direct:http-order").routeId("http-order").to("direct:order").to("direct:http-answer");
+
+        from("direct:http-payment")
+                .routeId("http-payment")
+                .to("direct:payment")
+                .setHeader(Exchange.HTTP_RESPONSE_CODE, simple("${body.status}"))
+                .to("direct:http-answer");
+
+        from("direct:http-state").routeId("http-state").process(this::state).to("direct:http-answer");
+
+        from("direct:http-answer")
+                .routeId("http-answer")
+                .marshal()
+                .json()
+                .setProperty("status", header(Exchange.HTTP_RESPONSE_CODE))
+                .removeHeaders("*")
+                .setHeader(Exchange.HTTP_RESPONSE_CODE, exchangeProperty("status"))
+                .setHeader(Exchange.CONTENT_TYPE, constant("application/json"));
+    }
+
+    private void state(Exchange exchange) {
+        String id = exchange.getMessage().getHeader("id", String.class);
+        exchange.getMessage()
+                .setBody(Map.of(
+                        "order",
+                        id,
+                        "state",
+                        book.state(id).map(OrderState::name).orElse("UNKNOWN")));
+        exchange.getMessage().setHeader(Exchange.HTTP_RESPONSE_CODE, book.knows(id) ? 200 : 404);
+    }
+
+    /** The innermost message: Jackson wraps what an order's own checks say. */
+    private static Map<String, String> error(Exchange exchange, String error) {
+        Throwable cause = exchange.getProperty(Exchange.EXCEPTION_CAUGHT, Throwable.class);
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return Map.of("error", error, "reason", String.valueOf(cause.getMessage()));
+    }
+}

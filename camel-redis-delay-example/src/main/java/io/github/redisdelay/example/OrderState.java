@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.example;
+
+/** What the order book knows of an order. */
+enum OrderState {
+    /** Its closing is scheduled. */
+    WAITING,
+    /** A payment has arrived, and whether it came in time is not yet written down. */
+    PAYING,
+    /** Paid in time. */
+    PAID,
+    /** Not paid in time. */
+    CLOSED
+}

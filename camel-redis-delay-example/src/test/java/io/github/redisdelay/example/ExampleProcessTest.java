@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.example;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The program as its user starts and stops it: in a process of its own, by signals. */
+class ExampleProcessTest {
+
+    @TempDir
+    Path folder;
+
+    private int port;
+    private ShopClient customer;
+    private Process process;
+    private Path output;
+    private int starts;
+
+    @BeforeEach
+    void setUp() throws IOException {
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = free.getLocalPort();
+        }
+        customer = new ShopClient(port);
+    }
+
+    @AfterEach
+    void tearDown() throws IOException {
+        if (process != null) {
+            process.destroyForcibly().onExit().join();
+        }
+        awaitNoRedis();
+    }
+
+    @Test
+    void ctrlCStopsItAndTheNextStartCarriesOn() throws Exception {
+        assertCarriesOnAfter("INT");
+    }
+
+    @Test
+    void sigtermStopsItAndTheNextStartCarriesOn() throws Exception {
+        assertCarriesOnAfter("TERM");
+    }
+
+    private void assertCarriesOnAfter(String signal) throws Exception {
+        start();
+        List<String> ids = placeOrders("5s");
+
+        new ProcessBuilder("kill", "-s", signal, String.valueOf(process.pid()))
+                .start()
+                .waitFor();
+        process.onExit().join();
+
+        assertThat(text()).contains("10 orders are waiting in Redis", "stopped. The same command carries on.");
+        assertThat(redisPid()).doesNotExist();
+        start();
+        assertThat(text()).contains("carried on: 10 orders waiting from last time");
+        awaitClosedOnce(ids);
+    }
+
+    @Test
+    void evenAKillLosesNothing() throws Exception {
+        start();
+        List<String> ids = placeOrders("5s");
+
+        process.destroyForcibly().onExit().join();
+
+        start();
+        assertThat(text()).contains("carried on: 10 orders waiting from last time");
+        awaitClosedOnce(ids);
+    }
+
+    @Test
+    void withoutWhatItNeedsItSaysWhyAndFails() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("localhost"))) {
+            port = taken.getLocalPort();
+            launch();
+
+            assertThat(process.onExit().join().exitValue()).isEqualTo(1);
+            assertThat(text()).contains("Port " + port + " is taken").doesNotContain("Exception");
+        }
+    }
+
+    private List<String> placeOrders(String window) {
+        List<String> ids = IntStream.range(0, 10).mapToObj(i -> "P-" + i).toList();
+        ids.forEach(
+                id -> assertThat(customer.order(ShopClient.order(id, window)).status())
+                        .isEqualTo(201));
+        return ids;
+    }
+
+    private void awaitClosedOnce(List<String> ids) throws IOException {
+        for (String id : ids) {
+            await(id).atMost(Duration.ofSeconds(20)).until(() -> customer.state(id)
+                    .equals("CLOSED"));
+            assertThat(text().split("closed   " + id + " ")).hasSize(2);
+        }
+    }
+
+    private void start() throws IOException {
+        launch();
+        await().atMost(Duration.ofSeconds(60)).until(() -> !process.isAlive() || text().contains("Open for orders"));
+        assertThat(process.isAlive()).as(text()).isTrue();
+    }
+
+    private void launch() throws IOException {
+        output = folder.resolve("output-" + ++starts);
+        ProcessBuilder builder = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        "-Dlogback.configurationFile="
+                                + Path.of("src/main/resources/logback.xml").toAbsolutePath(),
+                        ExampleApplication.class.getName())
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile());
+        builder.environment().remove(ExampleSettings.REDIS_ADDRESS);
+        builder.environment().put(ExampleSettings.DATA, folder.resolve("data").toString());
+        builder.environment().put(ExampleSettings.HTTP_PORT, String.valueOf(port));
+        builder.environment().put(ExampleSettings.REPLAY, "off");
+        process = builder.start();
+    }
+
+    private String text() throws IOException {
+        return Files.readString(output);
+    }
+
+    private Path redisPid() {
+        return folder.resolve("data/redis/redis.pid");
+    }
+
+    private void awaitNoRedis() {
+        await().until(() -> !Files.exists(redisPid()));
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.example;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.redisdelay.example.PaymentAnswer.Result;
+import java.nio.file.Path;
+import java.time.Clock;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class PaymentDeskTest {
+
+    @TempDir
+    Path folder;
+
+    private OrderBook book;
+    private PaymentDesk desk;
+
+    @BeforeEach
+    void open() {
+        book = OrderBook.open(folder.resolve("book.txt"), Clock.systemUTC());
+        desk = new PaymentDesk(book);
+        book.place("A");
+    }
+
+    @AfterEach
+    void close() {
+        book.close();
+    }
+
+    @Test
+    void aPaymentBeforeTheClosingIsInTime() {
+        assertThat(pay("A", "delayed")).isEqualTo(Result.PAID);
+        assertThat(book.state("A")).contains(OrderState.PAID);
+    }
+
+    @Test
+    void aPaymentDuringTheClosingIsTooLateAndTheBookHasTheClosing() {
+        assertThat(pay("A", "leased")).isEqualTo(Result.CLOSING_UNDER_WAY);
+        assertThat(book.state("A")).contains(OrderState.CLOSED);
+    }
+
+    @Test
+    void aPaymentAfterTheClosingIsTooLate() {
+        book.close("A");
+
+        assertThat(pay("A", "none")).isEqualTo(Result.CLOSED);
+    }
+
+    @Test
+    void aSecondPaymentIsToldApart() {
+        pay("A", "delayed");
+
+        assertThat(pay("A", "none")).isEqualTo(Result.PAID_BEFORE);
+    }
+
+    @Test
+    void aPaymentThatWasInterruptedAfterItsCancelIsFinishedByTheNextTry() {
+        desk.begin("A");
+
+        assertThat(book.unfinishedPayments()).containsExactly("A");
+        assertThat(pay("A", "none")).isEqualTo(Result.PAID);
+        assertThat(book.unfinishedPayments()).isEmpty();
+    }
+
+    @Test
+    void aPaymentOfAnUnknownOrderLeavesNoTrace() {
+        assertThat(pay("B", "none")).isEqualTo(Result.UNKNOWN);
+        assertThat(book.knows("B")).isFalse();
+    }
+
+    @Test
+    void anOrderThatRedisKnowsAndTheBookNotYetCanBePaid() {
+        assertThat(pay("B", "delayed")).isEqualTo(Result.PAID);
+        assertThat(book.state("B")).contains(OrderState.PAID);
+    }
+
+    private Result pay(String id, String previousState) {
+        desk.begin(id);
+        return desk.finish(id, previousState).result();
+    }
+}

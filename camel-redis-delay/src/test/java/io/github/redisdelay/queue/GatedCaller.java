@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.redisson.api.RedissonClient;
+
+/** A real Redis whose answers to one script arrive when a test says so. The calls themselves are executed at once. */
+final class GatedCaller implements RedisCaller {
+
+    private final RedisCaller redis;
+    // Guarded by this.
+    private final List<Runnable> held = new ArrayList<>();
+    private LuaScript closed;
+
+    GatedCaller(RedissonClient redisson) {
+        this.redis = new RedissonCaller(redisson);
+    }
+
+    @Override
+    public CompletableFuture<Object> call(LuaScript script, List<Object> keys, Object[] arguments, int attempt) {
+        CompletableFuture<Object> answer = new CompletableFuture<>();
+        redis.call(script, keys, arguments, attempt).whenComplete((reply, error) -> {
+            Runnable arrive = () -> {
+                if (error == null) {
+                    answer.complete(reply);
+                } else {
+                    answer.completeExceptionally(error);
+                }
+            };
+            synchronized (this) {
+                if (script == closed) {
+                    held.add(arrive);
+                    return;
+                }
+            }
+            arrive.run();
+        });
+        return answer;
+    }
+
+    /** From now on, answers to this script wait. */
+    synchronized void hold(LuaScript script) {
+        closed = script;
+    }
+
+    /** How many answers wait. */
+    synchronized int held() {
+        return held.size();
+    }
+
+    /** Lets the answers through that wait, and those to come. */
+    void open() {
+        List<Runnable> arriving;
+        synchronized (this) {
+            closed = null;
+            arriving = List.copyOf(held);
+            held.clear();
+        }
+        arriving.forEach(Runnable::run);
+    }
+
+    /** Lets the answers through that wait; those to come wait. */
+    void letThrough() {
+        List<Runnable> arriving;
+        synchronized (this) {
+            arriving = List.copyOf(held);
+            held.clear();
+        }
+        arriving.forEach(Runnable::run);
+    }
+}
