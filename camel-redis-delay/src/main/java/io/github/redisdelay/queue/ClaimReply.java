@@ -29,6 +29,7 @@ record ClaimReply(
     /** A message as the claim gave it. */
     record ClaimedMessage(
             String id,
+            byte[] idBytes,
             byte[] body,
             int attempt,
             int lostLeases,
@@ -54,7 +55,7 @@ record ClaimReply(
             byte[] id = (byte[]) reply.get(1 + i);
             byte[] stored = (byte[]) reply.get(1 + count + i);
             byte[] record = (byte[]) reply.get(1 + 2 * count + i);
-            messages.add(message(new String(id, StandardCharsets.UTF_8), stored, record));
+            messages.add(message(id, stored, record));
         }
         List<String> dropped = new ArrayList<>(droppedCount);
         for (int i = 0; i < droppedCount; i++) {
@@ -63,7 +64,7 @@ record ClaimReply(
         return new ClaimReply(time, nextDue, nextEnd, messages, dropped);
     }
 
-    private static ClaimedMessage message(String id, byte[] stored, byte[] bytes) {
+    private static ClaimedMessage message(byte[] id, byte[] stored, byte[] bytes) {
         ByteBuffer record = little(bytes);
         record.get();
         int lost = record.get() & 0xff;
@@ -75,6 +76,8 @@ record ClaimReply(
         long firstDue = (long) record.getDouble();
         boolean whole = stored.length >= SCHEDULED_BYTES;
         return new ClaimedMessage(
+                new String(id, StandardCharsets.UTF_8),
+                // Another client's id may be no text: only as it came can its message be finished.
                 id,
                 // What is too short was not written by a client of ours: handed on as it is, its reader will refuse it.
                 whole ? Arrays.copyOfRange(stored, SCHEDULED_BYTES, stored.length) : stored,

@@ -184,6 +184,11 @@ final class ClaimedDelivery implements Delivery {
         return failure.length <= MAX_FAILURE_BYTES ? failure : Arrays.copyOf(failure, MAX_FAILURE_BYTES);
     }
 
+    /** The id as Redis has it. */
+    byte[] idBytes() {
+        return message.idBytes();
+    }
+
     boolean isFinished() {
         return finished.get();
     }

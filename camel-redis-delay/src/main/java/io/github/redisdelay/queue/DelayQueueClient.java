@@ -284,6 +284,10 @@ public final class DelayQueueClient implements AutoCloseable {
                 registration::stopped);
         registration.task = task;
         consumers.add(task);
+        if (closing) {
+            task.stop(false); // it may have been missed by who stops them all
+            throw new DelayQueueException("the delay queue client is closed");
+        }
         // First the subscription, then the first claim: what is scheduled in between is not missed. Where Redis cannot
         // be subscribed to the claims begin all the same, and a pass follows once it can.
         Timers.Timer impatient = timers.schedule(options.requestTimeout().toNanos(), registration::begin);

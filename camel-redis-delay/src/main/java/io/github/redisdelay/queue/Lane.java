@@ -37,6 +37,9 @@ final class Lane {
     static final int MAX_WAITING_REQUESTS = 16_384;
     static final long MAX_WAITING_BYTES = 64L << 20;
 
+    /** Set while this thread completes callers' futures, of whatever lane. */
+    private static final ThreadLocal<Boolean> COMPLETING = new ThreadLocal<>();
+
     private final String queue;
     private final byte[] name;
     private final QueueKeys keys;
@@ -59,6 +62,9 @@ final class Lane {
 
     private Call underWay;
     private Timers.Timer expiry;
+    /** When {@link #expiry} is to fire. */
+    private long expiryNanos;
+
     private Timers.Timer resend;
     private DelayQueueException closed;
     private boolean retired;
@@ -129,7 +135,7 @@ final class Lane {
             }
             waiting.add(request);
             waitingBytes += request.bytes();
-            armExpiry();
+            armExpiry(request);
             call = nextCall();
             withdrawn = takeCancelled();
         } finally {
@@ -147,16 +153,20 @@ final class Lane {
         }
         boolean interrupted = false;
         try {
+            // A caller that goes on from an answer is on a thread which must not wait: it would wait for itself. It
+            // made
+            // room just now, so it is let in beyond the bound, within another one.
+            boolean inCallback = COMPLETING.get() != null;
+            int factor = inCallback ? 2 : 1;
             while (closed == null
-                    && (waiting.size() >= MAX_WAITING_REQUESTS
-                            || (waitingBytes + request.bytes() > MAX_WAITING_BYTES && !waiting.isEmpty()))) {
-                long left = request.deadlineNanos() - timers.nanoTime();
+                    && (waiting.size() >= factor * MAX_WAITING_REQUESTS
+                            || (waitingBytes + request.bytes() > factor * MAX_WAITING_BYTES && !waiting.isEmpty()))) {
+                long left = inCallback ? 0 : request.deadlineNanos() - timers.nanoTime();
                 if (left <= 0 || interrupted) {
                     request.submission()
                             .fail(new RequestTimeoutException(
                                     "queue '" + queue + "': " + waiting.size() + " requests (" + waitingBytes
-                                            + " bytes) wait for Redis already; message '" + request.id()
-                                            + "' was not sent, nothing was stored" + because(underWay),
+                                            + " bytes) wait for Redis already; " + notSent(request) + because(underWay),
                                     false,
                                     underWay == null ? null : underWay.lastError));
                     return false;
@@ -269,12 +279,15 @@ final class Lane {
         }
         // First the next call, then the callers, so that Redis is not kept waiting.
         send(next);
-        if (error != null) {
-            refuse(call, error);
-        } else {
-            complete(call, ByteBuffer.wrap((byte[]) reply).order(ByteOrder.LITTLE_ENDIAN));
-        }
-        withdraw(withdrawn);
+        Throwable refusal = error;
+        complete(() -> {
+            if (refusal != null) {
+                refuse(call, refusal);
+            } else {
+                complete(call, ByteBuffer.wrap((byte[]) reply).order(ByteOrder.LITTLE_ENDIAN));
+            }
+            withdraw(withdrawn);
+        });
     }
 
     private void sendAgain(Call call, Throwable error) {
@@ -312,6 +325,19 @@ final class Lane {
         send(call);
     }
 
+    /** Completes callers' futures, whose dependents run on this thread. */
+    private static void complete(Runnable completions) {
+        Boolean outer = COMPLETING.get();
+        COMPLETING.set(Boolean.TRUE);
+        try {
+            completions.run();
+        } finally {
+            if (outer == null) {
+                COMPLETING.remove();
+            }
+        }
+    }
+
     private void complete(Call call, ByteBuffer reply) {
         if (reply.remaining() != 8 + 9 * call.requests.size()) {
             refuse(
@@ -330,9 +356,7 @@ final class Lane {
         DelayQueueException exception;
         if (RedisErrors.isClosed(error)) {
             exception = new DelayQueueException(
-                    "queue '" + queue + "': the Redis client was shut down"
-                            + (call.lastError == null ? "" : "; the request may have taken effect"),
-                    error);
+                    "queue '" + queue + "': the Redis client was shut down; the request may have taken effect", error);
         } else if (call.attempts > 1) {
             // An earlier copy may still be on its way to a server that accepts it.
             exception = new RequestTimeoutException(
@@ -349,27 +373,24 @@ final class Lane {
         }
     }
 
-    /** Sets the timer to the deadline of the oldest request, if it is not set. Holds the lock. */
+    /** Sets the timer to the earliest deadline, after it has fired. Holds the lock. */
     private void armExpiry() {
-        if (expiry != null || patient) {
-            return;
+        if (underWay != null) {
+            underWay.requests.stream()
+                    .filter(request -> !request.submission().isDone())
+                    .forEach(this::armExpiry);
         }
-        Request<?> oldest = underWay != null ? oldestUnanswered(underWay) : null;
-        if (oldest == null) {
-            oldest = waiting.peek();
-        }
-        if (oldest != null && oldest.deadlineNanos() != Long.MAX_VALUE) {
-            expiry = timers.schedule(Math.max(0, oldest.deadlineNanos() - timers.nanoTime()), this::expire);
-        }
+        waiting.forEach(this::armExpiry);
     }
 
-    private static Request<?> oldestUnanswered(Call call) {
-        for (Request<?> request : call.requests) {
-            if (!request.submission().isDone()) {
-                return request;
-            }
+    /** Sets the timer to a request's deadline, if it is not set to an earlier one. Holds the lock. */
+    private void armExpiry(Request<?> request) {
+        if (patient || (expiry != null && request.deadlineNanos() - expiryNanos >= 0)) {
+            return;
         }
-        return null;
+        disarmExpiry();
+        expiryNanos = request.deadlineNanos();
+        expiry = timers.schedule(Math.max(0, expiryNanos - timers.nanoTime()), this::expire);
     }
 
     private void disarmExpiry() {
@@ -400,7 +421,7 @@ final class Lane {
             for (Iterator<Request<?>> i = waiting.iterator(); i.hasNext(); ) {
                 Request<?> request = i.next();
                 if (request.deadlineNanos() - now > 0) {
-                    break; // all wait for the same time
+                    continue; // one behind it may have waited for room before
                 }
                 i.remove();
                 waitingBytes -= request.bytes();
@@ -414,28 +435,43 @@ final class Lane {
         } finally {
             lock.unlock();
         }
-        for (Request<?> request : unknown) {
-            request.submission()
-                    .completeExceptionally(new RequestTimeoutException(
-                            "queue '" + queue + "': Redis did not answer in time; message '" + request.id()
-                                    + "' may be stored: the same id can safely be sent again" + because,
-                            true,
-                            cause));
-        }
-        for (Request<?> request : withdrawn) {
-            request.submission()
-                    .fail(new RequestTimeoutException(
-                            "queue '" + queue + "': Redis did not answer in time; message '" + request.id()
-                                    + "' was not sent, nothing was stored" + because,
-                            false,
-                            cause));
-        }
+        complete(() -> end(unknown, withdrawn, because, cause));
         lock.lock();
         try {
             armExpiry();
         } finally {
             lock.unlock();
         }
+    }
+
+    private void end(List<Request<?>> unknown, List<Request<?>> withdrawn, String because, Throwable cause) {
+        for (Request<?> request : unknown) {
+            request.submission()
+                    .completeExceptionally(new RequestTimeoutException(
+                            "queue '" + queue + "': Redis did not answer in time; " + perhapsDone(request) + because,
+                            true,
+                            cause));
+        }
+        for (Request<?> request : withdrawn) {
+            request.submission()
+                    .fail(new RequestTimeoutException(
+                            "queue '" + queue + "': Redis did not answer in time; " + notSent(request) + because,
+                            false,
+                            cause));
+        }
+    }
+
+    private static String notSent(Request<?> request) {
+        return request.script() == LuaScript.SCHEDULE
+                ? "message '" + request.id() + "' was not sent, nothing was stored"
+                : "the change of message '" + request.id() + "' was not sent, nothing was changed";
+    }
+
+    private static String perhapsDone(Request<?> request) {
+        return request.script() == LuaScript.SCHEDULE
+                ? "message '" + request.id() + "' may be stored: the same id can safely be sent again"
+                : "the change of message '" + request.id()
+                        + "' may have taken effect: it can safely be asked for again";
     }
 
     private static String because(Call call) {

@@ -124,7 +124,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public Submission<Settlement> settle(ClaimedDelivery delivery, char action, long micros, byte[] failure) {
-        byte[] id = delivery.id().getBytes(StandardCharsets.UTF_8);
+        byte[] id = delivery.idBytes();
         Object[] arguments = {id, delivery.claimId().bytes(), new byte[] {(byte) action}, Lane.ascii(micros), failure};
         return client.submit(
                 this,
@@ -137,7 +137,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public Submission<Settlement> extend(ClaimedDelivery delivery, long leaseMicros) {
-        byte[] id = delivery.id().getBytes(StandardCharsets.UTF_8);
+        byte[] id = delivery.idBytes();
         Object[] arguments = {id, delivery.claimId().bytes(), Lane.ascii(leaseMicros)};
         return client.submit(
                 this,

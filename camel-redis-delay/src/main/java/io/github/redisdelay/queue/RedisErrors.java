@@ -3,11 +3,18 @@ package io.github.redisdelay.queue;
 
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.regex.Pattern;
 import org.redisson.RedissonShutdownException;
+import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisOutOfMemoryException;
+import org.redisson.client.RedisTimeoutException;
 
 /** Tells what an error means for the call that met it. */
 final class RedisErrors {
+
+    /** What our scripts say of a call that is wrong, and Redis of a key that is not ours. */
+    private static final Pattern PERMANENT =
+            Pattern.compile("REDISDELAY (argument|format|superseded)|WRONGTYPE Operation against");
 
     private RedisErrors() {}
 
@@ -27,8 +34,10 @@ final class RedisErrors {
         if (isClosed(error) || isOutOfMemory(error)) {
             return true;
         }
-        String text = text(error);
-        return !text.contains("READONLY")
+        String text = reply(error);
+        // Redis 6 reports what a command in a script met as an ERR with the real error inside.
+        return !text.contains("READONLY You can't write")
+                && !text.contains("NOREPLICAS Not enough")
                 && (text.startsWith("ERR ")
                         || text.startsWith("WRONGTYPE ")
                         || text.startsWith("NOPERM ")
@@ -40,8 +49,16 @@ final class RedisErrors {
 
     /** Whether repeating the call will never help: the data is not ours, or the call itself is wrong. */
     static boolean isPermanent(Throwable error) {
-        String text = text(error);
-        return text.contains("REDISDELAY") || text.contains("WRONGTYPE") || isClosed(error);
+        return isClosed(error) || PERMANENT.matcher(reply(error)).find();
+    }
+
+    /**
+     * What Redis answered; empty if this is not an answer. Redisson's own errors, such as a time-out, quote the call, and
+     * a key may be called anything.
+     */
+    private static String reply(Throwable error) {
+        boolean noAnswer = error instanceof RedisTimeoutException || error instanceof RedisConnectionException;
+        return noAnswer ? "" : text(error);
     }
 
     /** Whether the Redis client was shut down. */

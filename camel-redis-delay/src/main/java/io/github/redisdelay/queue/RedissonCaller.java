@@ -22,7 +22,7 @@ final class RedissonCaller implements RedisCaller {
     /** How long to wait for the answer to a first sending; doubled with each repeat, so that a slow line gets through. */
     private static final Duration FIRST_TIMEOUT = Duration.ofSeconds(3);
 
-    private static final int TIMEOUT_STEPS = 5;
+    private static final int TIMEOUT_STEPS = 3;
 
     /** The constant was renamed between Redisson 3 (MULTI) and 4 (LIST). */
     static final RScript.ReturnType LIST = Arrays.stream(RScript.ReturnType.values())

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Objects;
 
 /**
@@ -46,7 +50,15 @@ public record ScheduleRequest(String id, DueTime due, byte[] body, DuplicatePoli
      * @throws IllegalArgumentException saying what is wrong with it
      */
     static byte[] checkId(String id) {
-        byte[] bytes = id.getBytes(StandardCharsets.UTF_8);
+        byte[] bytes;
+        try {
+            ByteBuffer encoded = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(id));
+            bytes = Arrays.copyOf(encoded.array(), encoded.limit());
+        } catch (CharacterCodingException e) {
+            throw new IllegalArgumentException(
+                    "message id '" + abbreviate(id) + "' has half of a surrogate pair: it cannot be written as UTF-8",
+                    e);
+        }
         if (bytes.length == 0 || bytes.length > MAX_ID_BYTES) {
             throw new IllegalArgumentException("message id '" + abbreviate(id) + "' has " + bytes.length
                     + " bytes: it must have 1 to " + MAX_ID_BYTES + " bytes of UTF-8");

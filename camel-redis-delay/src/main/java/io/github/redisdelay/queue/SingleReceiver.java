@@ -252,6 +252,9 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
 
     @Override
     public void makePass() {
+        if (client.isClosing()) {
+            closing.complete(null);
+        }
         wakeUp(0);
     }
 

@@ -84,6 +84,8 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     private Timers.Timer timer;
     private long timerNanos;
     private int refusals;
+    /** How many claims in a row were answered when half of the lease was over. */
+    private int lateAnswers;
     /** No claim is sent before, whatever wakes this task: the back-off after an error. */
     private long notBeforeNanos;
 
@@ -576,6 +578,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
             return;
         }
         boolean recovered;
+        boolean tooLate;
         lock.lock();
         try {
             long now = timers.nanoTime();
@@ -584,6 +587,15 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
             recovered = lastError != null && mode != Mode.STOPPED;
             lastError = null;
             overdueReported = false;
+            tooLate = now - sentNanos > leaseNanos / 2 && !reply.messages().isEmpty();
+            if (tooLate) {
+                // All of them go back. Without a pause that would go on and on.
+                lateAnswers++;
+                notBeforeNanos = now + Backoff.nanos(lateAnswers, random);
+            } else {
+                lateAnswers = 0;
+            }
+            tooLate = lateAnswers == 3;
             for (ClaimReply.ClaimedMessage message : reply.messages()) {
                 readAhead.add(new ClaimedDelivery(
                         queue, message, request.claimId(), reply.timeMicros(), sentNanos, now, this));
@@ -601,6 +613,13 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         }
         if (recovered) {
             tell(() -> handler.claimsFailing(null));
+        }
+        if (tooLate) {
+            LOG.warn(
+                    "queue '{}': Redis answers claims so late that half of the lease ({}) is over, so nothing is begun."
+                            + " Make the visibility timeout longer",
+                    queue.name(),
+                    options.visibilityTimeout());
         }
         for (String id : reply.dropped()) {
             LOG.warn("queue '{}': message '{}' had no body and was dropped", queue.name(), id);

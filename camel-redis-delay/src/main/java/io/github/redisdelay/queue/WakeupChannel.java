@@ -162,13 +162,21 @@ final class WakeupChannel {
         synchronized (lock) {
             if (error != null) {
                 failures++;
-                LOG.debug("wake-ups cannot be subscribed to, trying on: {}", error.toString());
+                if (failures == 3) {
+                    LOG.warn(
+                            "channel '{}' cannot be subscribed to: deliveries may be up to 30 s late; trying on: {}",
+                            name(),
+                            RedisErrors.text(RedisErrors.unwrap(error)));
+                }
                 removeListeners();
                 state = State.NONE;
                 if (sleeping > 0 && !closed) {
                     timer = timers.schedule(Backoff.nanos(failures, random), this::retry);
                 }
                 return;
+            }
+            if (failures >= 3) {
+                LOG.info("channel '{}' is subscribed to again", name());
             }
             failures = 0;
             state = State.SUBSCRIBED;

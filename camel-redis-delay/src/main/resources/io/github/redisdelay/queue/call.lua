@@ -61,6 +61,15 @@ local function remember(calls, lane, sequence, now, result, first)
     end
   end
   redis.call('HSET', calls, lane, struct.pack('<dd', sequence, now) .. result)
+  if first then
+    redis.call('EXPIRE', calls, UNUSED_SECONDS)
+  end
+end
+
+-- Asks for what the script will need before it changes anything: a user who may not do it (see ACL) is told now, when
+-- nothing is half done. Not a first write either.
+local function rehearse(calls, leased)
+  redis.call('ZADD', leased, 'XX', 0, '')
   redis.call('EXPIRE', calls, UNUSED_SECONDS)
 end
 

@@ -56,6 +56,7 @@ end
 
 -- Needs no memory: after it, nothing is refused when memory is full.
 redis.call('ZREM', delayed, '')
+rehearse(calls, leased)
 local reply = { struct.pack('<d', now) }
 for i = 1, count do
   local at = 4 + (i - 1) * 3
@@ -74,6 +75,9 @@ for i = 1, count do
     due = dues[i]
     local record = read_record(redis.call('HGET', state, id), tonumber(pending))
     record.due = due
+    if record.attempts == 0 then
+      record.first_due = due
+    end
     redis.call('HSET', state, id, write_record(record))
     redis.call('ZADD', delayed, due, id)
   end

@@ -139,9 +139,11 @@ if #ids > 0 then
 end
 
 -- Needs no memory: after it, nothing is refused when memory is full.
-redis.call('ZREM', delayed, '', unpack(ids))
+redis.call('ZREM', delayed, '')
+rehearse(calls, leased)
 local names = {}
 if #ids > 0 then
+  redis.call('ZREM', delayed, unpack(ids))
   local leases, states = {}, {}
   local expires = string.format('%.0f', math.min(now + lease, MAX_EXACT))
   for i = 1, #ids do

@@ -40,6 +40,7 @@ end
 local now = server_time()
 -- Needs no memory: after it, nothing is refused when memory is full.
 redis.call('ZREM', leased, '')
+rehearse(calls, leased)
 local reply = { struct.pack('<d', now) }
 for i = 1, count do
   local at = 2 + (i - 1) * 3

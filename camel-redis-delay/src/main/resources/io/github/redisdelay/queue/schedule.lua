@@ -15,7 +15,7 @@
 --
 -- A message is stored as struct '<d' time of scheduling, then its body. For delays the position in the call is added in
 -- microseconds, so that messages come out in the order in which they were scheduled.
--- The only script that may be refused when the server's memory is full: then its first HSETNX is, and nothing is changed.
+-- The only script that may be refused when the server's memory is full: then its first write is, and nothing is changed.
 
 --@include call.lua
 --@include record.lua
@@ -59,6 +59,8 @@ if earliest < math.huge then
   wake_up(ARGV[3], ARGV[4], delayed, earliest, now)
 end
 
+-- The first write: refused when memory is full.
+rehearse(calls, leased)
 local scheduled = struct.pack('<d', now)
 local reply = { scheduled }
 for i = 1, count do

@@ -93,6 +93,7 @@ end
 
 -- Needs no memory: after it, nothing is refused when memory is full.
 redis.call('ZREM', delayed, '')
+rehearse(calls, leased)
 local reply = { struct.pack('<d', now) }
 for i = 1, count do
   local at = 5 + (i - 1) * 5

@@ -5,22 +5,33 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.redisdelay.test.RedisExtension;
+import io.github.redisdelay.test.RedisServer;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.redisson.Redisson;
+import org.redisson.api.RScript;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.ByteArrayCodec;
 import org.redisson.client.codec.StringCodec;
+import org.redisson.config.Config;
 
 /** The queue layer's operations on a real Redis. */
 class DelayQueueTest {
@@ -337,5 +348,97 @@ class DelayQueueTest {
         ServerInfo info = queue.serverInfo().get();
         assertThat(info.version()).matches("\\d+\\.\\d+.*");
         assertThat(info.evictionPolicy()).isNotEqualTo("unknown");
+    }
+
+    @Test
+    void should_finish_a_message_whose_id_is_no_text() throws Exception {
+        byte[] id = {0x78, (byte) 0xff, (byte) 0xfe};
+        RScript script = redis.client().getScript(ByteArrayCodec.INSTANCE);
+        String base = "redis-delay:{" + queue.name() + "}:";
+        script.eval(
+                RScript.Mode.READ_WRITE,
+                "redis.call('HSET', KEYS[1], ARGV[1], struct.pack('<d', 1) .. 'x') return redis.call('ZADD', KEYS[2], 1, ARGV[1])",
+                RScript.ReturnType.VALUE,
+                List.of(base + "messages", base + "delayed"),
+                id);
+        BlockingQueue<Delivery> received = consume(ConsumerOptions.DEFAULTS);
+        assertThat(next(received).acknowledge().get()).isEqualTo(Settlement.DONE);
+        assertEmpty();
+    }
+
+    @Test
+    void should_refuse_an_id_that_cannot_be_written() {
+        assertThatThrownBy(() -> ScheduleRequest.of("a\ud800", bytes("x"), DueTime.now()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("surrogate");
+    }
+
+    @Test
+    void should_take_what_callbacks_schedule_without_blocking_them() throws Exception {
+        int count = 40_000;
+        byte[] body = new byte[3_000];
+        CountDownLatch done = new CountDownLatch(2 * count);
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        for (int i = 0; i < count; i++) {
+            queue.schedule(ScheduleRequest.of(body, DueTime.after(Duration.ofHours(1))))
+                    .whenComplete((first, error) -> {
+                        done.countDown();
+                        failure.compareAndSet(null, error);
+                        queue.schedule(ScheduleRequest.of(body, DueTime.after(Duration.ofHours(1))))
+                                .whenComplete((second, another) -> {
+                                    failure.compareAndSet(null, another);
+                                    done.countDown();
+                                });
+                    });
+        }
+        assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(failure.get()).isNull();
+        assertThat(queue.stats().get().delayed()).isEqualTo(2L * count);
+    }
+
+    @Test
+    void should_change_nothing_when_the_user_may_not_do_all_of_it() throws Exception {
+        try (RedisServer server = RedisServer.dedicated()) {
+            Config config = new Config();
+            config.useSingleServer().setAddress(server.address());
+            RedissonClient admin = Redisson.create(config);
+            try {
+                for (String denied : List.of("zadd", "expire", "publish")) {
+                    new AclUser(server).denies(denied);
+                    Config limited = new Config();
+                    limited.useSingleServer()
+                            .setAddress(server.address())
+                            .setUsername("app")
+                            .setPassword("secret");
+                    RedissonClient user = Redisson.create(limited);
+                    try (DelayQueueClient its = DelayQueueClient.create(user, ClientOptions.DEFAULTS)) {
+                        DelayQueue own = its.queue("denied-" + denied);
+                        assertThatThrownBy(() -> own.schedule(ScheduleRequest.of(bytes("x"), DueTime.now()))
+                                        .get())
+                                .hasMessageContaining("refused the request");
+                    } finally {
+                        user.shutdown();
+                    }
+                    assertThat(admin.getKeys().count())
+                            .as("keys without " + denied)
+                            .isZero();
+                }
+            } finally {
+                admin.shutdown();
+            }
+        }
+    }
+
+    /** A user who may do all but one command. */
+    private record AclUser(RedisServer server) {
+        void denies(String command) throws Exception {
+            try (Socket socket = new Socket(server.host(), server.port())) {
+                socket.getOutputStream()
+                        .write(bytes("ACL SETUSER app reset on >secret ~* &* +@all -" + command + "\r\n"));
+                assertThat(new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8))
+                                .readLine())
+                        .isEqualTo("+OK");
+            }
+        }
     }
 }

@@ -76,7 +76,16 @@ final class FakeClaims implements Claims {
 
     static ClaimReply.ClaimedMessage message(String id, int lostLeases) {
         return new ClaimReply.ClaimedMessage(
-                id, new byte[0], 1 + lostLeases, lostLeases, 0, TIME - 10, TIME - 5, TIME - 5, new byte[0]);
+                id,
+                id.getBytes(java.nio.charset.StandardCharsets.UTF_8),
+                new byte[0],
+                1 + lostLeases,
+                lostLeases,
+                0,
+                TIME - 10,
+                TIME - 5,
+                TIME - 5,
+                new byte[0]);
     }
 
     static ClaimReply.ClaimedMessage[] messages(int from, int to) {

@@ -157,7 +157,8 @@ final class QueueModel {
                 answer(reply, 3, 0);
             } else {
                 State s = stateOf(id, delayed.get(id));
-                state.put(id, new State(s.attempts, s.lost, s.reason, s.claim, (long) due, s.firstDue, s.failure));
+                long firstDue = s.attempts == 0 ? (long) due : s.firstDue;
+                state.put(id, new State(s.attempts, s.lost, s.reason, s.claim, (long) due, firstDue, s.failure));
                 delayed.put(id, (long) due);
                 answer(reply, 1, due);
             }

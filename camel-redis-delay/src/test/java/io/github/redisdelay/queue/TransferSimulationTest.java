@@ -278,6 +278,7 @@ class TransferSimulationTest {
         private static ClaimReply.ClaimedMessage described(Message message) {
             return new ClaimReply.ClaimedMessage(
                     message.id,
+                    message.id.getBytes(java.nio.charset.StandardCharsets.UTF_8),
                     new byte[0],
                     message.attempts,
                     message.lost,
