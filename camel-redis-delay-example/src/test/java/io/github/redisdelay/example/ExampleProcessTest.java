@@ -10,14 +10,17 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The program as its user starts and stops it: in a process of its own, by signals. */
+@Timeout(300)
 class ExampleProcessTest {
 
     @TempDir
@@ -62,7 +65,7 @@ class ExampleProcessTest {
         new ProcessBuilder("kill", "-s", signal, String.valueOf(process.pid()))
                 .start()
                 .waitFor();
-        process.onExit().join();
+        await().atMost(Duration.ofSeconds(60)).until(() -> !process.isAlive());
 
         assertThat(text()).contains("10 orders are waiting in Redis", "stopped. The same command carries on.");
         assertThat(redisPid()).doesNotExist();
@@ -118,20 +121,35 @@ class ExampleProcessTest {
 
     private void launch() throws IOException {
         output = folder.resolve("output-" + ++starts);
-        ProcessBuilder builder = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        "-Dlogback.configurationFile="
-                                + Path.of("src/main/resources/logback.xml").toAbsolutePath(),
-                        ExampleApplication.class.getName())
-                .redirectErrorStream(true)
-                .redirectOutput(output.toFile());
+        List<String> command = new ArrayList<>();
+        if (canResetSignals()) {
+            // Who runs these tests in the background has SIGINT ignored, a JVM keeps it so, and Ctrl-C could not be
+            // tried.
+            command.addAll(List.of("env", "--default-signal=INT"));
+        }
+        command.addAll(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                "-Dlogback.configurationFile="
+                        + Path.of("src/main/resources/logback.xml").toAbsolutePath(),
+                ExampleApplication.class.getName()));
+        ProcessBuilder builder =
+                new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
         builder.environment().remove(ExampleSettings.REDIS_ADDRESS);
         builder.environment().put(ExampleSettings.DATA, folder.resolve("data").toString());
         builder.environment().put(ExampleSettings.HTTP_PORT, String.valueOf(port));
         builder.environment().put(ExampleSettings.REPLAY, "off");
         process = builder.start();
+    }
+
+    /** GNU's env can, others cannot. */
+    private static boolean canResetSignals() throws IOException {
+        Process env = new ProcessBuilder("env", "--default-signal=INT", "true")
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        return env.onExit().join().exitValue() == 0;
     }
 
     private String text() throws IOException {
