@@ -4,11 +4,13 @@ package io.github.redisdelay.camel;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.apache.camel.Exchange;
 import org.apache.camel.ExchangePropertyKey;
 import org.apache.camel.spi.Synchronization;
+import org.apache.camel.support.SynchronizationAdapter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,12 +25,18 @@ final class DeliveryCompletion implements Synchronization {
 
     private static final Logger LOG = LoggerFactory.getLogger(DeliveryCompletion.class);
 
+    /** When a delivery comes again whose failure could not be described. */
+    private static final Duration AFTER_ERROR = Duration.ofSeconds(10);
+
     private final Delivery delivery;
     private final FailureHandler failures;
     private final String routeId;
     private final Runnable finished;
 
     /** Whether the delivery was finished, in whatever way; only the first one counts. */
+    /** Whether the route scheduled its own message again. Set by the producer, read when the exchange completes. */
+    private volatile boolean superseded;
+
     private final AtomicBoolean done = new AtomicBoolean();
 
     /**
@@ -68,6 +76,32 @@ final class DeliveryCompletion implements Synchronization {
         finish("return", () -> failures.failed(delivery, routeId, cause));
     }
 
+    /**
+     * Stays with the exchange that the message came in when its completion is handed over, as to {@code seda:}. Camel hands
+     * it over before the copy is accepted: without this a full queue would hold the message for as long as its lease is
+     * extended, and a failure after the handover would be acknowledged.
+     */
+    Synchronization watch() {
+        return new SynchronizationAdapter() {
+            @Override
+            public boolean allowHandover() {
+                return false;
+            }
+
+            @Override
+            public void onComplete(Exchange exchange) {
+                if (exchange.isRollbackOnly() || exchange.isRollbackOnlyLast()) {
+                    DeliveryCompletion.this.onFailure(exchange);
+                }
+            }
+
+            @Override
+            public void onFailure(Exchange exchange) {
+                DeliveryCompletion.this.onFailure(exchange);
+            }
+        };
+    }
+
     /** Gives up a delivery whose attempts were used up. */
     void exceeded() {
         finish("burial", () -> failures.exceeded(delivery, routeId));
@@ -85,10 +119,8 @@ final class DeliveryCompletion implements Synchronization {
 
     /** The route scheduled its own message again, which took the place of the delivery: nothing is left to be sent. */
     void superseded() {
-        if (done.compareAndSet(false, true)) {
-            delivery.superseded();
-            finished.run();
-        }
+        // The exchange goes on: its slot is free when it has completed.
+        superseded = true;
     }
 
     Delivery delivery() {
@@ -99,7 +131,20 @@ final class DeliveryCompletion implements Synchronization {
         if (!done.compareAndSet(false, true)) {
             return;
         }
-        call.get().outcome().whenComplete((settlement, error) -> {
+        if (superseded) {
+            delivery.superseded();
+            finished.run();
+            return;
+        }
+        Submission<Settlement> sent;
+        try {
+            sent = call.get();
+        } catch (Throwable e) {
+            // Such as an exception of the user's whose getMessage throws.
+            LOG.warn("The {} of {} could not be made; it is delivered again", what, delivery, e);
+            sent = delivery.negativeAcknowledge(AFTER_ERROR, new byte[0]);
+        }
+        sent.outcome().whenComplete((settlement, error) -> {
             try {
                 if (error != null) {
                     LOG.warn(

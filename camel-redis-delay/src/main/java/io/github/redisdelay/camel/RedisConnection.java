@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import java.io.FileNotFoundException;
 import java.io.InputStream;
 import java.lang.reflect.Method;
 import java.util.LinkedHashSet;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.camel.CamelContext;
@@ -31,6 +34,7 @@ record RedisConnection(RedissonClient redisson, String address, boolean owned) {
     private static final int IDLE_CONNECTIONS = 2;
     private static final int NETTY_THREADS = 4;
     private static final int LISTENER_THREADS = 2;
+    private static final Pattern POSITION = Pattern.compile("line:? \\d+, column:? \\d+");
     private static final int CONNECT_TIMEOUT_MILLIS = 5000;
 
     /**
@@ -82,10 +86,21 @@ record RedisConnection(RedissonClient redisson, String address, boolean owned) {
             return Config.fromYAML(yaml);
         } catch (Exception e) {
             throw new IllegalArgumentException(
-                    "option 'configurationUri': " + uri + " cannot be read as a Redisson configuration: "
-                            + e.getMessage(),
-                    e);
+                    "option 'configurationUri': " + uri + " cannot be read as a Redisson configuration: " + problem(e));
         }
+    }
+
+    /** What is wrong and where. A parser quotes the lines around it, and those may be the password: not shown. */
+    private static String problem(Exception e) {
+        if (e instanceof FileNotFoundException) {
+            return e.getMessage();
+        }
+        Matcher where = POSITION.matcher(String.valueOf(e.getMessage()));
+        String last = "";
+        while (where.find()) {
+            last = " at " + where.group();
+        }
+        return e.getClass().getSimpleName() + last;
     }
 
     private static Config make(ConnectionSettings settings) {

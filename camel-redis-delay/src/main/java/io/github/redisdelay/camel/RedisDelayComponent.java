@@ -6,6 +6,7 @@ import io.github.redisdelay.camel.SharedResources.Reference;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.QueueNames;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
@@ -34,6 +35,9 @@ public class RedisDelayComponent extends HealthCheckComponent {
     /** Keeps the client of the component's own settings open from its first use on. */
     private Reference<OpenClient> own; // guarded by resourcesLock
 
+    private static final Set<String> WHOLE_NUMBERS = Set.of(
+            "concurrentConsumers", "maxMessagesPerPoll", "maximumRedeliveries", "database", "maximumMessageSize");
+
     public RedisDelayComponent() {}
 
     public RedisDelayComponent(CamelContext context) {
@@ -43,8 +47,19 @@ public class RedisDelayComponent extends HealthCheckComponent {
     @Override
     protected Endpoint createEndpoint(String uri, String remaining, Map<String, Object> parameters) throws Exception {
         QueueNames.check("queueName", remaining);
+        parameters.forEach(RedisDelayComponent::checkNumber);
         return new RedisDelayEndpoint(
                 uri, this, remaining, EndpointOptions.inherit(configuration, parameters.keySet()));
+    }
+
+    /** Camel reads a whole number as a duration if it cannot read it otherwise: "x" and "" become 0. */
+    private static void checkNumber(String option, Object value) {
+        if (WHOLE_NUMBERS.contains(option)
+                && value instanceof String text
+                && !text.startsWith("#")
+                && !text.strip().matches("-?[0-9]+")) {
+            throw new IllegalArgumentException("option '" + option + "' is '" + text + "': give a whole number");
+        }
     }
 
     /**

@@ -264,8 +264,9 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                 exchange = createExchange(true);
                 DeliveryExchange.fill(
                         exchange, completion, envelope, lateness, getEndpoint().mapper());
+                exchange.getExchangeExtension().addOnCompletion(completion.watch());
                 underWay.put(delivery, exchange.getExchangeId());
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
                 // A header filter of the user's, most likely.
                 completion.failedBeforeRouting(e);
                 handleException("queue '" + delivery.queue() + "': no exchange could be made of a message", e);

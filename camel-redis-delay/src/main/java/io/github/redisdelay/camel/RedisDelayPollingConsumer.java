@@ -140,6 +140,7 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
                 // Camel merges body and headers and hands over the completion, and the properties only if the
                 // aggregation strategy wants them.
                 HeldDeliveries.add(current, completion);
+                exchange.setProperty(HeldDeliveries.PROPERTY, current.getProperty(HeldDeliveries.PROPERTY));
             }
             return exchange;
         } catch (RuntimeException e) {

@@ -2,6 +2,7 @@
 package io.github.redisdelay.camel;
 
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.ScheduleRequest;
 import org.apache.camel.Message;
 
 /** Reads what the headers of a message ask of the producer. */
@@ -45,7 +46,13 @@ final class ScheduleHeaders {
             return null;
         }
         if (id instanceof CharSequence || id instanceof Number || id instanceof java.util.UUID) {
-            return id.toString();
+            try {
+                return ScheduleRequest.of(id.toString(), new byte[0], DueTime.now())
+                        .id();
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException(
+                        "header '" + RedisDelayConstants.SCHEDULE_ID + "': " + e.getMessage(), e);
+            }
         }
         throw new IllegalArgumentException("header '" + RedisDelayConstants.SCHEDULE_ID + "' is of type "
                 + id.getClass().getTypeName() + ": give a String");

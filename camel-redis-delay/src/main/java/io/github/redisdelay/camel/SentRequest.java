@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.apache.camel.Exchange;
 import org.apache.camel.Message;
+import org.apache.camel.util.URISupport;
 
 /**
  * What a producer's step has sent to Redis. It stays with the exchange as long as its outcome is not known, so that a
@@ -36,12 +37,13 @@ interface SentRequest {
      * The request that an exchange waits for, kept in an exchange property. Copies of the exchange have the property as well
      * and are told apart by the exchange's id.
      */
-    record Unanswered(String exchangeId, String endpointUri, SentRequest request) {
+    record Unanswered(String exchangeId, String endpointUri, int redeliveries, SentRequest request) {
 
         static final String PROPERTY = "CamelRedisDelayUnansweredRequest";
 
         static void keep(Exchange exchange, String endpointUri, SentRequest request) {
-            exchange.setProperty(PROPERTY, new Unanswered(exchange.getExchangeId(), endpointUri, request));
+            exchange.setProperty(
+                    PROPERTY, new Unanswered(exchange.getExchangeId(), endpointUri, redeliveries(exchange), request));
         }
 
         /**
@@ -53,15 +55,20 @@ interface SentRequest {
                 return null;
             }
             exchange.removeProperty(PROPERTY);
-            boolean redelivery = exchange.getMessage().getHeader(Exchange.REDELIVERED, false, Boolean.class);
+            // CamelRedelivered alone stays set after an earlier step was redelivered.
+            boolean redelivery = redeliveries(exchange) > unanswered.redeliveries;
             boolean same = unanswered.exchangeId.equals(exchange.getExchangeId())
                     && unanswered.endpointUri.equals(endpointUri);
             return redelivery && same ? unanswered.request : null;
         }
 
+        private static int redeliveries(Exchange exchange) {
+            return exchange.getMessage().getHeader(Exchange.REDELIVERY_COUNTER, 0, Integer.class);
+        }
+
         @Override
         public String toString() {
-            return "request to " + endpointUri;
+            return "request to " + URISupport.sanitizeUri(endpointUri);
         }
     }
 }

@@ -158,4 +158,40 @@ class LostAnswerRedeliveryTest {
         assertThat(sent.getException()).isNull();
         assertThat(waiting()).isEqualTo(3);
     }
+
+    @Test
+    void should_not_take_a_later_step_for_the_redelivery_of_an_earlier_one() throws Exception {
+        AtomicInteger tries = new AtomicInteger();
+        context.addRoutes(new RouteBuilder() {
+            @Override
+            public void configure() {
+                errorHandler(defaultErrorHandler().maximumRedeliveries(3).redeliveryDelay(1));
+                from("direct:in")
+                        .process(exchange -> {
+                            // Leaves its mark on the exchange when it has been repeated.
+                            if (tries.incrementAndGet() == 1) {
+                                throw new IllegalStateException("flaky");
+                            }
+                        })
+                        .doTry()
+                        .to("redis-delay:orders?delay=1h")
+                        .doCatch(RequestTimeoutException.class)
+                        .setBody(constant("compensation"))
+                        .to("direct:compensate")
+                        .end();
+                from("direct:compensate")
+                        .errorHandler(
+                                defaultErrorHandler().maximumRedeliveries(20).redeliveryDelay(10))
+                        .to("redis-delay:orders?delay=1h");
+            }
+        });
+        context.start();
+        send("redis-delay:orders?delay=1h", "warm", Map.of());
+
+        pause(Duration.ofMillis(1000));
+        Exchange sent = send("direct:in", "x", Map.of());
+
+        assertThat(sent.getException()).isNull();
+        assertThat(waiting()).as("warm, x and compensation").isEqualTo(3);
+    }
 }
