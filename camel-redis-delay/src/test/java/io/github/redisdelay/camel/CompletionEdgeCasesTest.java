@@ -175,8 +175,7 @@ class CompletionEdgeCasesTest extends CamelRedisTest {
         Path file = folder.resolve("redisson.yaml");
         Files.writeString(file, "singleServerConfig:\n  address: \"redis://localhost:6379\"\n  password: s3cret: x\n");
         context.start();
-        Exception error =
-                send(uri + "?configurationUri=file:" + file, "x", Map.of()).getException();
+        Throwable error = catchThrowable(() -> send(uri + "?configurationUri=file:" + file, "x", Map.of()));
         assertThat(error).hasStackTraceContaining("configurationUri");
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
             assertThat(String.valueOf(cause.getMessage())).doesNotContain("s3cret");
