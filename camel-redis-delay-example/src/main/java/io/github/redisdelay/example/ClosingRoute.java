@@ -23,15 +23,25 @@ final class ClosingRoute extends RouteBuilder {
                 .unmarshal()
                 .json(Order.class)
                 .bean(lateness, "add(${header." + RedisDelayConstants.LATENESS + "})")
+                // Before the book has it: a closing that was interrupted here is delivered again.
+                .setVariable("news")
+                .exchange(exchange -> news(exchange.getMessage().getBody(Order.class)))
+                .filter(variable("news").isNotNull())
+                .toV("direct:notify", "news", "planned")
+                .end()
                 .choice()
                 .when(method(book, "close(${body.id})"))
                 .log(
                         LoggingLevel.INFO,
-                        OrderRoutes.STORY,
+                        Story.ORDERS,
                         "closed   ${body.id}  ${body.customer}, ${body.price}, not paid within"
                                 + " ${body.paymentWindow} (${header." + RedisDelayConstants.LATENESS + "} ms late)")
                 .otherwise()
-                .log(LoggingLevel.INFO, OrderRoutes.STORY, "closed   ${body.id}  is in the book as closed already")
+                .log(LoggingLevel.INFO, Story.ORDERS, "closed   ${body.id}  is in the book as closed already")
                 .end();
+    }
+
+    private static Notification news(Order order) {
+        return order.notifyUrl() == null ? null : new Notification(order.id(), Notification.CLOSED, order.notifyUrl());
     }
 }

@@ -12,9 +12,11 @@ import org.apache.camel.builder.RouteBuilder;
 final class CustomerRoutes extends RouteBuilder {
 
     private final Replay replay;
+    private final ShopTime time;
 
-    CustomerRoutes(Replay replay) {
+    CustomerRoutes(Replay replay, ShopTime time) {
         this.replay = replay;
+        this.time = time;
     }
 
     @Override
@@ -28,14 +30,15 @@ final class CustomerRoutes extends RouteBuilder {
                 .setBody(exchange -> exchange.getVariable("steps", java.util.List.class).stream()
                         .map(step -> ((Replay.Step) step).json())
                         .collect(java.util.stream.Collectors.joining("\n", "", "\n")))
-                .to("file:{{inbox}}?fileName=${date:now:yyyyMMdd-HHmmss-SSS}.ndjson&tempFileName=${file:name}.writing");
+                .to(
+                        "file:{{inbox}}?fileName=${date:now:yyyyMMdd-HHmmss-SSS}-${exchangeId}.ndjson&tempFileName=${file:name}.writing");
 
         from("direct:intend-payments")
                 .routeId("customers-intend")
                 .split(body())
                 .filter(simple("${body.paidAfter} != null"))
                 .setHeader(RedisDelayConstants.SCHEDULE_ID, simple("${body.id}"))
-                .setHeader(RedisDelayConstants.DELAY, simple("${body.paidAfter}"))
+                .setHeader(RedisDelayConstants.DELAY, method(time, "real(${body.paidAfter})"))
                 .setBody(simple("${body.id}"))
                 .to("redis-delay:customers?onDuplicate=ignore");
 

@@ -9,9 +9,9 @@ import org.slf4j.LoggerFactory;
 /** Starts the example and stops it in an orderly way at a Ctrl-C or SIGTERM. */
 public final class ExampleApplication {
 
-    private static final Logger LOG = LoggerFactory.getLogger(OrderRoutes.STORY);
+    private static final Logger LOG = LoggerFactory.getLogger(Story.SHOP);
 
-    private static final Duration REPLAY_TIME = Duration.ofSeconds(30);
+    private static final Duration REPLAY_TIME = Duration.ofSeconds(20);
 
     private ExampleApplication() {}
 
@@ -29,8 +29,9 @@ public final class ExampleApplication {
         boolean failed = false;
         try {
             ExampleSettings settings = ExampleSettings.of(System.getenv(), System.getProperties());
-            DataSet dataSet = settings.replay() ? DataSet.shipped() : DataSet.EMPTY;
-            OrderShop shop = OrderShop.start(settings, dataSet, REPLAY_TIME);
+            DataSet dataSet = settings.replay() ? DataSet.shipped(settings.httpPort()) : DataSet.EMPTY;
+            Programme programme = settings.replay() ? Programme.shipped() : Programme.EMPTY;
+            OrderShop shop = OrderShop.start(settings, dataSet, programme, REPLAY_TIME);
             try {
                 stop.await();
             } finally {

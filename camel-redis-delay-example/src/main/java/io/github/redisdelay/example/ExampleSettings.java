@@ -14,15 +14,20 @@ import java.util.Properties;
  * @param redisAddress the Redis to use, such as {@code redis://host:6379}; environment variable {@value #REDIS_ADDRESS}, by
  *     default an embedded one is started
  * @param httpPort where orders and payments arrive by HTTP; environment variable {@value #HTTP_PORT}, by default 8080
- * @param replay whether the orders and payments of the data set are played; environment variable {@value #REPLAY}
+ * @param replay whether customers, orders and events of the data set are played; environment variable {@value #REPLAY}
  *     ({@code on} or {@code off}), by default they are
+ * @param time how fast time passes in the shop; environment variable {@value #SPEED}, a factor from 1 to
+ *     {@value #MAX_SPEED}, by default 3600: an hour of the shop takes a second
  */
-record ExampleSettings(Path dataFolder, Optional<String> redisAddress, int httpPort, boolean replay) {
+record ExampleSettings(Path dataFolder, Optional<String> redisAddress, int httpPort, boolean replay, ShopTime time) {
 
     static final String DATA = "EXAMPLE_DATA";
     static final String REDIS_ADDRESS = "REDIS_ADDRESS";
     static final String HTTP_PORT = "HTTP_PORT";
     static final String REPLAY = "REPLAY";
+    static final String SPEED = "SPEED";
+
+    private static final int MAX_SPEED = 100_000;
 
     /** The default of {@link #DATA}, set by the build so that it does not depend on where the example is started. */
     static final String DATA_PROPERTY = "example.data";
@@ -33,7 +38,8 @@ record ExampleSettings(Path dataFolder, Optional<String> redisAddress, int httpP
                 Path.of(folder).toAbsolutePath().normalize(),
                 value(environment, REDIS_ADDRESS),
                 port(value(environment, HTTP_PORT).orElse("8080")),
-                onOff(value(environment, REPLAY).orElse("on")));
+                onOff(value(environment, REPLAY).orElse("on")),
+                speed(value(environment, SPEED).orElse("3600")));
     }
 
     Path inbox() {
@@ -52,6 +58,16 @@ record ExampleSettings(Path dataFolder, Optional<String> redisAddress, int httpP
             }
         }
         throw new ExampleException(HTTP_PORT + "=" + text + ": it must be a port, 1 to 65535");
+    }
+
+    private static ShopTime speed(String text) {
+        if (text.matches("[0-9]{1,6}")) {
+            int speed = Integer.parseInt(text);
+            if (speed >= 1 && speed <= MAX_SPEED) {
+                return new ShopTime(speed);
+            }
+        }
+        throw new ExampleException(SPEED + "=" + text + ": it must be a whole number, 1 to " + MAX_SPEED);
     }
 
     private static boolean onOff(String text) {

@@ -8,7 +8,8 @@ import org.apache.camel.LoggingLevel;
 import org.apache.camel.builder.RouteBuilder;
 
 /**
- * The shop by HTTP: {@code POST /orders}, {@code POST /orders/{id}/payment} and {@code GET /orders/{id}}.
+ * The shop by HTTP: {@code POST /orders}, {@code POST /orders/{id}/payment} and {@code GET /orders/{id}}; {@code PUT} and
+ * {@code DELETE /events/{id}}; and for the bank {@code POST /refunds/{id}/notification}.
  *
  * <p>Each request is answered when Redis has confirmed its step; 503 means that the same request can safely be sent again.
  */
@@ -37,6 +38,10 @@ final class HttpRoutes extends RouteBuilder {
                 .get("/{id}")
                 .to("direct:http-state");
 
+        rest("/events").put("/{id}").to("direct:http-event").delete("/{id}").to("direct:http-no-event");
+
+        rest("/refunds").post("/{id}/notification").to("direct:http-refund");
+
         onException(JsonProcessingException.class, IllegalArgumentException.class)
                 .handled(true)
                 .setBody(exchange -> error(exchange, "bad request"))
@@ -44,7 +49,7 @@ final class HttpRoutes extends RouteBuilder {
                 .to("direct:http-answer");
         onException(Exception.class)
                 .handled(true)
-                .log(LoggingLevel.WARN, OrderRoutes.STORY, "failed   ${exception.message}")
+                .log(LoggingLevel.WARN, Story.SHOP, "failed   ${exception.message}")
                 .setBody(exchange -> error(exchange, "not possible now, send it again"))
                 .setHeader(Exchange.HTTP_RESPONSE_CODE, constant(503))
                 .to("direct:http-answer");
@@ -58,6 +63,28 @@ final class HttpRoutes extends RouteBuilder {
                 .to("direct:http-answer");
 
         from("direct:http-state").routeId("http-state").process(this::state).to("direct:http-answer");
+
+        from("direct:http-event")
+                .routeId("http-event")
+                .removeHeader(ReminderRoutes.VERSION)
+                .to("direct:plan-event")
+                .setBody(exchange -> Map.of("event", exchange.getVariable("event")))
+                .to("direct:http-answer");
+
+        from("direct:http-no-event")
+                .routeId("http-no-event")
+                .removeHeader(ReminderRoutes.VERSION)
+                .to("direct:cancel-event")
+                .setBody(exchange -> Map.of("event", exchange.getVariable("event")))
+                .setHeader(Exchange.HTTP_RESPONSE_CODE)
+                .exchange(exchange -> exchange.getVariable("cancelled", int.class) > 0 ? 200 : 404)
+                .to("direct:http-answer");
+
+        from("direct:http-refund")
+                .routeId("http-refund")
+                .to("direct:refund-notification")
+                .setBody(exchange -> Map.of("refund", exchange.getVariable("refund")))
+                .to("direct:http-answer");
 
         from("direct:http-answer")
                 .routeId("http-answer")

@@ -11,6 +11,7 @@ import java.math.BigDecimal;
  * @param id up to 64 letters, digits, dots, dashes and underscores
  * @param amount what is to be paid, more than 0
  * @param paymentWindow how long the customer may take to pay, such as {@code 20s} or {@code 30m}
+ * @param notifyUrl where a partner wants to hear what became of the order, or null
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -22,7 +23,8 @@ public record Order(
         String currency,
         String email,
         String article,
-        Integer quantity) {
+        Integer quantity,
+        String notifyUrl) {
 
     public Order {
         if (id == null || !id.matches("[A-Za-z0-9._-]{1,64}")) {

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,7 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which order is in which state, kept in memory and in a file of lines {@code time state id}.
+ * Which order is in which state, kept in memory and in a file of lines {@code time state id}, and at the end of an order's
+ * first line the URL where a partner wants to hear what became of it, if there is one.
  *
  * <p>It says what became of an order; what is still to be closed, and when, only Redis knows. A line is written after Redis
  * has confirmed the step that it tells of. So after a crash the book may be one step behind for an order, never ahead, and
@@ -32,6 +34,7 @@ public final class OrderBook implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(OrderBook.class);
 
     private final Map<String, OrderState> orders = new LinkedHashMap<>();
+    private final Map<String, String> notifyUrls = new HashMap<>();
     private final OutputStream file;
     private final Clock clock;
 
@@ -70,6 +73,9 @@ public final class OrderBook implements AutoCloseable {
     private void read(String line) {
         String[] words = line.split(" ");
         orders.put(words[2], OrderState.valueOf(words[1]));
+        if (words.length > 3) {
+            notifyUrls.put(words[2], words[3]);
+        }
     }
 
     public synchronized Optional<OrderState> state(String id) {
@@ -81,10 +87,18 @@ public final class OrderBook implements AutoCloseable {
     }
 
     /** A new order, whose closing is scheduled. Changes nothing if the order is known: it may be paid already. */
-    public synchronized void place(String id) {
-        if (!orders.containsKey(id)) {
-            write(id, OrderState.WAITING);
+    public synchronized void place(Order order) {
+        if (!orders.containsKey(order.id())) {
+            if (order.notifyUrl() != null) {
+                notifyUrls.put(order.id(), order.notifyUrl());
+            }
+            write(order.id(), OrderState.WAITING);
         }
+    }
+
+    /** Where a partner wants to hear what became of the order. */
+    synchronized Optional<String> notifyUrl(String id) {
+        return Optional.ofNullable(notifyUrls.get(id));
     }
 
     /** A payment has arrived for an order that waits. Changes nothing in any other state. */
@@ -137,7 +151,8 @@ public final class OrderBook implements AutoCloseable {
     }
 
     private void write(String id, OrderState state) {
-        String line = clock.instant().truncatedTo(ChronoUnit.MILLIS) + " " + state + " " + id + "\n";
+        String url = state == OrderState.WAITING && notifyUrls.containsKey(id) ? " " + notifyUrls.get(id) : "";
+        String line = clock.instant().truncatedTo(ChronoUnit.MILLIS) + " " + state + " " + id + url + "\n";
         try {
             file.write(line.getBytes(StandardCharsets.US_ASCII));
         } catch (IOException e) {

@@ -3,6 +3,7 @@ package io.github.redisdelay.example;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import io.github.redisdelay.camel.RedisDelayConstants;
+import java.time.Duration;
 import org.apache.camel.Exchange;
 import org.apache.camel.LoggingLevel;
 import org.apache.camel.builder.RouteBuilder;
@@ -10,13 +11,12 @@ import org.apache.camel.builder.RouteBuilder;
 /** Takes orders, from files and by HTTP, and schedules the closing of each for the end of its payment window. */
 final class OrderRoutes extends RouteBuilder {
 
-    /** The name under which these routes log, without the package: the log is to be read as a story. */
-    static final String STORY = "orders";
-
     private final OrderBook book;
+    private final ShopTime time;
 
-    OrderRoutes(OrderBook book) {
+    OrderRoutes(OrderBook book, ShopTime time) {
         this.book = book;
+        this.time = time;
     }
 
     @Override
@@ -46,7 +46,7 @@ final class OrderRoutes extends RouteBuilder {
                 .doTry()
                 .to("direct:order")
                 .doCatch(JsonProcessingException.class, IllegalArgumentException.class)
-                .log(LoggingLevel.WARN, STORY, "refused  ${variable.file}: ${exception.message}")
+                .log(LoggingLevel.WARN, Story.ORDERS, "refused  ${variable.file}: ${exception.message}")
                 .end();
 
         from("direct:order")
@@ -55,26 +55,46 @@ final class OrderRoutes extends RouteBuilder {
                 .unmarshal()
                 .json(Order.class)
                 .setVariable("order", body())
+                .process(exchange -> check(order(exchange)))
                 .choice()
                 .when(method(book, "knows(${variable.order.id})"))
-                .log(LoggingLevel.INFO, STORY, "known    ${variable.order.id}")
+                .log(LoggingLevel.INFO, Story.ORDERS, "known    ${variable.order.id}")
                 .setHeader(Exchange.HTTP_RESPONSE_CODE, constant(200))
                 .otherwise()
                 // What the file or the HTTP request brought along does not belong into the message.
                 .removeHeaders("*")
                 .setHeader(RedisDelayConstants.SCHEDULE_ID, simple("${variable.order.id}"))
-                .setHeader(RedisDelayConstants.DELAY, simple("${variable.order.paymentWindow}"))
+                .setHeader(RedisDelayConstants.DELAY)
+                .exchange(exchange -> window(order(exchange)))
                 .marshal()
                 .json()
                 .to("redis-delay:orders?onDuplicate=ignore")
-                .bean(book, "place(${variable.order.id})")
+                .process(exchange -> book.place(order(exchange)))
                 .log(
                         LoggingLevel.INFO,
-                        STORY,
+                        Story.ORDERS,
                         "placed   ${variable.order.id}  ${variable.order.customer}, ${variable.order.price},"
                                 + " to be paid within ${variable.order.paymentWindow}")
                 .setHeader(Exchange.HTTP_RESPONSE_CODE, constant(201))
                 .end()
                 .setBody(variable("order"));
+    }
+
+    private static void check(Order order) {
+        if (order.notifyUrl() != null) {
+            NotificationUrl.check(order.notifyUrl());
+        }
+    }
+
+    private Duration window(Order order) {
+        try {
+            return time.real(order.paymentWindow());
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("order " + order.id() + ": its paymentWindow " + e.getMessage(), e);
+        }
+    }
+
+    private static Order order(Exchange exchange) {
+        return exchange.getVariable("order", Order.class);
     }
 }

@@ -6,6 +6,8 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
+import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.main.Main;
 import org.apache.camel.main.SimpleMainShutdownStrategy;
 import org.redisson.Redisson;
@@ -15,21 +17,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The running example: Redis, the order book and the routes, started in this order and stopped in reverse.
+ * The running example: Redis, the order book, the database and the routes, started in this order and stopped in reverse.
  *
  * <p>Closing it lets Camel finish what is under way and acknowledge it before Redis is stopped, so nothing is lost and
  * nothing is delivered twice.
  */
 final class OrderShop implements AutoCloseable {
 
-    private static final Logger LOG = LoggerFactory.getLogger(OrderRoutes.STORY);
+    private static final Logger LOG = LoggerFactory.getLogger(Story.SHOP);
 
     private static final int REPLAY_BATCHES = 60;
+
+    /** Of what partner and bank do. Another one tells another story. */
+    static final long SEED = 4;
 
     private final ExampleSettings settings;
     private final Deque<AutoCloseable> running = new ArrayDeque<>();
     private OrderBook book;
-    private PendingClosings pending;
+    private WaitingMessages waiting;
 
     private OrderShop(ExampleSettings settings) {
         this.settings = settings;
@@ -41,10 +46,10 @@ final class OrderShop implements AutoCloseable {
      * @param replayTime how long it takes until all orders of the data set have arrived
      * @throws ExampleException if something outside is not as it has to be; nothing is left running
      */
-    static OrderShop start(ExampleSettings settings, DataSet dataSet, Duration replayTime) {
+    static OrderShop start(ExampleSettings settings, DataSet dataSet, Programme programme, Duration replayTime) {
         OrderShop shop = new OrderShop(settings);
         try {
-            shop.startAll(dataSet, replayTime);
+            shop.startAll(dataSet, programme, replayTime);
             return shop;
         } catch (Exception e) {
             shop.closeAfter(e);
@@ -55,7 +60,7 @@ final class OrderShop implements AutoCloseable {
         }
     }
 
-    private void startAll(DataSet dataSet, Duration replayTime) throws Exception {
+    private void startAll(DataSet dataSet, Programme programme, Duration replayTime) throws Exception {
         Path folder = settings.dataFolder();
         opened(DataFolderLock.of(folder));
         HttpPort.check(settings.httpPort());
@@ -64,7 +69,8 @@ final class OrderShop implements AutoCloseable {
         RedissonClient redisson = connect(address);
         opened(redisson::shutdown);
         book = opened(OrderBook.open(folder.resolve("order-book.txt"), Clock.systemUTC()));
-        pending = opened(new PendingClosings(redisson));
+        waiting = opened(new WaitingMessages(redisson));
+        StoryDatabase database = opened(StoryDatabase.open(folder));
         LOG.info("Redis is {}, files are in {}", withoutPassword(address), folder);
         sayWhatIsLeft();
 
@@ -74,21 +80,42 @@ final class OrderShop implements AutoCloseable {
         main.addInitialProperty("inbox", settings.inbox().toString());
         main.addInitialProperty("http.port", String.valueOf(settings.httpPort()));
         main.addInitialProperty("replay.period", String.valueOf(replayTime.toMillis() / REPLAY_BATCHES));
-        main.bind("redisson", redisson); // The component finds it there.
+        ShopTime time = settings.time();
+        main.addInitialProperty("notification.steps", time.realSteps(NotificationRoutes.STEPS));
+        main.addInitialProperty("refund.steps", time.realSteps(RefundRoutes.STEPS));
+        main.bind("redisson", redisson); // The components find them there.
+        main.bind("stories", database.dataSource());
+        Clock clock = Clock.systemUTC();
         Lateness lateness = new Lateness();
-        main.configure().addRoutesBuilder(new OrderRoutes(book));
-        main.configure().addRoutesBuilder(new PaymentRoutes(new PaymentDesk(book)));
-        main.configure().addRoutesBuilder(new ClosingRoute(book, lateness));
-        main.configure().addRoutesBuilder(new HttpRoutes(book));
         Replay replay = new Replay(dataSet, book, REPLAY_BATCHES);
-        main.configure().addRoutesBuilder(new CustomerRoutes(replay));
-        main.configure().addRoutesBuilder(new SummaryRoute(new Summary(book, lateness, pending, replay)));
+        List<RouteBuilder> routes = List.of(
+                // Who is called first: Camel stops routes in the reverse order.
+                new PartnerRoutes(new PartnerMood(SEED), time.real("1h")),
+                new BankRoutes(new Bank(SEED, time), clock),
+                new OrderRoutes(book, time),
+                new PaymentRoutes(new PaymentDesk(book)),
+                new ClosingRoute(book, lateness),
+                new NotificationRoutes(new RetryAfter(time.real("15h"), clock)),
+                new FailedNotificationRoute(),
+                new RefundRoutes(),
+                new ReminderRoutes(time, clock),
+                new HttpRoutes(book),
+                new CustomerRoutes(replay, time),
+                new OrganiserRoutes(programme, time, clock),
+                new SummaryRoute(new Summary(book, lateness, waiting, new StoryCounts(database.dataSource()), replay)));
+        routes.forEach(main.configure()::addRoutesBuilder);
         opened(() -> stop(main));
         main.start();
         for (String id : book.unfinishedPayments()) {
             main.getCamelTemplate().requestBodyAndHeader("direct:payment", null, "id", id);
         }
+        LOG.info("In the shop, {}", time);
         LOG.info("Open for orders on http://localhost:{}/orders and in {}", settings.httpPort(), settings.inbox());
+    }
+
+    /** How many messages of these queues are still to come. */
+    long waiting(String... queues) {
+        return waiting.in(queues);
     }
 
     private void sayWhatIsLeft() {
@@ -96,7 +123,7 @@ final class OrderShop implements AutoCloseable {
         if (counts.all() > 0) {
             LOG.info(
                     "carried on: {} orders waiting from last time ({} were paid, {} closed)",
-                    pending.count(),
+                    waiting.closings(),
                     counts.paid(),
                     counts.closed());
         }
@@ -106,7 +133,7 @@ final class OrderShop implements AutoCloseable {
         boolean served = main.isStarted();
         main.stop();
         if (served) {
-            LOG.info("Camel has finished what was under way; {} orders are waiting in Redis", pending.count());
+            LOG.info("Camel has finished what was under way; {} orders are waiting in Redis", waiting.closings());
         }
     }
 

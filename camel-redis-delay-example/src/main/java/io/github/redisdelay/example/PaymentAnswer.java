@@ -25,6 +25,11 @@ public record PaymentAnswer(String order, Result result, String message) {
         }
     }
 
+    /** Whether the payment is to be refunded. */
+    boolean refunded() {
+        return result == Result.CLOSING_UNDER_WAY || result == Result.CLOSED;
+    }
+
     /** The HTTP status. A method and not a field of the JSON. */
     public int status() {
         return result.status;

@@ -18,6 +18,15 @@ public final class PaymentDesk {
         this.book = book;
     }
 
+    boolean knows(String id) {
+        return book.knows(id);
+    }
+
+    /** An order that is scheduled, and was not written down. */
+    public void place(Order order) {
+        book.place(order);
+    }
+
     /** To be called before the closing is cancelled. */
     public void begin(String id) {
         book.beginPayment(id);
@@ -28,26 +37,13 @@ public final class PaymentDesk {
      *
      * @param previousState where the closing was: delayed, leased or none
      */
-    public PaymentAnswer finish(String id, String previousState) {
+    public PaymentAnswer decide(String id, String previousState) {
         return switch (previousState) {
             case "delayed" -> paid(id);
-            case "leased" -> closingUnderWay(id);
+            case "leased" ->
+                new PaymentAnswer(id, Result.CLOSING_UNDER_WAY, "its closing is under way, the payment is returned");
             default -> nothingToCancel(id);
         };
-    }
-
-    private PaymentAnswer paid(String id) {
-        book.pay(id);
-        return new PaymentAnswer(id, Result.PAID, "paid in time, its closing is cancelled");
-    }
-
-    /**
-     * Too late by a moment. The cancel took the message away from Redis, so nobody delivers it again if this process dies
-     * while it closes the order: the book must have it here.
-     */
-    private PaymentAnswer closingUnderWay(String id) {
-        book.close(id);
-        return new PaymentAnswer(id, Result.CLOSING_UNDER_WAY, "its closing is under way, the payment is returned");
     }
 
     private PaymentAnswer nothingToCancel(String id) {
@@ -61,5 +57,38 @@ public final class PaymentDesk {
             case PAID -> new PaymentAnswer(id, Result.PAID_BEFORE, "was paid before");
             case CLOSED -> new PaymentAnswer(id, Result.CLOSED, "is closed already, the payment is returned");
         };
+    }
+
+    private static PaymentAnswer paid(String id) {
+        return new PaymentAnswer(id, Result.PAID, "paid in time, its closing is cancelled");
+    }
+
+    /** What the order's partner is to hear of this, or null if nothing, or not from here. */
+    Notification notification(PaymentAnswer answer) {
+        String event =
+                switch (answer.result()) {
+                    case PAID -> Notification.PAID;
+                    case CLOSING_UNDER_WAY -> Notification.CLOSED;
+                    default -> null;
+                };
+        return event == null
+                ? null
+                : book.notifyUrl(answer.order())
+                        .map(url -> new Notification(answer.order(), event, url))
+                        .orElse(null);
+    }
+
+    /** To be called when all that follows from the answer is under way: writes down what became of the order. */
+    public void finish(PaymentAnswer answer) {
+        switch (answer.result()) {
+            case PAID -> book.pay(answer.order());
+            // Too late by a moment. The cancel took the message away from Redis, so nobody delivers it again if this
+            // process
+            // dies while it closes the order: the book must have it here.
+            case CLOSING_UNDER_WAY -> book.close(answer.order());
+            default -> {
+                // Nothing new.
+            }
+        }
     }
 }

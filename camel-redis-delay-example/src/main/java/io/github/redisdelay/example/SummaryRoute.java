@@ -18,7 +18,7 @@ final class SummaryRoute extends RouteBuilder {
         from("timer:summary?delay=5s&period=5s")
                 .routeId("sum-up")
                 .bean(summary, "news")
-                .filter(body().isNotNull())
-                .log(LoggingLevel.INFO, OrderRoutes.STORY, "-------- ${body}");
+                .split(body())
+                .log(LoggingLevel.INFO, Story.SHOP, "-------- ${body}");
     }
 }

@@ -11,7 +11,8 @@ import java.util.Random;
  * Makes the data set that ships with the example, always the same one. Its main method writes it; run it from the folder of
  * the example after a change here.
  *
- * <p>About two thirds of the customers pay in time, one in fifty too late, the others never.
+ * <p>About two thirds of the customers pay in time, one in fifty too late, the others never. Of the first orders, each fiftieth
+ * has a partner to be notified; three of these partners do not answer any more.
  */
 final class DataSetGenerator {
 
@@ -21,7 +22,11 @@ final class DataSetGenerator {
 
     private static final long SEED = 20_260_214;
 
-    private static final int[] WINDOW_SECONDS = {10, 15, 20, 25};
+    private static final int[] WINDOW_HOURS = {10, 15, 20, 25};
+
+    private static final int ORDERS_WITH_PARTNERS = 1_400;
+
+    private static final String PARTNER = PartnerRoutes.url(8080).replace(":8080", ":" + DataSet.HTTP_PORT);
 
     private static final String[] FIRST_NAMES = {
         "Ada", "Amir", "Anna", "Beatriz", "Chen", "Daniela", "David", "Elena", "Emeka", "Emma", "Farah", "Felix",
@@ -109,7 +114,7 @@ final class DataSetGenerator {
 
     private DataSetGenerator() {
         for (int i = 0; i < ORDERS; i++) {
-            add("R-" + (100_001 + i));
+            add(i, "R-" + (100_001 + i));
         }
     }
 
@@ -134,17 +139,17 @@ final class DataSetGenerator {
         return payments.toString();
     }
 
-    private void add(String id) {
+    private void add(int number, String id) {
         String first = FIRST_NAMES[random.nextInt(FIRST_NAMES.length)];
         String last = LAST_NAMES[random.nextInt(LAST_NAMES.length)];
         Object[] article = ARTICLES[random.nextInt(ARTICLES.length)];
         int quantity = random.nextInt(10) < 7 ? 1 : 2 + random.nextInt(3);
         int cents = (int) article[1] * quantity;
-        int window = WINDOW_SECONDS[random.nextInt(WINDOW_SECONDS.length)];
+        int window = WINDOW_HOURS[random.nextInt(WINDOW_HOURS.length)];
         orders.append(String.format(
                 Locale.ROOT,
                 "{\"id\":\"%s\",\"customer\":\"%s %s\",\"email\":\"%s.%s@example.com\",\"article\":\"%s\",\"quantity\":%d,"
-                        + "\"amount\":%d.%02d,\"currency\":\"EUR\",\"paymentWindow\":\"%ds\"}\n",
+                        + "\"amount\":%d.%02d,\"currency\":\"EUR\",\"paymentWindow\":\"%dh\"%s}\n",
                 id,
                 first,
                 last,
@@ -154,17 +159,28 @@ final class DataSetGenerator {
                 quantity,
                 cents / 100,
                 cents % 100,
-                window));
+                window,
+                partner(number)));
         int customer = random.nextInt(100);
         if (customer < 67) {
-            // In time even if the order is taken a second after its customer began to wait.
-            pays(id, 1_500 + random.nextInt(window * 1000 - 3_500));
+            // In time even if the order is taken an hour after its customer began to wait.
+            pays(id, 90 + random.nextInt(window * 60 - 210));
         } else if (customer < 69) {
-            pays(id, window * 1000 + 1_500 + random.nextInt(1_000));
+            pays(id, window * 60 + 90 + random.nextInt(60));
         }
     }
 
-    private void pays(String id, int millis) {
-        payments.append(String.format(Locale.ROOT, "{\"order\":\"%s\",\"after\":\"%dms\"}\n", id, millis));
+    private void pays(String id, int minutes) {
+        payments.append(String.format(
+                Locale.ROOT, "{\"order\":\"%s\",\"after\":\"%dh%dm\"}\n", id, minutes / 60, minutes % 60));
+    }
+
+    /** An order with a partner that is gone comes early: its last try is a day after its end. */
+    private static String partner(int number) {
+        if (number >= ORDERS_WITH_PARTNERS || number % 50 != 20) {
+            return "";
+        }
+        boolean gone = number < 150;
+        return ",\"notifyUrl\":\"" + (gone ? PartnerRoutes.GONE : PARTNER) + "\"";
     }
 }

@@ -7,16 +7,19 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.file.Files;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** What ships is whole, and is what its generator makes. */
 class DataSetTest {
 
-    private static final DataSet SHIPPED = DataSet.shipped();
+    private static final DataSet SHIPPED = DataSet.shipped(8080);
     private static final Map<String, Order> ORDERS = new LinkedHashMap<>();
 
     @BeforeAll
@@ -60,9 +63,11 @@ class DataSetTest {
     @Test
     void twoThirdsPayInTimeAndAFewTooLate() {
         Collection<String> payers = SHIPPED.payments().keySet();
-        long inTime = payers.stream().filter(id -> paidAfter(id) < window(id)).count();
+        long inTime = payers.stream()
+                .filter(id -> paidAfter(id).compareTo(window(id)) < 0)
+                .count();
         // Not so close to the end of the window that it would hang on a second whether the order is paid.
-        assertThat(payers).allMatch(id -> Math.abs(paidAfter(id) - window(id)) >= 1_500);
+        assertThat(payers).allMatch(id -> paidAfter(id).minus(window(id)).abs().toMinutes() >= 90);
 
         assertThat(inTime).isBetween(1_900L, 2_100L);
         assertThat(payers.size() - inTime).isBetween(30L, 90L);
@@ -70,16 +75,50 @@ class DataSetTest {
 
     @Test
     void allIsDoneWithinAMinute() {
-        // The last order arrives when the first half of the minute is over.
-        assertThat(ORDERS.keySet()).allMatch(id -> window(id) <= 25_000);
-        assertThat(SHIPPED.payments().keySet()).allMatch(id -> paidAfter(id) <= 28_000);
+        // The last order arrives after 20 s, and an hour is a second.
+        assertThat(ORDERS.keySet()).allMatch(id -> window(id).toHours() <= 25);
+        assertThat(SHIPPED.payments().keySet()).allMatch(id -> paidAfter(id).toHours() <= 28);
     }
 
-    private static int paidAfter(String id) {
-        return Integer.parseInt(SHIPPED.payments().get(id).replace("ms", ""));
+    @Test
+    void someOrdersHaveAPartnerAndAFewOfThemOneThatIsGone() {
+        List<String> urls = ORDERS.values().stream()
+                .map(Order::notifyUrl)
+                .filter(Objects::nonNull)
+                .toList();
+
+        assertThat(urls).hasSize(28).allSatisfy(NotificationUrl::check);
+        assertThat(urls).filteredOn(PartnerRoutes.GONE::equals).hasSize(3);
+        assertThat(urls).filteredOn(PartnerRoutes.url(8080)::equals).hasSize(25);
     }
 
-    private static int window(String id) {
-        return 1000 * Integer.parseInt(ORDERS.get(id).paymentWindow().replace("s", ""));
+    @Test
+    void theProgrammeIsWhole() {
+        ShopTime hours = new ShopTime(3600);
+        Map<String, Programme.Step> last = new LinkedHashMap<>();
+        for (Programme.Step step : Programme.shipped().steps()) {
+            // Planned first; each further step when the earlier ones are done, and before the event's reminder is due.
+            Programme.Step before = last.put(step.event(), step);
+            if (before == null) {
+                assertThat(step.startsAfter()).as(step.event()).isNotNull();
+            } else {
+                assertThat(hours.real(step.after())).isGreaterThan(hours.real(before.after()));
+                assertThat(hours.real(step.after()).plus(ReminderRoutes.AHEAD.dividedBy(3600)))
+                        .isLessThan(hours.real(before.startsAfter()));
+            }
+            if (step.startsAfter() != null) {
+                assertThat(hours.real(step.startsAfter())).isLessThan(Duration.ofMinutes(1));
+            }
+        }
+        assertThat(last).hasSize(12);
+        assertThat(last.values()).filteredOn(step -> step.startsAfter() == null).hasSize(2);
+    }
+
+    private static Duration paidAfter(String id) {
+        return Duration.parse("PT" + SHIPPED.payments().get(id));
+    }
+
+    private static Duration window(String id) {
+        return Duration.parse("PT" + ORDERS.get(id).paymentWindow());
     }
 }

@@ -10,6 +10,9 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -31,6 +34,7 @@ class ExampleProcessTest {
     private Process process;
     private Path output;
     private int starts;
+    private int speed = 1;
 
     @BeforeEach
     void setUp() throws IOException {
@@ -87,6 +91,59 @@ class ExampleProcessTest {
     }
 
     @Test
+    void afterAKillTheOtherStoriesGoOnToo() throws Exception {
+        speed = 36_000; // An hour in a tenth of a second.
+        start();
+        List<String> there = IntStream.range(0, 10).mapToObj(i -> "T-" + i).toList();
+        List<String> gone = List.of("G-0", "G-1", "G-2");
+        there.forEach(id -> customer.order(ShopClient.order(id, "1h", PartnerRoutes.url(port))));
+        gone.forEach(id -> customer.order(ShopClient.order(id, "1h", PartnerRoutes.GONE)));
+        Instant starts = Instant.now().plusSeconds(20).truncatedTo(ChronoUnit.MILLIS);
+        customer.plan("E-1", "Chess", starts.minusSeconds(10).toString());
+        customer.plan("E-1", "Chess", starts.toString());
+        customer.plan("E-2", "Yoga", starts.toString());
+        customer.cancel("E-2");
+        for (String id : there) {
+            await(id).until(() -> customer.state(id).equals("CLOSED"));
+            assertThat(customer.pay(id).status()).isEqualTo(409);
+        }
+        await().until(() -> text().contains("notify   G-2  try 5"));
+
+        process.destroyForcibly().onExit().join();
+        start();
+
+        // What was under way when it was killed is delivered again when its lease ends, after half a minute.
+        await().atMost(Duration.ofSeconds(90)).until(() -> lastSummary("notifications:")
+                .endsWith("notifications: 10 delivered, 3 given up and in the database, 0 to be tried"));
+        await().atMost(Duration.ofSeconds(90))
+                .until(() -> lastSummary("refunds:").endsWith(", 0 under way"));
+        await().until(() -> lastSummary("reminders:").endsWith("reminders: 1 sent, 0 to come; 1 events cancelled"));
+        process.destroy();
+        process.onExit().join();
+
+        StoryRows rows = new StoryRows(folder.resolve("data"));
+        assertThat(rows.column("SELECT order_id FROM received_notification"))
+                .containsExactlyInAnyOrderElementsOf(there);
+        assertThat(rows.column("SELECT order_id FROM failed_notification")).containsExactlyInAnyOrderElementsOf(gone);
+        assertThat(rows.column("SELECT DISTINCT attempts FROM failed_notification"))
+                .containsExactly("10");
+        assertThat(rows.column("SELECT order_id FROM refund WHERE state = 'DONE'"))
+                .containsExactlyInAnyOrderElementsOf(there);
+        String inTime = "sent_at BETWEEN DATEADD(MILLISECOND, -100, starts_at) AND DATEADD(SECOND, 2, starts_at)";
+        assertThat(rows.column("SELECT event_id FROM reminder WHERE " + inTime)).containsExactly("E-1");
+        assertThat(rows.of("SELECT starts_at FROM reminder"))
+                .extracting(row -> ((OffsetDateTime) row.get("starts_at")).toInstant())
+                .containsExactly(starts);
+    }
+
+    private String lastSummary(String story) throws IOException {
+        List<String> lines = text().lines()
+                .filter(line -> line.contains("-------- " + story))
+                .toList();
+        return lines.isEmpty() ? "" : lines.get(lines.size() - 1);
+    }
+
+    @Test
     void withoutWhatItNeedsItSaysWhyAndFails() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("localhost"))) {
             port = taken.getLocalPort();
@@ -140,6 +197,8 @@ class ExampleProcessTest {
         builder.environment().put(ExampleSettings.DATA, folder.resolve("data").toString());
         builder.environment().put(ExampleSettings.HTTP_PORT, String.valueOf(port));
         builder.environment().put(ExampleSettings.REPLAY, "off");
+        builder.environment().put(ExampleSettings.SPEED, String.valueOf(speed));
+        builder.environment().remove("LOG_ORDERS");
         process = builder.start();
     }
 

@@ -17,7 +17,11 @@ class ExampleSettingsTest {
     void nothingHasToBeSet() {
         assertThat(ExampleSettings.of(Map.of("REDIS_ADDRESS", " "), system))
                 .isEqualTo(new ExampleSettings(
-                        Path.of("example-data").toAbsolutePath(), java.util.Optional.empty(), 8080, true));
+                        Path.of("example-data").toAbsolutePath(),
+                        java.util.Optional.empty(),
+                        8080,
+                        true,
+                        new ShopTime(3600)));
     }
 
     @Test
@@ -33,11 +37,12 @@ class ExampleSettingsTest {
     @Test
     void everythingCanBeSet() {
         ExampleSettings settings = ExampleSettings.of(
-                Map.of("REDIS_ADDRESS", "redis://h:6379", "HTTP_PORT", "8081", "REPLAY", "off"), system);
+                Map.of("REDIS_ADDRESS", "redis://h:6379", "HTTP_PORT", "8081", "REPLAY", "off", "SPEED", "60"), system);
 
         assertThat(settings.redisAddress()).contains("redis://h:6379");
         assertThat(settings.httpPort()).isEqualTo(8081);
         assertThat(settings.replay()).isFalse();
+        assertThat(settings.time()).isEqualTo(new ShopTime(60));
     }
 
     @Test
@@ -47,5 +52,9 @@ class ExampleSettingsTest {
                 .hasMessage("HTTP_PORT=99999: it must be a port, 1 to 65535");
         assertThatThrownBy(() -> ExampleSettings.of(Map.of("REPLAY", "nope"), system))
                 .hasMessage("REPLAY=nope: it must be on or off");
+        for (String speed : new String[] {"0", "-1", "100001", "1.5", "fast"}) {
+            assertThatThrownBy(() -> ExampleSettings.of(Map.of("SPEED", speed), system))
+                    .hasMessage("SPEED=" + speed + ": it must be a whole number, 1 to 100000");
+        }
     }
 }

@@ -30,7 +30,8 @@ class FirstRouteTest {
     @RegisterExtension
     static RedisForTests redis = new RedisForTests();
 
-    private static final Order ORDER = new Order("A-1", "Ada", new BigDecimal("12.50"), "30m", "EUR", null, null, null);
+    private static final Order ORDER =
+            new Order("A-1", "Ada", new BigDecimal("12.50"), "30m", "EUR", null, null, null, null);
 
     private final BlockingQueue<Order> closed = new LinkedBlockingQueue<>();
     private CamelContext camel;

@@ -4,6 +4,7 @@ package io.github.redisdelay.example;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -31,10 +32,10 @@ class OrderBookTest {
     @Test
     void everyStepIsOneLine() throws IOException {
         try (OrderBook book = open()) {
-            book.place("A");
+            book.place(order("A"));
             book.beginPayment("A");
             book.pay("A");
-            book.place("B");
+            book.place(order("B"));
             book.close("B");
         }
 
@@ -50,12 +51,12 @@ class OrderBookTest {
     @Test
     void whatItKnewItKnowsAfterARestart() {
         try (OrderBook book = open()) {
-            book.place("waits");
-            book.place("pays");
+            book.place(order("waits"));
+            book.place(order("pays"));
             book.beginPayment("pays");
-            book.place("paid");
+            book.place(order("paid"));
             book.pay("paid");
-            book.place("closed");
+            book.place(order("closed"));
             book.close("closed");
         }
 
@@ -70,7 +71,7 @@ class OrderBookTest {
     @Test
     void aLineThatACrashCutOffIsDropped() throws IOException {
         try (OrderBook book = open()) {
-            book.place("A");
+            book.place(order("A"));
         }
         Files.writeString(file, "2030-01-31T10:15:00.123Z PAI", StandardOpenOption.APPEND);
 
@@ -87,10 +88,10 @@ class OrderBookTest {
     @Test
     void anOrderIsTakenAndClosedOnce() {
         try (OrderBook book = open()) {
-            book.place("A");
+            book.place(order("A"));
             assertThat(book.close("A")).isTrue();
             assertThat(book.close("A")).isFalse();
-            book.place("A");
+            book.place(order("A"));
             book.beginPayment("A");
 
             assertThat(book.state("A")).contains(OrderState.CLOSED);
@@ -102,11 +103,34 @@ class OrderBookTest {
         try (OrderBook book = open()) {
             book.beginPayment("A");
             book.pay("A");
-            book.place("A");
+            book.place(order("A"));
 
             assertThat(book.state("A")).contains(OrderState.PAID);
             assertThat(book.counts().all()).isOne();
         }
+    }
+
+    @Test
+    void whoWantsToBeNotifiedIsKnownAfterARestart() throws IOException {
+        Order order = new Order("A", "Ada", BigDecimal.ONE, "1h", null, null, null, null, "http://localhost:1/told");
+        try (OrderBook book = open()) {
+            book.place(order);
+            book.pay("A");
+        }
+
+        assertThat(file).hasContent("""
+                        2030-01-31T10:15:00.123Z WAITING A http://localhost:1/told
+                        2030-01-31T10:15:00.123Z PAID A
+                        """);
+        try (OrderBook book = open()) {
+            assertThat(book.notifyUrl("A")).contains("http://localhost:1/told");
+            assertThat(book.notifyUrl("B")).isEmpty();
+            assertThat(book.state("A")).contains(OrderState.PAID);
+        }
+    }
+
+    static Order order(String id) {
+        return new Order(id, "Ada", BigDecimal.ONE, "1h", null, null, null, null, null);
     }
 
     private OrderBook open() {

@@ -4,6 +4,7 @@ package io.github.redisdelay.example;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.example.PaymentAnswer.Result;
+import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Clock;
 import org.junit.jupiter.api.AfterEach;
@@ -12,6 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class PaymentDeskTest {
+
+    private static final String URL = "http://localhost:1/told";
 
     @TempDir
     Path folder;
@@ -23,7 +26,7 @@ class PaymentDeskTest {
     void open() {
         book = OrderBook.open(folder.resolve("book.txt"), Clock.systemUTC());
         desk = new PaymentDesk(book);
-        book.place("A");
+        book.place(OrderBookTest.order("A"));
     }
 
     @AfterEach
@@ -78,8 +81,25 @@ class PaymentDeskTest {
         assertThat(book.state("B")).contains(OrderState.PAID);
     }
 
+    @Test
+    void aPartnerHearsOfWhatIsDecidedHere() {
+        book.place(new Order("P", "Ada", BigDecimal.ONE, "1h", null, null, null, null, URL));
+
+        assertThat(news("P", Result.PAID)).isEqualTo(new Notification("P", "paid", URL));
+        assertThat(news("P", Result.CLOSING_UNDER_WAY)).isEqualTo(new Notification("P", "closed", URL));
+        assertThat(news("P", Result.CLOSED)).isNull();
+        assertThat(news("P", Result.PAID_BEFORE)).isNull();
+        assertThat(news("A", Result.PAID)).isNull();
+    }
+
+    private Notification news(String id, Result result) {
+        return desk.notification(new PaymentAnswer(id, result, ""));
+    }
+
     private Result pay(String id, String previousState) {
         desk.begin(id);
-        return desk.finish(id, previousState).result();
+        PaymentAnswer answer = desk.decide(id, previousState);
+        desk.finish(answer);
+        return answer.result();
     }
 }

@@ -8,7 +8,9 @@ import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.example.PaymentAnswer.Result;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.camel.CamelContext;
@@ -33,6 +35,8 @@ class PaymentRoutesTest {
 
     private final CountDownLatch closing = new CountDownLatch(1);
     private final CountDownLatch goOn = new CountDownLatch(1);
+    private final List<Notification> news = new CopyOnWriteArrayList<>();
+    private final List<String> refunds = new CopyOnWriteArrayList<>();
     private OrderBook book;
     private CamelContext camel;
 
@@ -50,6 +54,10 @@ class PaymentRoutesTest {
                     goOn.await();
                     book.close("A");
                 });
+                from("direct:notify")
+                        .process(exchange -> news.add(exchange.getMessage().getBody(Notification.class)));
+                from("direct:refund")
+                        .process(exchange -> refunds.add(exchange.getMessage().getBody(String.class)));
             }
         });
         camel.start();
@@ -65,7 +73,7 @@ class PaymentRoutesTest {
     @Test
     void theClosingUnderWayIsToldAndNotDeliveredAgain() throws Exception {
         ProducerTemplate template = camel.createProducerTemplate();
-        book.place("A");
+        book.place(OrderBookTest.order("A"));
         template.sendBodyAndHeader("redis-delay:orders", "an order", RedisDelayConstants.SCHEDULE_ID, "A");
         assertThat(closing.await(10, TimeUnit.SECONDS)).isTrue();
 
@@ -74,10 +82,26 @@ class PaymentRoutesTest {
         assertThat(answer.result()).isEqualTo(Result.CLOSING_UNDER_WAY);
         assertThat(answer.status()).isEqualTo(409);
         assertThat(book.state("A")).contains(OrderState.CLOSED);
+        assertThat(refunds).containsExactly("A");
         goOn.countDown();
         await().until(() -> redis.client().getKeys().countExists("redis-delay:{orders}:messages") == 0);
         assertThat(template.requestBodyAndHeaders("direct:payment", null, Map.of("id", "A"), PaymentAnswer.class)
                         .result())
                 .isEqualTo(Result.CLOSED);
+    }
+
+    @Test
+    void anOrderThatACrashKeptFromTheBookIsFoundInRedis() {
+        ProducerTemplate template = camel.createProducerTemplate();
+        template.sendBodyAndHeaders(
+                "redis-delay:orders",
+                ShopClient.order("B", "1h", PartnerRoutes.GONE),
+                Map.of(RedisDelayConstants.SCHEDULE_ID, "B", RedisDelayConstants.DELAY, "1h"));
+
+        PaymentAnswer answer = template.requestBodyAndHeader("direct:payment", null, "id", "B", PaymentAnswer.class);
+
+        assertThat(answer.result()).isEqualTo(Result.PAID);
+        assertThat(book.state("B")).contains(OrderState.PAID);
+        assertThat(news).containsExactly(new Notification("B", "paid", PartnerRoutes.GONE));
     }
 }

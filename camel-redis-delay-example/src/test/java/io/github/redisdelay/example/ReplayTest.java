@@ -49,8 +49,8 @@ class ReplayTest {
 
     @Test
     void ordersOfLastTimeAreLeftOut() {
-        book.place("A");
-        book.place("C");
+        book.place(OrderBookTest.order("A"));
+        book.place(OrderBookTest.order("C"));
         book.close("C");
 
         assertThat(new Replay(orders("A", "B", "C", "D"), book, 1).next())

@@ -32,6 +32,10 @@ final class ShopClient {
         return "{\"id\":\"" + id + "\",\"customer\":\"Ada\",\"amount\":12.50,\"paymentWindow\":\"" + window + "\"}";
     }
 
+    static String order(String id, String window, String notifyUrl) {
+        return order(id, window).replace("}", ",\"notifyUrl\":\"" + notifyUrl + "\"}");
+    }
+
     Answer order(String json) {
         return send("/orders", HttpRequest.newBuilder().POST(HttpRequest.BodyPublishers.ofString(json)));
     }
@@ -42,6 +46,15 @@ final class ShopClient {
 
     String state(String id) {
         return send("/orders/" + id, HttpRequest.newBuilder().GET()).text("state");
+    }
+
+    Answer plan(String event, String title, String startsAt) {
+        String json = "{\"title\":\"" + title + "\",\"startsAt\":\"" + startsAt + "\"}";
+        return send("/events/" + event, HttpRequest.newBuilder().PUT(HttpRequest.BodyPublishers.ofString(json)));
+    }
+
+    Answer cancel(String event) {
+        return send("/events/" + event, HttpRequest.newBuilder().DELETE());
     }
 
     private Answer send(String path, HttpRequest.Builder request) {

@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 final class StoryLog implements BeforeEachCallback, AfterEachCallback {
 
     private final List<String> lines = new CopyOnWriteArrayList<>();
-    private final Logger logger = (Logger) LoggerFactory.getLogger(OrderRoutes.STORY);
+    private final Logger logger = (Logger) LoggerFactory.getLogger(Story.SHOP);
     private final AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
         @Override
         protected void append(ILoggingEvent event) {

@@ -35,6 +35,10 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "autowiredEnabled": target.setAutowiredEnabled(property(camelContext, boolean.class, value)); return true;
         case "backoffmultiplier":
         case "backOffMultiplier": getOrCreateConfiguration(target).setBackOffMultiplier(property(camelContext, double.class, value)); return true;
+        case "batchsize":
+        case "batchSize": getOrCreateConfiguration(target).setBatchSize(property(camelContext, int.class, value)); return true;
+        case "batchtimeout":
+        case "batchTimeout": getOrCreateConfiguration(target).setBatchTimeout(property(camelContext, java.lang.String.class, value)); return true;
         case "batching": getOrCreateConfiguration(target).setBatching(property(camelContext, boolean.class, value)); return true;
         case "bridgeerrorhandler":
         case "bridgeErrorHandler": target.setBridgeErrorHandler(property(camelContext, boolean.class, value)); return true;
@@ -46,9 +50,15 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "database": getOrCreateConfiguration(target).setDatabase(property(camelContext, int.class, value)); return true;
         case "deadletter":
         case "deadLetter": getOrCreateConfiguration(target).setDeadLetter(property(camelContext, boolean.class, value)); return true;
+        case "deadletterretention":
+        case "deadLetterRetention": getOrCreateConfiguration(target).setDeadLetterRetention(property(camelContext, java.lang.String.class, value)); return true;
+        case "deduplicationperiod":
+        case "deduplicationPeriod": getOrCreateConfiguration(target).setDeduplicationPeriod(property(camelContext, java.lang.String.class, value)); return true;
         case "delay": getOrCreateConfiguration(target).setDelay(property(camelContext, java.lang.String.class, value)); return true;
         case "deliverat":
         case "deliverAt": getOrCreateConfiguration(target).setDeliverAt(property(camelContext, java.lang.String.class, value)); return true;
+        case "exceptionclass":
+        case "exceptionClass": getOrCreateConfiguration(target).setExceptionClass(property(camelContext, java.lang.String.class, value)); return true;
         case "extendmessagevisibility":
         case "extendMessageVisibility": getOrCreateConfiguration(target).setExtendMessageVisibility(property(camelContext, boolean.class, value)); return true;
         case "headerfilterstrategy":
@@ -61,10 +71,15 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "keyPrefix": getOrCreateConfiguration(target).setKeyPrefix(property(camelContext, java.lang.String.class, value)); return true;
         case "lazystartproducer":
         case "lazyStartProducer": target.setLazyStartProducer(property(camelContext, boolean.class, value)); return true;
+        case "limit": getOrCreateConfiguration(target).setLimit(property(camelContext, int.class, value)); return true;
         case "maxmessagesperpoll":
         case "maxMessagesPerPoll": getOrCreateConfiguration(target).setMaxMessagesPerPoll(property(camelContext, int.class, value)); return true;
+        case "maximumdeadletters":
+        case "maximumDeadLetters": getOrCreateConfiguration(target).setMaximumDeadLetters(property(camelContext, long.class, value)); return true;
         case "maximummessagesize":
         case "maximumMessageSize": getOrCreateConfiguration(target).setMaximumMessageSize(property(camelContext, int.class, value)); return true;
+        case "maximumqueuelength":
+        case "maximumQueueLength": getOrCreateConfiguration(target).setMaximumQueueLength(property(camelContext, long.class, value)); return true;
         case "maximumredeliveries":
         case "maximumRedeliveries": getOrCreateConfiguration(target).setMaximumRedeliveries(property(camelContext, java.lang.Integer.class, value)); return true;
         case "maximumredeliverydelay":
@@ -73,8 +88,11 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "maximumVisibilityExtension": getOrCreateConfiguration(target).setMaximumVisibilityExtension(property(camelContext, java.lang.String.class, value)); return true;
         case "onduplicate":
         case "onDuplicate": getOrCreateConfiguration(target).setOnDuplicate(property(camelContext, java.lang.String.class, value)); return true;
+        case "onexpiry":
+        case "onExpiry": getOrCreateConfiguration(target).setOnExpiry(property(camelContext, java.lang.String.class, value)); return true;
         case "operation": getOrCreateConfiguration(target).setOperation(property(camelContext, java.lang.String.class, value)); return true;
         case "password": getOrCreateConfiguration(target).setPassword(property(camelContext, java.lang.String.class, value)); return true;
+        case "priority": getOrCreateConfiguration(target).setPriority(property(camelContext, int.class, value)); return true;
         case "redeliverydelay":
         case "redeliveryDelay": getOrCreateConfiguration(target).setRedeliveryDelay(property(camelContext, java.lang.String.class, value)); return true;
         case "redeliverydelays":
@@ -84,6 +102,9 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "redisson": getOrCreateConfiguration(target).setRedisson(property(camelContext, org.redisson.api.RedissonClient.class, value)); return true;
         case "requesttimeout":
         case "requestTimeout": getOrCreateConfiguration(target).setRequestTimeout(property(camelContext, java.lang.String.class, value)); return true;
+        case "state": getOrCreateConfiguration(target).setState(property(camelContext, java.lang.String.class, value)); return true;
+        case "timetolive":
+        case "timeToLive": getOrCreateConfiguration(target).setTimeToLive(property(camelContext, java.lang.String.class, value)); return true;
         case "username": getOrCreateConfiguration(target).setUsername(property(camelContext, java.lang.String.class, value)); return true;
         case "visibilitytimeout":
         case "visibilityTimeout": getOrCreateConfiguration(target).setVisibilityTimeout(property(camelContext, java.lang.String.class, value)); return true;
@@ -104,6 +125,10 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "autowiredEnabled": return boolean.class;
         case "backoffmultiplier":
         case "backOffMultiplier": return double.class;
+        case "batchsize":
+        case "batchSize": return int.class;
+        case "batchtimeout":
+        case "batchTimeout": return java.lang.String.class;
         case "batching": return boolean.class;
         case "bridgeerrorhandler":
         case "bridgeErrorHandler": return boolean.class;
@@ -115,9 +140,15 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "database": return int.class;
         case "deadletter":
         case "deadLetter": return boolean.class;
+        case "deadletterretention":
+        case "deadLetterRetention": return java.lang.String.class;
+        case "deduplicationperiod":
+        case "deduplicationPeriod": return java.lang.String.class;
         case "delay": return java.lang.String.class;
         case "deliverat":
         case "deliverAt": return java.lang.String.class;
+        case "exceptionclass":
+        case "exceptionClass": return java.lang.String.class;
         case "extendmessagevisibility":
         case "extendMessageVisibility": return boolean.class;
         case "headerfilterstrategy":
@@ -130,10 +161,15 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "keyPrefix": return java.lang.String.class;
         case "lazystartproducer":
         case "lazyStartProducer": return boolean.class;
+        case "limit": return int.class;
         case "maxmessagesperpoll":
         case "maxMessagesPerPoll": return int.class;
+        case "maximumdeadletters":
+        case "maximumDeadLetters": return long.class;
         case "maximummessagesize":
         case "maximumMessageSize": return int.class;
+        case "maximumqueuelength":
+        case "maximumQueueLength": return long.class;
         case "maximumredeliveries":
         case "maximumRedeliveries": return java.lang.Integer.class;
         case "maximumredeliverydelay":
@@ -142,8 +178,11 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "maximumVisibilityExtension": return java.lang.String.class;
         case "onduplicate":
         case "onDuplicate": return java.lang.String.class;
+        case "onexpiry":
+        case "onExpiry": return java.lang.String.class;
         case "operation": return java.lang.String.class;
         case "password": return java.lang.String.class;
+        case "priority": return int.class;
         case "redeliverydelay":
         case "redeliveryDelay": return java.lang.String.class;
         case "redeliverydelays":
@@ -153,6 +192,9 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "redisson": return org.redisson.api.RedissonClient.class;
         case "requesttimeout":
         case "requestTimeout": return java.lang.String.class;
+        case "state": return java.lang.String.class;
+        case "timetolive":
+        case "timeToLive": return java.lang.String.class;
         case "username": return java.lang.String.class;
         case "visibilitytimeout":
         case "visibilityTimeout": return java.lang.String.class;
@@ -169,6 +211,10 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "autowiredEnabled": return target.isAutowiredEnabled();
         case "backoffmultiplier":
         case "backOffMultiplier": return getOrCreateConfiguration(target).getBackOffMultiplier();
+        case "batchsize":
+        case "batchSize": return getOrCreateConfiguration(target).getBatchSize();
+        case "batchtimeout":
+        case "batchTimeout": return getOrCreateConfiguration(target).getBatchTimeout();
         case "batching": return getOrCreateConfiguration(target).isBatching();
         case "bridgeerrorhandler":
         case "bridgeErrorHandler": return target.isBridgeErrorHandler();
@@ -180,9 +226,15 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "database": return getOrCreateConfiguration(target).getDatabase();
         case "deadletter":
         case "deadLetter": return getOrCreateConfiguration(target).isDeadLetter();
+        case "deadletterretention":
+        case "deadLetterRetention": return getOrCreateConfiguration(target).getDeadLetterRetention();
+        case "deduplicationperiod":
+        case "deduplicationPeriod": return getOrCreateConfiguration(target).getDeduplicationPeriod();
         case "delay": return getOrCreateConfiguration(target).getDelay();
         case "deliverat":
         case "deliverAt": return getOrCreateConfiguration(target).getDeliverAt();
+        case "exceptionclass":
+        case "exceptionClass": return getOrCreateConfiguration(target).getExceptionClass();
         case "extendmessagevisibility":
         case "extendMessageVisibility": return getOrCreateConfiguration(target).isExtendMessageVisibility();
         case "headerfilterstrategy":
@@ -195,10 +247,15 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "keyPrefix": return getOrCreateConfiguration(target).getKeyPrefix();
         case "lazystartproducer":
         case "lazyStartProducer": return target.isLazyStartProducer();
+        case "limit": return getOrCreateConfiguration(target).getLimit();
         case "maxmessagesperpoll":
         case "maxMessagesPerPoll": return getOrCreateConfiguration(target).getMaxMessagesPerPoll();
+        case "maximumdeadletters":
+        case "maximumDeadLetters": return getOrCreateConfiguration(target).getMaximumDeadLetters();
         case "maximummessagesize":
         case "maximumMessageSize": return getOrCreateConfiguration(target).getMaximumMessageSize();
+        case "maximumqueuelength":
+        case "maximumQueueLength": return getOrCreateConfiguration(target).getMaximumQueueLength();
         case "maximumredeliveries":
         case "maximumRedeliveries": return getOrCreateConfiguration(target).getMaximumRedeliveries();
         case "maximumredeliverydelay":
@@ -207,8 +264,11 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "maximumVisibilityExtension": return getOrCreateConfiguration(target).getMaximumVisibilityExtension();
         case "onduplicate":
         case "onDuplicate": return getOrCreateConfiguration(target).getOnDuplicate();
+        case "onexpiry":
+        case "onExpiry": return getOrCreateConfiguration(target).getOnExpiry();
         case "operation": return getOrCreateConfiguration(target).getOperation();
         case "password": return getOrCreateConfiguration(target).getPassword();
+        case "priority": return getOrCreateConfiguration(target).getPriority();
         case "redeliverydelay":
         case "redeliveryDelay": return getOrCreateConfiguration(target).getRedeliveryDelay();
         case "redeliverydelays":
@@ -218,6 +278,9 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "redisson": return getOrCreateConfiguration(target).getRedisson();
         case "requesttimeout":
         case "requestTimeout": return getOrCreateConfiguration(target).getRequestTimeout();
+        case "state": return getOrCreateConfiguration(target).getState();
+        case "timetolive":
+        case "timeToLive": return getOrCreateConfiguration(target).getTimeToLive();
         case "username": return getOrCreateConfiguration(target).getUsername();
         case "visibilitytimeout":
         case "visibilityTimeout": return getOrCreateConfiguration(target).getVisibilityTimeout();

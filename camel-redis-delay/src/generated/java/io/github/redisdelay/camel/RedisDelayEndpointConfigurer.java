@@ -26,6 +26,10 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "address": target.getConfiguration().setAddress(property(camelContext, java.lang.String.class, value)); return true;
         case "backoffmultiplier":
         case "backOffMultiplier": target.getConfiguration().setBackOffMultiplier(property(camelContext, double.class, value)); return true;
+        case "batchsize":
+        case "batchSize": target.getConfiguration().setBatchSize(property(camelContext, int.class, value)); return true;
+        case "batchtimeout":
+        case "batchTimeout": target.getConfiguration().setBatchTimeout(property(camelContext, java.lang.String.class, value)); return true;
         case "batching": target.getConfiguration().setBatching(property(camelContext, boolean.class, value)); return true;
         case "bridgeerrorhandler":
         case "bridgeErrorHandler": target.setBridgeErrorHandler(property(camelContext, boolean.class, value)); return true;
@@ -36,9 +40,15 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "database": target.getConfiguration().setDatabase(property(camelContext, int.class, value)); return true;
         case "deadletter":
         case "deadLetter": target.getConfiguration().setDeadLetter(property(camelContext, boolean.class, value)); return true;
+        case "deadletterretention":
+        case "deadLetterRetention": target.getConfiguration().setDeadLetterRetention(property(camelContext, java.lang.String.class, value)); return true;
+        case "deduplicationperiod":
+        case "deduplicationPeriod": target.getConfiguration().setDeduplicationPeriod(property(camelContext, java.lang.String.class, value)); return true;
         case "delay": target.getConfiguration().setDelay(property(camelContext, java.lang.String.class, value)); return true;
         case "deliverat":
         case "deliverAt": target.getConfiguration().setDeliverAt(property(camelContext, java.lang.String.class, value)); return true;
+        case "exceptionclass":
+        case "exceptionClass": target.getConfiguration().setExceptionClass(property(camelContext, java.lang.String.class, value)); return true;
         case "exceptionhandler":
         case "exceptionHandler": target.setExceptionHandler(property(camelContext, org.apache.camel.spi.ExceptionHandler.class, value)); return true;
         case "exchangepattern":
@@ -51,10 +61,15 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "keyPrefix": target.getConfiguration().setKeyPrefix(property(camelContext, java.lang.String.class, value)); return true;
         case "lazystartproducer":
         case "lazyStartProducer": target.setLazyStartProducer(property(camelContext, boolean.class, value)); return true;
+        case "limit": target.getConfiguration().setLimit(property(camelContext, int.class, value)); return true;
         case "maxmessagesperpoll":
         case "maxMessagesPerPoll": target.getConfiguration().setMaxMessagesPerPoll(property(camelContext, int.class, value)); return true;
+        case "maximumdeadletters":
+        case "maximumDeadLetters": target.getConfiguration().setMaximumDeadLetters(property(camelContext, long.class, value)); return true;
         case "maximummessagesize":
         case "maximumMessageSize": target.getConfiguration().setMaximumMessageSize(property(camelContext, int.class, value)); return true;
+        case "maximumqueuelength":
+        case "maximumQueueLength": target.getConfiguration().setMaximumQueueLength(property(camelContext, long.class, value)); return true;
         case "maximumredeliveries":
         case "maximumRedeliveries": target.getConfiguration().setMaximumRedeliveries(property(camelContext, java.lang.Integer.class, value)); return true;
         case "maximumredeliverydelay":
@@ -63,8 +78,11 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "maximumVisibilityExtension": target.getConfiguration().setMaximumVisibilityExtension(property(camelContext, java.lang.String.class, value)); return true;
         case "onduplicate":
         case "onDuplicate": target.getConfiguration().setOnDuplicate(property(camelContext, java.lang.String.class, value)); return true;
+        case "onexpiry":
+        case "onExpiry": target.getConfiguration().setOnExpiry(property(camelContext, java.lang.String.class, value)); return true;
         case "operation": target.getConfiguration().setOperation(property(camelContext, java.lang.String.class, value)); return true;
         case "password": target.getConfiguration().setPassword(property(camelContext, java.lang.String.class, value)); return true;
+        case "priority": target.getConfiguration().setPriority(property(camelContext, int.class, value)); return true;
         case "redeliverydelay":
         case "redeliveryDelay": target.getConfiguration().setRedeliveryDelay(property(camelContext, java.lang.String.class, value)); return true;
         case "redeliverydelays":
@@ -74,6 +92,9 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "redisson": target.getConfiguration().setRedisson(property(camelContext, org.redisson.api.RedissonClient.class, value)); return true;
         case "requesttimeout":
         case "requestTimeout": target.getConfiguration().setRequestTimeout(property(camelContext, java.lang.String.class, value)); return true;
+        case "state": target.getConfiguration().setState(property(camelContext, java.lang.String.class, value)); return true;
+        case "timetolive":
+        case "timeToLive": target.getConfiguration().setTimeToLive(property(camelContext, java.lang.String.class, value)); return true;
         case "username": target.getConfiguration().setUsername(property(camelContext, java.lang.String.class, value)); return true;
         case "visibilitytimeout":
         case "visibilityTimeout": target.getConfiguration().setVisibilityTimeout(property(camelContext, java.lang.String.class, value)); return true;
@@ -92,6 +113,10 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "address": return java.lang.String.class;
         case "backoffmultiplier":
         case "backOffMultiplier": return double.class;
+        case "batchsize":
+        case "batchSize": return int.class;
+        case "batchtimeout":
+        case "batchTimeout": return java.lang.String.class;
         case "batching": return boolean.class;
         case "bridgeerrorhandler":
         case "bridgeErrorHandler": return boolean.class;
@@ -102,9 +127,15 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "database": return int.class;
         case "deadletter":
         case "deadLetter": return boolean.class;
+        case "deadletterretention":
+        case "deadLetterRetention": return java.lang.String.class;
+        case "deduplicationperiod":
+        case "deduplicationPeriod": return java.lang.String.class;
         case "delay": return java.lang.String.class;
         case "deliverat":
         case "deliverAt": return java.lang.String.class;
+        case "exceptionclass":
+        case "exceptionClass": return java.lang.String.class;
         case "exceptionhandler":
         case "exceptionHandler": return org.apache.camel.spi.ExceptionHandler.class;
         case "exchangepattern":
@@ -117,10 +148,15 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "keyPrefix": return java.lang.String.class;
         case "lazystartproducer":
         case "lazyStartProducer": return boolean.class;
+        case "limit": return int.class;
         case "maxmessagesperpoll":
         case "maxMessagesPerPoll": return int.class;
+        case "maximumdeadletters":
+        case "maximumDeadLetters": return long.class;
         case "maximummessagesize":
         case "maximumMessageSize": return int.class;
+        case "maximumqueuelength":
+        case "maximumQueueLength": return long.class;
         case "maximumredeliveries":
         case "maximumRedeliveries": return java.lang.Integer.class;
         case "maximumredeliverydelay":
@@ -129,8 +165,11 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "maximumVisibilityExtension": return java.lang.String.class;
         case "onduplicate":
         case "onDuplicate": return java.lang.String.class;
+        case "onexpiry":
+        case "onExpiry": return java.lang.String.class;
         case "operation": return java.lang.String.class;
         case "password": return java.lang.String.class;
+        case "priority": return int.class;
         case "redeliverydelay":
         case "redeliveryDelay": return java.lang.String.class;
         case "redeliverydelays":
@@ -140,6 +179,9 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "redisson": return org.redisson.api.RedissonClient.class;
         case "requesttimeout":
         case "requestTimeout": return java.lang.String.class;
+        case "state": return java.lang.String.class;
+        case "timetolive":
+        case "timeToLive": return java.lang.String.class;
         case "username": return java.lang.String.class;
         case "visibilitytimeout":
         case "visibilityTimeout": return java.lang.String.class;
@@ -154,6 +196,10 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "address": return target.getConfiguration().getAddress();
         case "backoffmultiplier":
         case "backOffMultiplier": return target.getConfiguration().getBackOffMultiplier();
+        case "batchsize":
+        case "batchSize": return target.getConfiguration().getBatchSize();
+        case "batchtimeout":
+        case "batchTimeout": return target.getConfiguration().getBatchTimeout();
         case "batching": return target.getConfiguration().isBatching();
         case "bridgeerrorhandler":
         case "bridgeErrorHandler": return target.isBridgeErrorHandler();
@@ -164,9 +210,15 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "database": return target.getConfiguration().getDatabase();
         case "deadletter":
         case "deadLetter": return target.getConfiguration().isDeadLetter();
+        case "deadletterretention":
+        case "deadLetterRetention": return target.getConfiguration().getDeadLetterRetention();
+        case "deduplicationperiod":
+        case "deduplicationPeriod": return target.getConfiguration().getDeduplicationPeriod();
         case "delay": return target.getConfiguration().getDelay();
         case "deliverat":
         case "deliverAt": return target.getConfiguration().getDeliverAt();
+        case "exceptionclass":
+        case "exceptionClass": return target.getConfiguration().getExceptionClass();
         case "exceptionhandler":
         case "exceptionHandler": return target.getExceptionHandler();
         case "exchangepattern":
@@ -179,10 +231,15 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "keyPrefix": return target.getConfiguration().getKeyPrefix();
         case "lazystartproducer":
         case "lazyStartProducer": return target.isLazyStartProducer();
+        case "limit": return target.getConfiguration().getLimit();
         case "maxmessagesperpoll":
         case "maxMessagesPerPoll": return target.getConfiguration().getMaxMessagesPerPoll();
+        case "maximumdeadletters":
+        case "maximumDeadLetters": return target.getConfiguration().getMaximumDeadLetters();
         case "maximummessagesize":
         case "maximumMessageSize": return target.getConfiguration().getMaximumMessageSize();
+        case "maximumqueuelength":
+        case "maximumQueueLength": return target.getConfiguration().getMaximumQueueLength();
         case "maximumredeliveries":
         case "maximumRedeliveries": return target.getConfiguration().getMaximumRedeliveries();
         case "maximumredeliverydelay":
@@ -191,8 +248,11 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "maximumVisibilityExtension": return target.getConfiguration().getMaximumVisibilityExtension();
         case "onduplicate":
         case "onDuplicate": return target.getConfiguration().getOnDuplicate();
+        case "onexpiry":
+        case "onExpiry": return target.getConfiguration().getOnExpiry();
         case "operation": return target.getConfiguration().getOperation();
         case "password": return target.getConfiguration().getPassword();
+        case "priority": return target.getConfiguration().getPriority();
         case "redeliverydelay":
         case "redeliveryDelay": return target.getConfiguration().getRedeliveryDelay();
         case "redeliverydelays":
@@ -202,6 +262,9 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "redisson": return target.getConfiguration().getRedisson();
         case "requesttimeout":
         case "requestTimeout": return target.getConfiguration().getRequestTimeout();
+        case "state": return target.getConfiguration().getState();
+        case "timetolive":
+        case "timeToLive": return target.getConfiguration().getTimeToLive();
         case "username": return target.getConfiguration().getUsername();
         case "visibilitytimeout":
         case "visibilityTimeout": return target.getConfiguration().getVisibilityTimeout();

@@ -7,21 +7,13 @@ import io.github.redisdelay.queue.Submission;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
-import org.apache.camel.Exchange;
-import org.apache.camel.ExchangePropertyKey;
-import org.apache.camel.spi.Synchronization;
-import org.apache.camel.support.SynchronizationAdapter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finishes a delivery when the unit of work of its exchange is done: acknowledges it, or hands it to the
- * {@link FailureHandler}. Camel passes it on with the exchange, through {@code seda:} and other handovers.
- *
- * <p>Knows the delivery by itself, and never by the exchange's id or by a header: the id changes at a handover, a pooled
- * exchange is used again, and a route can overwrite a header.
+ * Finishes a delivery once, in whatever way, and looks at what Redis says to that. Thread-safe.
  */
-final class DeliveryCompletion implements Synchronization {
+final class DeliveryCompletion {
 
     private static final Logger LOG = LoggerFactory.getLogger(DeliveryCompletion.class);
 
@@ -29,87 +21,39 @@ final class DeliveryCompletion implements Synchronization {
     private static final Duration AFTER_ERROR = Duration.ofSeconds(10);
 
     private final Delivery delivery;
-    private final FailureHandler failures;
+    private final DeliveryRules rules;
+    private final MessageTerms terms;
     private final String routeId;
     private final Runnable finished;
 
-    /** Whether the delivery was finished, in whatever way; only the first one counts. */
     /** Whether the route scheduled its own message again. Set by the producer, read when the exchange completes. */
     private volatile boolean superseded;
 
+    /** Whether the delivery was finished, in whatever way; only the first one counts. */
     private final AtomicBoolean done = new AtomicBoolean();
 
     /**
+     * @param terms the message's own
      * @param routeId the route that received the message; null if none did
      * @param finished called once, when nothing more has to be told to Redis about the delivery; must not block
      */
-    DeliveryCompletion(Delivery delivery, FailureHandler failures, String routeId, Runnable finished) {
+    DeliveryCompletion(Delivery delivery, DeliveryRules rules, MessageTerms terms, String routeId, Runnable finished) {
         this.delivery = delivery;
-        this.failures = failures;
+        this.rules = rules;
+        this.terms = terms;
         this.routeId = routeId;
         this.finished = finished;
     }
 
-    @Override
-    public void onComplete(Exchange exchange) {
-        // These two complete as if they had succeeded.
-        if (exchange.isRollbackOnly() || exchange.isRollbackOnlyLast()) {
-            onFailure(exchange);
-        } else {
-            finish("acknowledgement", delivery::acknowledge);
-        }
-    }
-
-    @Override
-    public void onFailure(Exchange exchange) {
-        Throwable cause = exchange.getException() != null
-                ? exchange.getException()
-                : exchange.getProperty(ExchangePropertyKey.EXCEPTION_CAUGHT, Throwable.class);
-        String route = routeId == null ? exchange.getFromRouteId() : routeId;
-        finish(
-                "return",
-                () -> cause == null ? failures.rolledBack(delivery, route) : failures.failed(delivery, route, cause));
-    }
-
-    /** The exchange could not be made or handed to the route. */
-    void failedBeforeRouting(Throwable cause) {
-        finish("return", () -> failures.failed(delivery, routeId, cause));
-    }
-
     /**
-     * Stays with the exchange that the message came in when its completion is handed over, as to {@code seda:}. Camel hands
-     * it over before the copy is accepted: without this a full queue would hold the message for as long as its lease is
-     * extended, and a failure after the handover would be acknowledged.
+     * The exchange of the delivery has ended.
+     *
+     * @param from the route where the exchange began, for a delivery that no route received; may be null
      */
-    Synchronization watch() {
-        return new SynchronizationAdapter() {
-            @Override
-            public boolean allowHandover() {
-                return false;
-            }
-
-            @Override
-            public void onComplete(Exchange exchange) {
-                if (exchange.isRollbackOnly() || exchange.isRollbackOnlyLast()) {
-                    DeliveryCompletion.this.onFailure(exchange);
-                }
-            }
-
-            @Override
-            public void onFailure(Exchange exchange) {
-                DeliveryCompletion.this.onFailure(exchange);
-            }
-        };
-    }
-
-    /** Gives up a delivery whose attempts were used up. */
-    void exceeded() {
-        finish("burial", () -> failures.exceeded(delivery, routeId));
-    }
-
-    /** Gives up a delivery that cannot be read. */
-    void unreadable(Exception cause) {
-        finish("burial", () -> failures.unreadable(delivery, routeId, cause));
+    void ended(RouteOutcome outcome, String from) {
+        String route = routeId == null ? from : routeId;
+        boolean plain = !outcome.failed() && !outcome.asksForAnother() && outcome.deadLetterReason() == null;
+        finish(plain ? "acknowledgement" : "return", () -> rules.ended(delivery, terms, route, outcome));
     }
 
     /** Gives back a delivery that was not begun. */
@@ -123,11 +67,21 @@ final class DeliveryCompletion implements Synchronization {
         superseded = true;
     }
 
+    /** Whether the delivery was finished, or superseded: its claim id is good for nothing any more. */
+    boolean isOver() {
+        return superseded || done.get();
+    }
+
     Delivery delivery() {
         return delivery;
     }
 
-    private void finish(String what, Supplier<Submission<Settlement>> call) {
+    /**
+     * Finishes the delivery, unless that was done before.
+     *
+     * @param what the call, for the log
+     */
+    void finish(String what, Supplier<Submission<Settlement>> call) {
         if (!done.compareAndSet(false, true)) {
             return;
         }
@@ -142,7 +96,7 @@ final class DeliveryCompletion implements Synchronization {
         } catch (Throwable e) {
             // Such as an exception of the user's whose getMessage throws.
             LOG.warn("The {} of {} could not be made; it is delivered again", what, delivery, e);
-            sent = delivery.negativeAcknowledge(AFTER_ERROR, new byte[0]);
+            sent = delivery.negativeAcknowledge(AFTER_ERROR, delivery.lastFailure());
         }
         sent.outcome().whenComplete((settlement, error) -> {
             try {

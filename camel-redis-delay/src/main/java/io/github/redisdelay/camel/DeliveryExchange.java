@@ -2,39 +2,87 @@
 package io.github.redisdelay.camel;
 
 import io.github.redisdelay.queue.Delivery;
-import io.github.redisdelay.queue.Envelope;
+import io.github.redisdelay.queue.RedeliveryReason;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.camel.Exchange;
+import org.apache.camel.ExchangePropertyKey;
 import org.apache.camel.Message;
+import org.apache.camel.support.DefaultMessage;
 import org.apache.camel.trait.message.MessageTrait;
 import org.apache.camel.trait.message.RedeliveryTraitPayload;
 
-/** Turns a delivery into an exchange; the same way for every consumer. */
+/** Turns received messages into an exchange; the same way for every consumer. */
 final class DeliveryExchange {
 
     private DeliveryExchange() {}
 
     /**
-     * Fills the exchange of a delivery: body and headers from the stored message, what the component says about it, and
-     * the completion that finishes it.
+     * Fills an exchange with one message: body and headers as they are stored, and what the component says about it.
      *
-     * @param lateness in milliseconds
+     * @return what the exchange now holds
      */
-    static void fill(
-            Exchange exchange, DeliveryCompletion completion, Envelope envelope, long lateness, MessageMapper mapper) {
-        Delivery delivery = completion.delivery();
-        mapper.fill(envelope, exchange);
-        Message message = exchange.getMessage();
+    static HeldDeliveries fill(Exchange exchange, ReceivedMessage received, MessageMapper mapper) {
+        return fill(exchange.getMessage(), exchange, received, mapper);
+    }
+
+    /** Fills an exchange with a batch: a list of messages, each with its own body and headers. */
+    static void fill(Exchange exchange, List<ReceivedMessage> batch, MessageMapper mapper) {
+        List<Message> messages = new ArrayList<>(batch.size());
+        for (ReceivedMessage received : batch) {
+            Message message = new DefaultMessage(exchange.getContext());
+            fill(message, exchange, received, mapper);
+            messages.add(message);
+        }
+        exchange.getMessage().setBody(messages);
+        exchange.getMessage()
+                .setHeader(RedisDelayConstants.QUEUE, batch.get(0).delivery().queue());
+        exchange.setProperty(ExchangePropertyKey.BATCH_SIZE, batch.size());
+    }
+
+    private static HeldDeliveries fill(
+            Message message, Exchange exchange, ReceivedMessage received, MessageMapper mapper) {
+        Delivery delivery = received.delivery();
+        if (received.envelope() != null) {
+            mapper.fill(received.envelope(), message, exchange);
+        } else {
+            message.setBody(delivery.body());
+        }
         message.setHeader(RedisDelayConstants.MESSAGE_ID, delivery.id());
         message.setHeader(RedisDelayConstants.QUEUE, delivery.queue());
         message.setHeader(RedisDelayConstants.SCHEDULED_TIME, delivery.scheduledMicros() / 1000);
         message.setHeader(RedisDelayConstants.DUE_TIME, delivery.dueMicros() / 1000);
         message.setHeader(RedisDelayConstants.ATTEMPT, delivery.attempt());
-        message.setHeader(RedisDelayConstants.LATENESS, lateness);
+        message.setHeader(RedisDelayConstants.LATENESS, delivery.lateness().toMillis());
+        message.setHeader(RedisDelayConstants.MESSAGE_PRIORITY, delivery.priority());
         message.setHeader(Exchange.MESSAGE_TIMESTAMP, delivery.scheduledMicros() / 1000);
+        if (delivery.redeliveryReason() != RedeliveryReason.NONE) {
+            message.setHeader(RedisDelayConstants.REDELIVERY_REASON, text(delivery.redeliveryReason()));
+        }
         message.setPayloadForTrait(
                 MessageTrait.REDELIVERY,
                 delivery.attempt() > 1 ? RedeliveryTraitPayload.IS_REDELIVERY : RedeliveryTraitPayload.NON_REDELIVERY);
-        HeldDeliveries.add(exchange, completion);
-        exchange.getExchangeExtension().addOnCompletion(completion);
+        String reason = FailureHeaders.set(message, delivery.lastFailure(), received.deadLetter());
+        if (received.deadLetter()) {
+            message.setHeader(RedisDelayConstants.DEAD_LETTER_ID, delivery.id());
+            message.setHeader(RedisDelayConstants.MESSAGE_ID, originalId(delivery.id()));
+        }
+        return HeldDeliveries.add(exchange, received, reason);
+    }
+
+    /** The id that a dead letter had as a message: without the time that it was given up. */
+    static String originalId(String deadLetterId) {
+        int at = deadLetterId.lastIndexOf('@');
+        return at < 0 ? deadLetterId : deadLetterId.substring(0, at);
+    }
+
+    /** Why a message comes again, as its header says. */
+    static String text(RedeliveryReason reason) {
+        return switch (reason) {
+            case NONE -> "none";
+            case FAILED -> "failed";
+            case LEASE_ENDED -> "leaseEnded";
+            case RELEASED -> "released";
+        };
     }
 }

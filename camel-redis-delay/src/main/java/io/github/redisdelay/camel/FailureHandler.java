@@ -2,6 +2,8 @@
 package io.github.redisdelay.camel;
 
 import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.Envelope;
+import io.github.redisdelay.queue.EnvelopeFormatException;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import java.time.Duration;
@@ -13,14 +15,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides what becomes of a delivery that failed: another one after a delay, the dead letters, or nothing. Thread-safe.
+ * The rules of an ordinary queue: what failed comes again after a delay, and what is expired, unreadable or failed too often is
+ * given up, to the dead letters or for good. Thread-safe.
  */
-final class FailureHandler {
+final class FailureHandler implements DeliveryRules {
 
     private static final Logger LOG = LoggerFactory.getLogger(FailureHandler.class);
 
-    private final RetryPolicy retries;
-    private final boolean deadLetter;
+    private final MessageTerms terms;
+    private final GivenUp givenUp;
     private final String host;
     private final InstantSource clock;
     private final RandomGenerator random;
@@ -28,92 +31,200 @@ final class FailureHandler {
     private final LongAdder redelivered = new LongAdder();
     private final LongAdder buried = new LongAdder();
     private final LongAdder discarded = new LongAdder();
+    private final LongAdder expired = new LongAdder();
 
     /**
-     * @param deadLetter whether what is given up is kept among the dead letters
+     * What becomes of messages that are given up.
+     *
+     * @param deadLetter whether they are kept among the dead letters
+     * @param expiredToo whether those that expired are, too
+     * @param buried told when one was moved there; must not block
+     */
+    record GivenUp(boolean deadLetter, boolean expiredToo, Runnable buried) {}
+
+    /**
+     * @param retries the policy for messages that have none of their own
      * @param host the name of this host
      * @param random must be safe for use by several threads
      */
-    FailureHandler(RetryPolicy retries, boolean deadLetter, String host, InstantSource clock, RandomGenerator random) {
-        this.retries = retries;
-        this.deadLetter = deadLetter;
+    FailureHandler(RetryPolicy retries, GivenUp givenUp, String host, InstantSource clock, RandomGenerator random) {
+        this.terms = MessageTerms.of(retries);
+        this.givenUp = givenUp;
         this.host = host;
         this.clock = clock;
         this.random = random;
     }
 
-    /** The exchange of a delivery failed. */
-    Submission<Settlement> failed(Delivery delivery, String routeId, Throwable cause) {
-        byte[] failure = record(delivery, routeId, cause.getClass().getName(), cause.getMessage());
-        return failed(delivery, routeId, failure, cause.getClass().getName());
-    }
-
-    /** The exchange of a delivery was marked rollback-only, without an exception. */
-    Submission<Settlement> rolledBack(Delivery delivery, String routeId) {
-        String reason = "the exchange was marked rollback-only";
-        return failed(delivery, routeId, record(delivery, routeId, null, reason), reason);
-    }
-
-    private Submission<Settlement> failed(Delivery delivery, String routeId, byte[] failure, String reason) {
-        if (retries.isLast(delivery.attempt())) {
-            return giveUp(delivery, routeId, failure, reason);
+    @Override
+    public ReceivedMessage admit(Delivery delivery, String routeId, Runnable finished) {
+        Envelope envelope = null;
+        MessageTerms own = terms;
+        Exception unreadable = null;
+        try {
+            envelope = Envelope.decode(delivery.body());
+            own = terms.with(envelope.settings());
+        } catch (EnvelopeFormatException | IllegalArgumentException e) {
+            unreadable = e;
         }
-        Duration delay = retries.delayAfter(delivery.attempt(), random);
+        DeliveryCompletion completion = new DeliveryCompletion(delivery, this, own, routeId, finished);
+        if (unreadable != null) {
+            Exception cause = unreadable;
+            completion.finish("burial", () -> unreadable(delivery, routeId, cause));
+        } else if (own.isExpired(delivery)) {
+            Duration remember = own.remember();
+            completion.finish("burial", () -> expired(delivery, remember, routeId));
+        } else if (own.retries().isExceeded(delivery.attempt())) {
+            completion.finish("burial", () -> exceeded(delivery, routeId));
+        } else {
+            return new ReceivedMessage(completion, envelope, false);
+        }
+        return null;
+    }
+
+    @Override
+    public Submission<Settlement> ended(Delivery delivery, MessageTerms own, String routeId, RouteOutcome outcome) {
+        if (outcome.deadLetterReason() != null) {
+            return giveUp(delivery, routeId, outcome.cause(), null, outcome.deadLetterReason());
+        }
+        if (!outcome.failed() && !outcome.asksForAnother()) {
+            return delivery.acknowledge(own.remember());
+        }
+        String message = messageOf(outcome);
+        if (own.retries().isLast(delivery.attempt())) {
+            String reason = outcome.failed() ? FailureRecord.FAILED : FailureRecord.RETRY_AFTER;
+            return giveUp(delivery, routeId, outcome.cause(), message, reason);
+        }
+        byte[] failure = record(delivery, routeId, outcome.cause(), message, null);
+        Duration delay = outcome.retryAfter() != null
+                ? outcome.retryAfter()
+                : own.retries().delayAfter(delivery.attempt(), random);
         redelivered.increment();
-        LOG.debug("{} failed on route '{}' ({}): next in {}", delivery, routeId, reason, delay);
+        LOG.debug("{} ended on route '{}' ({}): next in {}", delivery, routeId, message, delay);
         return delivery.negativeAcknowledge(delay, failure);
     }
 
-    /** Whether a delivery must not be begun: its attempts were used up by crashes or lost leases. */
-    boolean isExceeded(Delivery delivery) {
-        return retries.isExceeded(delivery.attempt());
-    }
-
-    /** Gives up a delivery that {@link #isExceeded}. Keeps what is known about the last failure, if there was one. */
-    Submission<Settlement> exceeded(Delivery delivery, String routeId) {
-        byte[] failure = delivery.lastFailure();
-        if (failure.length == 0) {
-            failure = record(
-                    delivery,
-                    routeId,
-                    null,
-                    (delivery.attempt() - 1)
-                            + " deliveries ended without an acknowledgement: the JVM died or the lease ran out");
+    private static String messageOf(RouteOutcome outcome) {
+        if (outcome.cause() != null) {
+            return outcome.cause().getMessage();
         }
-        return giveUp(delivery, routeId, failure, "its deliveries ended without an acknowledgement");
+        if (outcome.unreadable() != null) {
+            return outcome.unreadable();
+        }
+        if (outcome.retryAfter() != null) {
+            return "the route asked for another delivery in " + outcome.retryAfter() + " ("
+                    + RedisDelayConstants.RETRY_AFTER + ")";
+        }
+        return "the exchange was marked rollback-only";
     }
 
     /** Gives up a delivery that can never succeed, because what is stored cannot be read. */
-    Submission<Settlement> unreadable(Delivery delivery, String routeId, Exception cause) {
-        byte[] failure = record(delivery, routeId, cause.getClass().getName(), cause.getMessage());
-        return giveUp(delivery, routeId, failure, String.valueOf(cause.getMessage()));
+    private Submission<Settlement> unreadable(Delivery delivery, String routeId, Exception cause) {
+        return giveUp(delivery, routeId, cause, cause.getMessage(), FailureRecord.UNREADABLE);
     }
 
-    private Submission<Settlement> giveUp(Delivery delivery, String routeId, byte[] failure, String reason) {
-        if (deadLetter) {
-            buried.increment();
-            LOG.warn("{} is given up on route '{}' and kept among the dead letters: {}", delivery, routeId, reason);
-            return delivery.bury(failure);
+    /** Gives up a delivery whose attempts were used up. Keeps what is known about the last failure, if there was one. */
+    private Submission<Settlement> exceeded(Delivery delivery, String routeId) {
+        FailureRecord last = FailureRecord.decode(delivery.lastFailure());
+        int ended = delivery.attempt() - 1;
+        FailureRecord failure = last != null
+                ? last.givenUp(FailureRecord.LEASE_ENDED)
+                : recordOf(
+                        delivery,
+                        routeId,
+                        null,
+                        ended + " deliveries ended without an acknowledgement: the JVM died or the lease ran out",
+                        FailureRecord.LEASE_ENDED);
+        return giveUp(
+                delivery,
+                routeId,
+                failure.encode(),
+                FailureRecord.LEASE_ENDED,
+                "its deliveries ended without an acknowledgement");
+    }
+
+    /** Gives up a delivery that comes after its message's time to live. Keeps what is known about the last failure. */
+    private Submission<Settlement> expired(Delivery delivery, Duration remember, String routeId) {
+        expired.increment();
+        if (!givenUp.deadLetter() || !givenUp.expiredToo()) {
+            discarded.increment();
+            LOG.info(
+                    "{} is expired on route '{}' and dropped, as {} says",
+                    delivery,
+                    routeId,
+                    givenUp.deadLetter() ? "onExpiry=drop" : "deadLetter=false");
+            return delivery.discard(remember);
+        }
+        FailureRecord last = FailureRecord.decode(delivery.lastFailure());
+        FailureRecord failure = last != null
+                ? last.givenUp(FailureRecord.EXPIRED)
+                : recordOf(delivery, routeId, null, "its time to live was over", FailureRecord.EXPIRED);
+        LOG.info("{} is expired on route '{}' and kept among the dead letters", delivery, routeId);
+        return bury(delivery, failure.encode(), remember);
+    }
+
+    private Submission<Settlement> giveUp(
+            Delivery delivery, String routeId, Throwable cause, String message, String reason) {
+        String text = message == null && cause != null ? cause.getMessage() : message;
+        byte[] failure = record(delivery, routeId, cause, text, reason);
+        String shown = cause == null ? text : cause.getClass().getName() + ": " + text;
+        return giveUp(delivery, routeId, failure, reason, shown);
+    }
+
+    private Submission<Settlement> giveUp(
+            Delivery delivery, String routeId, byte[] failure, String reason, String shown) {
+        if (givenUp.deadLetter()) {
+            LOG.warn(
+                    "{} is given up on route '{}' and kept among the dead letters: {}{}",
+                    delivery,
+                    routeId,
+                    reason,
+                    shown == null ? "" : " (" + shown + ")");
+            return bury(delivery, failure, Duration.ZERO);
         }
         discarded.increment();
-        LOG.warn("{} is given up on route '{}' and dropped, as deadLetter=false says: {}", delivery, routeId, reason);
+        LOG.warn(
+                "{} is given up on route '{}' and dropped, as deadLetter=false says: {}{}",
+                delivery,
+                routeId,
+                reason,
+                shown == null ? "" : " (" + shown + ")");
         return delivery.discard();
     }
 
-    private byte[] record(Delivery delivery, String routeId, String exception, String message) {
-        return new FailureRecord(exception, message, routeId, host, delivery.attempt(), Instant.from(clock.instant()))
-                .encode();
+    private Submission<Settlement> bury(Delivery delivery, byte[] failure, Duration remember) {
+        buried.increment();
+        Submission<Settlement> burial = delivery.bury(failure, remember);
+        burial.outcome().thenRun(givenUp.buried());
+        return burial;
     }
 
-    long redelivered() {
+    private byte[] record(Delivery delivery, String routeId, Throwable cause, String message, String reason) {
+        return recordOf(delivery, routeId, cause, message, reason).encode();
+    }
+
+    private FailureRecord recordOf(Delivery delivery, String routeId, Throwable cause, String message, String reason) {
+        String exception = cause == null ? null : cause.getClass().getName();
+        Instant now = Instant.from(clock.instant());
+        return new FailureRecord(exception, message, routeId, host, delivery.attempt(), now, reason);
+    }
+
+    @Override
+    public long redelivered() {
         return redelivered.sum();
     }
 
-    long buried() {
+    @Override
+    public long buried() {
         return buried.sum();
     }
 
-    long discarded() {
+    @Override
+    public long discarded() {
         return discarded.sum();
+    }
+
+    @Override
+    public long expired() {
+        return expired.sum();
     }
 }

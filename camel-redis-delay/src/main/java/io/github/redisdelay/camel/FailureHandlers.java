@@ -7,18 +7,25 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.random.RandomGenerator;
 import org.apache.camel.util.HostUtils;
 
-/** Makes failure handlers with this machine's clock, name and randomness. */
+/** Makes the rules of a consumer with this machine's clock, name and randomness. */
 final class FailureHandlers {
 
-    private static final String HOST = host();
+    /** The name of this host. */
+    static final String HOST = host();
 
     private FailureHandlers() {}
 
-    static FailureHandler create(RedisDelayEndpoint endpoint) {
+    /**
+     * @param buried told when a message was moved to the dead letters; must not block
+     */
+    static DeliveryRules create(ConsumerSettings settings, Runnable buried) {
         RandomGenerator random = () -> ThreadLocalRandom.current().nextLong();
+        if (settings.deadLetters()) {
+            return new DeadLetterHandler(settings.retries(), random);
+        }
         return new FailureHandler(
-                endpoint.retryPolicy(),
-                endpoint.getConfiguration().isDeadLetter(),
+                settings.retries(),
+                new FailureHandler.GivenUp(settings.deadLetter(), settings.keepExpired(), buried),
                 HOST,
                 InstantSource.system(),
                 random);

@@ -2,8 +2,12 @@
 package io.github.redisdelay.camel;
 
 import java.nio.charset.StandardCharsets;
+import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import org.apache.camel.util.json.DeserializationException;
+import org.apache.camel.util.json.JsonObject;
+import org.apache.camel.util.json.Jsoner;
 
 /**
  * Why a delivery failed, as it is kept with the message: what an operator needs to find the cause, and no stack trace.
@@ -11,12 +15,12 @@ import java.time.temporal.ChronoUnit;
  * <p>Stored as one JSON object in UTF-8 of at most {@link #MAX_BYTES} bytes:
  *
  * <pre>{@code
- * {"host":"app-1","attempt":10,"time":"2030-01-31T10:15:00.123Z","routeId":"notify",
+ * {"host":"app-1","attempt":10,"time":"2030-01-31T10:15:00.123Z","routeId":"notify","reason":"failed",
  *  "exception":"java.net.ConnectException","message":"Connection refused"}
  * }</pre>
  *
- * <p>{@code routeId}, {@code exception} and {@code message} are missing where there is none; a message that is too long is cut and ends with
- * an ellipsis. A reader ignores members that it does not know.
+ * <p>{@code routeId}, {@code reason}, {@code exception} and {@code message} are missing where there is none; what is too long is cut and
+ * ends with an ellipsis. A reader ignores members that it does not know.
  *
  * @param exception the class of the exception; null if there was none, as after markRollbackOnly
  * @param message its message; may be null
@@ -24,22 +28,99 @@ import java.time.temporal.ChronoUnit;
  * @param host the host on which it failed
  * @param attempt which delivery failed, 1 for the first
  * @param time when, by the clock of that host
+ * @param reason why the message was given up: one of the constants here, or what its route said; null if it was not
  */
-record FailureRecord(String exception, String message, String routeId, String host, int attempt, Instant time) {
+record FailureRecord(
+        String exception, String message, String routeId, String host, int attempt, Instant time, String reason) {
+
+    /** Given up because its last delivery failed. */
+    static final String FAILED = "failed";
+
+    /** Given up because its route asked for one more delivery than there may be. */
+    static final String RETRY_AFTER = "retryAfter";
+
+    /** Given up because its deliveries ended by lost leases. */
+    static final String LEASE_ENDED = "leaseEnded";
+
+    /** Given up because its time to live was over. */
+    static final String EXPIRED = "expired";
+
+    /** Given up because what is stored cannot be read. */
+    static final String UNREADABLE = "unreadable";
 
     /** Fewer than {@link io.github.redisdelay.queue.Delivery#MAX_FAILURE_BYTES}, so that the JSON is never cut. */
     static final int MAX_BYTES = 4000;
 
     private static final int MAX_NAME_BYTES = 300;
+    private static final int MAX_REASON_BYTES = 1000;
+
+    /** A record of a delivery that is not the end of its message. */
+    FailureRecord(String exception, String message, String routeId, String host, int attempt, Instant time) {
+        this(exception, message, routeId, host, attempt, time, null);
+    }
+
+    /**
+     * Reads a record. Whoever can write to Redis may have written it, so nothing is expected of it.
+     *
+     * @return null if it is none; members that cannot be read are null, an attempt is 0 and a time 1970
+     */
+    static FailureRecord decode(byte[] bytes) {
+        if (bytes.length == 0) {
+            return null;
+        }
+        Object value;
+        try {
+            value = Jsoner.deserialize(new String(bytes, StandardCharsets.UTF_8));
+        } catch (DeserializationException | RuntimeException e) {
+            return null;
+        }
+        if (!(value instanceof JsonObject json)) {
+            return null;
+        }
+        return new FailureRecord(
+                text(json, "exception"),
+                text(json, "message"),
+                text(json, "routeId"),
+                text(json, "host"),
+                json.get("attempt") instanceof Number attempt ? attempt.intValue() : 0,
+                time(text(json, "time")),
+                text(json, "reason"));
+    }
+
+    /** The same failure as the end of its message. */
+    FailureRecord givenUp(String why) {
+        return new FailureRecord(exception, message, routeId, host, attempt, time, why);
+    }
+
+    private static String text(JsonObject json, String member) {
+        return json.get(member) instanceof String text ? text : null;
+    }
+
+    private static Instant time(String text) {
+        try {
+            Instant time = text == null ? Instant.EPOCH : Instant.parse(text);
+            time.toEpochMilli(); // overflows far from now
+            return time;
+        } catch (DateTimeException | ArithmeticException e) {
+            return Instant.EPOCH;
+        }
+    }
 
     byte[] encode() {
         StringBuilder head = new StringBuilder(200);
-        head.append("{\"host\":\"").append(escaped(host, MAX_NAME_BYTES)).append('"');
+        head.append("{\"host\":\"")
+                .append(escaped(host == null ? "unknown" : host, MAX_NAME_BYTES))
+                .append('"');
         head.append(",\"attempt\":").append(attempt);
         head.append(",\"time\":\"").append(time.truncatedTo(ChronoUnit.MILLIS)).append('"');
         if (routeId != null) {
             head.append(",\"routeId\":\"")
                     .append(escaped(routeId, MAX_NAME_BYTES))
+                    .append('"');
+        }
+        if (reason != null) {
+            head.append(",\"reason\":\"")
+                    .append(escaped(reason, MAX_REASON_BYTES))
                     .append('"');
         }
         if (exception != null) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
 import org.apache.camel.Exchange;
 
@@ -9,27 +10,40 @@ import org.apache.camel.Exchange;
  * property, which Camel copies to copies of the exchange. Only an object of this class counts, and nothing outside of the
  * component can make one. Immutable, because copies share it.
  *
- * @param completion what finishes the latest of them
+ * @param message the latest of them
+ * @param reason of a dead letter: why it was given up, as its header says; else null
  * @param earlier those held already; null for none
  */
-record HeldDeliveries(DeliveryCompletion completion, HeldDeliveries earlier) {
+record HeldDeliveries(ReceivedMessage message, String reason, HeldDeliveries earlier) {
 
     static final String PROPERTY = "CamelRedisDelayHeldDeliveries";
 
-    /** Notes that the exchange holds this delivery, too. */
-    static void add(Exchange exchange, DeliveryCompletion completion) {
-        exchange.setProperty(PROPERTY, new HeldDeliveries(completion, of(exchange)));
+    /** Notes that the exchange holds this message, too. */
+    static HeldDeliveries add(Exchange exchange, ReceivedMessage message, String reason) {
+        HeldDeliveries held = new HeldDeliveries(message, reason, of(exchange));
+        exchange.setProperty(PROPERTY, held);
+        return held;
     }
 
     /** What finishes the delivery of this message that the exchange holds or held, or null. */
-    static DeliveryCompletion find(Exchange exchange, String queue, String id) {
+    static DeliveryCompletion find(Exchange exchange, DelayQueue queue, String id) {
         for (HeldDeliveries held = of(exchange); held != null; held = held.earlier) {
-            Delivery delivery = held.completion.delivery();
-            if (delivery.id().equals(id) && delivery.queue().equals(queue)) {
-                return held.completion;
+            Delivery delivery = held.message.delivery();
+            if (delivery.id().equals(id) && delivery.isFrom(queue)) {
+                return held.message.completion();
             }
         }
         return null;
+    }
+
+    /** Whether this is what the header of a dead letter said that the exchange holds. */
+    static boolean isKnownReason(Exchange exchange, Object reason) {
+        for (HeldDeliveries held = of(exchange); held != null; held = held.earlier) {
+            if (reason.equals(held.reason)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static HeldDeliveries of(Exchange exchange) {
@@ -38,6 +52,6 @@ record HeldDeliveries(DeliveryCompletion completion, HeldDeliveries earlier) {
 
     @Override
     public String toString() {
-        return earlier == null ? completion.delivery().toString() : completion.delivery() + ", " + earlier;
+        return earlier == null ? message.delivery().toString() : message.delivery() + ", " + earlier;
     }
 }

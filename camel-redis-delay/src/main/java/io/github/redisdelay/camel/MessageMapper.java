@@ -87,15 +87,15 @@ final class MessageMapper {
     }
 
     /**
-     * The exchange's message as it is to be stored. A stream cache is reset afterwards, so the route can go on reading
+     * The exchange's message as it is to be stored, with settings of its own. A stream cache is reset afterwards, so the route can go on reading
      * it; any other stream or reader has been read to its end and closed.
      *
      * @throws IllegalArgumentException if the body or a header cannot be stored, or the message is larger than {@code
      *     maximumMessageSize}; a stream is not read further than that
      * @throws UncheckedIOException if the body cannot be read
      */
-    Envelope toEnvelope(Exchange exchange) {
-        return toEnvelope(exchange.getMessage(), exchange);
+    Envelope toEnvelope(Exchange exchange, Envelope.Settings settings) {
+        return toEnvelope(exchange.getMessage(), exchange, settings);
     }
 
     /**
@@ -107,21 +107,21 @@ final class MessageMapper {
      * @throws IllegalArgumentException as {@link #toEnvelope(Exchange)}
      * @throws UncheckedIOException as {@link #toEnvelope(Exchange)}
      */
-    Envelope toEnvelope(Object element, Exchange exchange) {
+    Envelope toEnvelope(Object element, Exchange exchange, Envelope.Settings settings) {
         if (element instanceof Exchange own) {
-            return toEnvelope(own.getMessage(), own);
+            return toEnvelope(own.getMessage(), own, settings);
         }
         if (element instanceof Message message) {
-            return toEnvelope(message, exchange);
+            return toEnvelope(message, exchange, settings);
         }
-        return toEnvelope(element, exchange.getMessage(), exchange);
+        return toEnvelope(element, exchange.getMessage(), exchange, settings);
     }
 
-    private Envelope toEnvelope(Message message, Exchange exchange) {
-        return toEnvelope(message.getBody(), message, exchange);
+    private Envelope toEnvelope(Message message, Exchange exchange, Envelope.Settings settings) {
+        return toEnvelope(message.getBody(), message, exchange, settings);
     }
 
-    private Envelope toEnvelope(Object body, Message headersFrom, Exchange exchange) {
+    private Envelope toEnvelope(Object body, Message headersFrom, Exchange exchange, Envelope.Settings settings) {
         Object stored;
         try {
             stored = storedBody(body, exchange);
@@ -150,7 +150,7 @@ final class MessageMapper {
                 }
             }
         }
-        Envelope envelope = Envelope.of(stored, contentType, headers);
+        Envelope envelope = Envelope.of(stored, contentType, headers, settings);
         if (envelope.size() > maximumMessageSize) {
             throw tooLarge("has " + envelope.size() + " bytes");
         }
@@ -162,7 +162,15 @@ final class MessageMapper {
      * Content-Type}, and those of its headers that may pass.
      */
     void fill(Envelope envelope, Exchange exchange) {
-        Message message = exchange.getMessage();
+        fill(envelope, exchange.getMessage(), exchange);
+    }
+
+    /**
+     * Puts a stored message into a message of its own, such as one of a batch.
+     *
+     * @param exchange what the header filter is told
+     */
+    void fill(Envelope envelope, Message message, Exchange exchange) {
         message.setBody(envelope.body());
         envelope.headers().forEach((name, value) -> restore(message, name, value, exchange));
         if (envelope.contentType() != null) {

@@ -23,9 +23,15 @@ final class Names {
                 return constant;
             }
         }
-        String shown = name.length() <= 100 ? name : name.substring(0, 100) + "…";
-        throw new IllegalArgumentException(what + " '" + shown.replaceAll("\\p{Cntrl}", "?") + "' is unknown: use "
+        throw new IllegalArgumentException(what + " '" + shown(name) + "' is unknown: use "
                 + Arrays.stream(type.getEnumConstants()).map(Names::lower).collect(Collectors.joining(", ")));
+    }
+
+    /** A value as it can be shown in an error: not too long, without control characters. */
+    static String shown(Object value) {
+        String text = String.valueOf(value);
+        String shown = text.length() <= 100 ? text : text.substring(0, 100) + "…";
+        return shown.replaceAll("\\p{Cntrl}", "?");
     }
 
     /** A constant's name as it is written in options and headers. */

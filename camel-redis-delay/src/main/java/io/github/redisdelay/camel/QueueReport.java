@@ -11,10 +11,17 @@ final class QueueReport {
 
     private QueueReport() {}
 
-    /** For example {@code orders on redis://h:6379 (Redis 7.0.15, noeviction, AOF on): 1204 waiting, 37 overdue …}. */
-    static String of(String queue, String address, ServerInfo server, QueueStats stats) {
+    /**
+     * What a consumer finds that starts, for example {@code orders on redis://h:6379 (Redis 7.0.15, noeviction, AOF on): 1204 waiting, 37 overdue …}.
+     *
+     * @param deadLetters whether the figures are those of the queue's dead letters
+     */
+    static String of(String queue, boolean deadLetters, String address, ServerInfo server, QueueStats stats) {
         StringBuilder line = new StringBuilder(200);
-        line.append(queue).append(" on ").append(address);
+        line.append(deadLetters ? "dead letters of " : "")
+                .append(queue)
+                .append(" on ")
+                .append(address);
         line.append(" (").append(server.product()).append(' ').append(server.version());
         line.append(", ")
                 .append(
@@ -22,23 +29,33 @@ final class QueueReport {
                                 ? "eviction policy unknown"
                                 : server.evictionPolicy());
         line.append(", AOF ").append(server.appendOnly() ? "on" : "off").append("): ");
-        line.append(stats.delayed())
-                .append(" waiting, ")
-                .append(stats.overdue())
-                .append(" overdue");
-        if (stats.overdue() > 0) {
-            line.append(" (oldest ")
-                    .append(text(micros(stats.oldestOverdueMicros())))
-                    .append(')');
+        if (stats.paused()) {
+            line.append("PAUSED, ");
         }
+        line.append(stats.delayed()).append(" waiting, ").append(overdue(stats, "nobody listened until now"));
         if (stats.leased() > 0) {
             line.append(", ").append(stats.leased()).append(" being delivered");
         }
-        line.append(", ").append(stats.dead()).append(" dead");
+        if (!deadLetters) {
+            line.append(", ").append(stats.dead()).append(" dead");
+        }
         if (stats.nextDueMicros() >= 0) {
             line.append(", next due in ").append(text(micros(stats.nextDueMicros())));
         }
         return line.toString();
+    }
+
+    /**
+     * For example {@code 37 overdue (oldest 41 min), and nobody listens}.
+     *
+     * @param nobody what to say if no consumer was seen lately
+     */
+    static String overdue(QueueStats stats, String nobody) {
+        if (stats.overdue() == 0) {
+            return "0 overdue";
+        }
+        return stats.overdue() + " overdue (oldest " + text(micros(stats.oldestOverdueMicros())) + ")"
+                + (stats.consumers() == 0 ? ", and " + nobody : "");
     }
 
     static Duration micros(long micros) {

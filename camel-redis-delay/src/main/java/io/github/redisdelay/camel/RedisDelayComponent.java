@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.camel.CamelContext;
 import org.apache.camel.Endpoint;
@@ -32,11 +33,21 @@ public class RedisDelayComponent extends HealthCheckComponent {
     // Guarded by resourcesLock; read without it once they are there.
     private volatile RedisDelayClients clients;
     private volatile ExecutorService executor;
+    private ScheduledExecutorService clock; // guarded by resourcesLock
     /** Keeps the client of the component's own settings open from its first use on. */
     private Reference<OpenClient> own; // guarded by resourcesLock
 
     private static final Set<String> WHOLE_NUMBERS = Set.of(
-            "concurrentConsumers", "maxMessagesPerPoll", "maximumRedeliveries", "database", "maximumMessageSize");
+            "concurrentConsumers",
+            "maxMessagesPerPoll",
+            "maximumRedeliveries",
+            "database",
+            "maximumMessageSize",
+            "priority",
+            "maximumQueueLength",
+            "limit",
+            "maximumDeadLetters",
+            "batchSize");
 
     public RedisDelayComponent() {}
 
@@ -48,8 +59,10 @@ public class RedisDelayComponent extends HealthCheckComponent {
     protected Endpoint createEndpoint(String uri, String remaining, Map<String, Object> parameters) throws Exception {
         QueueNames.check("queueName", remaining);
         parameters.forEach(RedisDelayComponent::checkNumber);
-        return new RedisDelayEndpoint(
+        RedisDelayEndpoint endpoint = new RedisDelayEndpoint(
                 uri, this, remaining, EndpointOptions.inherit(configuration, parameters.keySet()));
+        endpoint.setOwnOptions(parameters.keySet());
+        return endpoint;
     }
 
     /** Camel reads a whole number as a duration if it cannot read it otherwise: "x" and "" become 0. */
@@ -115,6 +128,21 @@ public class RedisDelayComponent extends HealthCheckComponent {
         return executor;
     }
 
+    /** Timers whose tasks run on the component's threads. */
+    ConsumerTimers timers() {
+        resourcesLock.lock();
+        try {
+            if (clock == null) {
+                clock = getCamelContext()
+                        .getExecutorServiceManager()
+                        .newSingleThreadScheduledExecutor(this, "RedisDelayTimer");
+            }
+            return new ComponentTimers(clock, this::goOn);
+        } finally {
+            resourcesLock.unlock();
+        }
+    }
+
     /** Goes on with a task on a thread of the component; on this one if those have been stopped already. */
     void goOn(Runnable task) {
         ExecutorService threads = isStoppingOrStopped() ? executor : executor();
@@ -134,15 +162,21 @@ public class RedisDelayComponent extends HealthCheckComponent {
         super.doStop();
         RedisDelayClients open;
         ExecutorService threads;
+        ScheduledExecutorService timers;
         resourcesLock.lock();
         try {
             open = clients;
             threads = executor;
+            timers = clock;
             own = null;
             clients = null;
             executor = null;
+            clock = null;
         } finally {
             resourcesLock.unlock();
+        }
+        if (timers != null) {
+            getCamelContext().getExecutorServiceManager().shutdownNow(timers);
         }
         if (open != null) {
             // First: sends the last acknowledgements and ends what waits for an answer.

@@ -3,8 +3,6 @@ package io.github.redisdelay.camel;
 
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.ConsumerOptions;
-import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.QueueNames;
 import java.time.Duration;
 import java.util.List;
@@ -58,17 +56,41 @@ public class RedisDelayConfiguration implements Cloneable {
     @UriParam(label = "producer")
     private String deliverAt;
 
-    @UriParam(label = "producer", defaultValue = "schedule", enums = "schedule,cancel,reschedule")
+    @UriParam(
+            label = "producer",
+            defaultValue = "schedule",
+            enums = "schedule,cancel,reschedule,promote,get,list,stats,pause,resume,redrive,purge")
     private String operation = "schedule";
 
     @UriParam(label = "producer", defaultValue = "reject", enums = "reject,ignore,replace")
     private String onDuplicate = "reject";
 
-    @UriParam(label = "producer", defaultValue = "false")
+    @UriParam(label = "common", defaultValue = "false")
     private boolean batching;
 
     @UriParam(label = "producer,advanced", defaultValue = "1048576")
     private int maximumMessageSize = 1024 * 1024;
+
+    @UriParam(label = "producer", defaultValue = "0")
+    private int priority;
+
+    @UriParam(label = "producer", javaType = "java.time.Duration")
+    private String timeToLive;
+
+    @UriParam(label = "producer", javaType = "java.time.Duration")
+    private String deduplicationPeriod;
+
+    @UriParam(label = "producer,advanced", defaultValue = "0")
+    private long maximumQueueLength;
+
+    @UriParam(label = "producer", defaultValue = "100")
+    private int limit = 100;
+
+    @UriParam(label = "producer,advanced")
+    private String exceptionClass;
+
+    @UriParam(label = "common", enums = "delayed,leased,dead")
+    private String state;
 
     @UriParam(label = "consumer", defaultValue = "1")
     private int concurrentConsumers = 1;
@@ -106,6 +128,21 @@ public class RedisDelayConfiguration implements Cloneable {
     @UriParam(label = "consumer", defaultValue = "true")
     private boolean deadLetter = true;
 
+    @UriParam(label = "consumer", defaultValue = "dead", enums = "dead,drop")
+    private String onExpiry = "dead";
+
+    @UriParam(label = "consumer", javaType = "java.time.Duration")
+    private String deadLetterRetention;
+
+    @UriParam(label = "consumer", defaultValue = "0")
+    private long maximumDeadLetters;
+
+    @UriParam(label = "consumer", defaultValue = "100")
+    private int batchSize = 100;
+
+    @UriParam(label = "consumer", defaultValue = "1s", javaType = "java.time.Duration")
+    private String batchTimeout = "1s";
+
     public RedisDelayConfiguration copy() {
         try {
             return (RedisDelayConfiguration) clone();
@@ -129,21 +166,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     ProducerSettings producerSettings() {
-        if (delay != null && deliverAt != null) {
-            throw new IllegalArgumentException("options 'delay' (" + delay + ") and 'deliverAt' (" + deliverAt
-                    + ") are both set: set one of them");
-        }
-        DueTime due = null;
-        if (delay != null) {
-            due = DueTime.after(Durations.parse("option 'delay'", delay));
-        } else if (deliverAt != null) {
-            due = DueTime.at(Durations.instant("option 'deliverAt'", deliverAt));
-        }
-        return new ProducerSettings(
-                due,
-                RedisDelayOperation.of("option 'operation'", operation),
-                Names.constant(DuplicatePolicy.class, "option 'onDuplicate'", onDuplicate),
-                batching);
+        return ProducerSettings.of(this);
     }
 
     ConsumerOptions consumerOptions() {
@@ -312,8 +335,10 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * What the producer does: schedule stores a message; cancel removes the one with the id of the header
-     * CamelRedisDelayScheduleId, reschedule changes its due time. The header CamelRedisDelayOperation wins over it.
+     * What the producer does: schedule stores a message; cancel removes those with the ids of the header
+     * CamelRedisDelayScheduleId, reschedule changes their due time, promote makes them (or, without an id, all) due now; get,
+     * list and stats look; pause and resume hold for all consumers; redrive moves dead letters back, purge removes them (one,
+     * several, or all). The header CamelRedisDelayOperation wins over it.
      */
     public void setOperation(String operation) {
         this.operation = operation;
@@ -324,7 +349,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * What happens to a message whose id is pending or being delivered: reject fails with a DuplicateMessageException, ignore
+     * What happens to a message whose id is pending, being delivered, or remembered (see deduplicationPeriod): reject fails with a DuplicateMessageException, ignore
      * keeps the stored message, replace puts the new body and due time in its place. An exchange that is itself the delivery
      * of this id always replaces it.
      */
@@ -337,7 +362,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * Whether a body that is a List is scheduled element by element in one go. An element is a body, or a Message or Exchange
+     * On a consumer: whether to route messages in batches, each a List of Messages in one exchange, acknowledged as one (see
+     * batchSize and batchTimeout). On a producer: whether a body that is a List is scheduled element by element in one go. An element is a body, or a Message or Exchange
      * with headers of its own; the header CamelRedisDelayMessageId is then a List of ids. If some fail, the others are
      * scheduled and the exchange fails with a BatchScheduleException that lists them. Other bodies are scheduled as they are.
      */
@@ -482,5 +508,142 @@ public class RedisDelayConfiguration implements Cloneable {
      */
     public void setDeadLetter(boolean deadLetter) {
         this.deadLetter = deadLetter;
+    }
+
+    public int getPriority() {
+        return priority;
+    }
+
+    /**
+     * The priority of messages, 0 to 9: among due messages, the highest is delivered first. The header CamelRedisDelayPriority
+     * wins over it.
+     */
+    public void setPriority(int priority) {
+        this.priority = priority;
+    }
+
+    public String getTimeToLive() {
+        return timeToLive;
+    }
+
+    /**
+     * For how long after it is due a message may be delivered, 1 ms or more; without it for ever. What is not delivered by then
+     * is expired (see onExpiry). The header CamelRedisDelayTimeToLive wins over it.
+     */
+    public void setTimeToLive(String timeToLive) {
+        this.timeToLive = timeToLive;
+    }
+
+    public String getDeduplicationPeriod() {
+        return deduplicationPeriod;
+    }
+
+    /**
+     * For how long after a message was acknowledged or expired its id stays a duplicate, 1 ms or more; without it not at all. A
+     * cancelled one is free at once. Takes about 110 bytes of Redis memory and the id for each until the period is over. The header
+     * CamelRedisDelayDeduplicationPeriod wins over it.
+     */
+    public void setDeduplicationPeriod(String deduplicationPeriod) {
+        this.deduplicationPeriod = deduplicationPeriod;
+    }
+
+    public long getMaximumQueueLength() {
+        return maximumQueueLength;
+    }
+
+    /**
+     * How many messages the queue may hold, pending and being delivered, for another one to be stored; 0 for any number. Then the
+     * exchange fails with a QueueFullException. Dead letters do not count.
+     */
+    public void setMaximumQueueLength(long maximumQueueLength) {
+        this.maximumQueueLength = maximumQueueLength;
+    }
+
+    public int getLimit() {
+        return limit;
+    }
+
+    /** How many messages the operation list gives at the most, 1 to 256. */
+    public void setLimit(int limit) {
+        this.limit = limit;
+    }
+
+    public String getExceptionClass() {
+        return exceptionClass;
+    }
+
+    /**
+     * Only dead letters that failed with this exception (the name of its class, such as java.net.ConnectException) are redriven
+     * or purged. The header CamelRedisDelayExceptionClass wins over it.
+     */
+    public void setExceptionClass(String exceptionClass) {
+        this.exceptionClass = exceptionClass;
+    }
+
+    public String getState() {
+        return state;
+    }
+
+    /**
+     * Which messages are meant. On a consumer: dead consumes the dead letters of the queue. On a producer: what the operation list
+     * gives, delayed (the default), leased or dead ones; and with dead, the operations get, stats, cancel, reschedule, promote,
+     * pause and resume are about the dead letters.
+     */
+    public void setState(String state) {
+        this.state = state;
+    }
+
+    public String getOnExpiry() {
+        return onExpiry;
+    }
+
+    /**
+     * What becomes of a message that was not delivered within its time to live: dead keeps it among the dead letters, drop drops,
+     * counts and logs it.
+     */
+    public void setOnExpiry(String onExpiry) {
+        this.onExpiry = onExpiry;
+    }
+
+    public String getDeadLetterRetention() {
+        return deadLetterRetention;
+    }
+
+    /**
+     * For how long dead letters are kept, 1 ms or more; without it for ever. Older ones are dropped, counted and logged by the
+     * consumers that have this option.
+     */
+    public void setDeadLetterRetention(String deadLetterRetention) {
+        this.deadLetterRetention = deadLetterRetention;
+    }
+
+    public long getMaximumDeadLetters() {
+        return maximumDeadLetters;
+    }
+
+    /**
+     * How many dead letters are kept; 0 for any number. The oldest ones beyond it are dropped, counted and logged by the
+     * consumers that have this option.
+     */
+    public void setMaximumDeadLetters(long maximumDeadLetters) {
+        this.maximumDeadLetters = maximumDeadLetters;
+    }
+
+    public int getBatchSize() {
+        return batchSize;
+    }
+
+    /** With batching=true: how many messages an exchange has at the most, 1 to 256. */
+    public void setBatchSize(int batchSize) {
+        this.batchSize = batchSize;
+    }
+
+    public String getBatchTimeout() {
+        return batchTimeout;
+    }
+
+    /** With batching=true: for how long an exchange waits for more messages after its first one. */
+    public void setBatchTimeout(String batchTimeout) {
+        this.batchTimeout = batchTimeout;
     }
 }

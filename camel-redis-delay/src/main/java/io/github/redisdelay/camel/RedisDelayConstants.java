@@ -33,17 +33,17 @@ public final class RedisDelayConstants {
     @Metadata(
             label = "producer",
             description =
-                    "The id to schedule, cancel or reschedule a message under, at most 256 bytes. Needed to cancel and"
-                            + " reschedule; generated and time-ordered when a message is scheduled without one.",
+                    "The id to schedule a message under, or to find it by, at most 256 bytes. Generated and time-ordered when a"
+                            + " message is scheduled without one. For cancel, reschedule, promote, redrive and purge it may be a"
+                            + " Collection of ids.",
             javaType = "String")
     public static final String SCHEDULE_ID = "CamelRedisDelayScheduleId";
 
     @Metadata(
             label = "producer",
-            description =
-                    "What to do: schedule, cancel or reschedule. Wins over the option operation. Removed after it was done.",
+            description = "What to do. Wins over the option operation. Removed after it was done.",
             javaType = "String",
-            enums = "schedule,cancel,reschedule")
+            enums = "schedule,cancel,reschedule,promote,get,list,stats,pause,resume,redrive,purge")
     public static final String OPERATION = "CamelRedisDelayOperation";
 
     @Metadata(
@@ -80,10 +80,11 @@ public final class RedisDelayConstants {
     @Metadata(
             label = "producer",
             description =
-                    "Where the message was when it was cancelled or rescheduled: delayed, leased (it is being delivered) or none."
-                            + " Set as a result of these operations.",
+                    "Where the message was when it was cancelled, rescheduled, promoted, redriven or purged: delayed, leased (it is"
+                            + " being delivered), dead or none. Set as a result of these operations; for several ids a List in their"
+                            + " order.",
             javaType = "String",
-            enums = "delayed,leased,none")
+            enums = "delayed,leased,dead,none")
     public static final String PREVIOUS_STATE = "CamelRedisDelayPreviousState";
 
     @Metadata(
@@ -97,6 +98,192 @@ public final class RedisDelayConstants {
             description = "How late the delivery was when it was handed to the route, in milliseconds.",
             javaType = "long")
     public static final String LATENESS = "CamelRedisDelayLateness";
+
+    @Metadata(
+            label = "producer",
+            description =
+                    "The priority of the message to schedule, 0 to 9: among due messages, the highest is delivered"
+                            + " first. Wins over the option priority. Removed after the message was stored.",
+            javaType = "int")
+    public static final String PRIORITY = "CamelRedisDelayPriority";
+
+    @Metadata(
+            label = "producer",
+            description = "For how long after it is due the message may be delivered: a java.time.Duration, a number of"
+                    + " milliseconds, or text such as 30m. After that it is expired. Wins over the option timeToLive."
+                    + " Removed after the message was stored.",
+            javaType = "java.time.Duration")
+    public static final String TIME_TO_LIVE = "CamelRedisDelayTimeToLive";
+
+    @Metadata(
+            label = "producer",
+            description = "For how long after the message was acknowledged or expired its id stays a duplicate: a"
+                    + " java.time.Duration, a number of milliseconds, or text such as 1h. Wins over the option"
+                    + " deduplicationPeriod. Removed after the message was stored.",
+            javaType = "java.time.Duration")
+    public static final String DEDUPLICATION_PERIOD = "CamelRedisDelayDeduplicationPeriod";
+
+    @Metadata(
+            label = "producer",
+            description = "The maximumRedeliveries of the message to schedule, in the place of its consumer's option."
+                    + " Removed after the message was stored.",
+            javaType = "int")
+    public static final String MAXIMUM_REDELIVERIES = "CamelRedisDelayMaximumRedeliveries";
+
+    @Metadata(
+            label = "producer",
+            description =
+                    "The redeliveryDelay of the message to schedule, in the place of its consumer's option. Removed"
+                            + " after the message was stored.",
+            javaType = "java.time.Duration")
+    public static final String REDELIVERY_DELAY = "CamelRedisDelayRedeliveryDelay";
+
+    @Metadata(
+            label = "producer",
+            description = "The backOffMultiplier of the message to schedule, in the place of its consumer's option."
+                    + " Removed after the message was stored.",
+            javaType = "double")
+    public static final String BACK_OFF_MULTIPLIER = "CamelRedisDelayBackOffMultiplier";
+
+    @Metadata(
+            label = "producer",
+            description =
+                    "The maximumRedeliveryDelay of the message to schedule, in the place of its consumer's option."
+                            + " Removed after the message was stored.",
+            javaType = "java.time.Duration")
+    public static final String MAXIMUM_REDELIVERY_DELAY = "CamelRedisDelayMaximumRedeliveryDelay";
+
+    @Metadata(
+            label = "producer",
+            description = "The redeliveryDelays of the message to schedule, such as 15s,3m,10m, in the place of its"
+                    + " consumer's options. Without CamelRedisDelayMaximumRedeliveries their number is the maximum."
+                    + " Removed after the message was stored.",
+            javaType = "String")
+    public static final String REDELIVERY_DELAYS = "CamelRedisDelayRedeliveryDelays";
+
+    @Metadata(
+            label = "consumer",
+            description = "To be set by a route, as header or exchange property: deliver this message again after this"
+                    + " delay, whether the exchange failed or not, in the place of the delay that the redelivery policy"
+                    + " would take. Attempts count as always.",
+            javaType = "java.time.Duration")
+    public static final String RETRY_AFTER = "CamelRedisDelayRetryAfter";
+
+    @Metadata(
+            label = "consumer",
+            description = "To be set by a route, as header or exchange property: give this message up and keep it among"
+                    + " the dead letters, for this reason. On a dead letter: why it is one, where that is not just a"
+                    + " failure.",
+            javaType = "String")
+    public static final String DEAD_LETTER_REASON = "CamelRedisDelayDeadLetterReason";
+
+    @Metadata(
+            label = "consumer",
+            description = "Why the message is delivered again: failed (or the route asked for it), leaseEnded (its"
+                    + " consumer died, was cut off or worked for too long), released (it was given back without having"
+                    + " been begun). Missing in a first delivery.",
+            javaType = "String",
+            enums = "failed,leaseEnded,released")
+    public static final String REDELIVERY_REASON = "CamelRedisDelayRedeliveryReason";
+
+    @Metadata(
+            label = "common",
+            description = "The priority of the message, 0 to 9: set by the consumer, and by the operation get.",
+            javaType = "int")
+    public static final String MESSAGE_PRIORITY = "CamelRedisDelayMessagePriority";
+
+    @Metadata(
+            label = "producer",
+            description = "Where the message is that was asked for by the operation get: delayed, leased (it is being"
+                    + " delivered), dead or none.",
+            javaType = "String",
+            enums = "delayed,leased,dead,none")
+    public static final String MESSAGE_STATE = "CamelRedisDelayState";
+
+    @Metadata(
+            label = "producer",
+            description =
+                    "When the lease of a message that is being delivered ends, by the Redis server's clock, in milliseconds since"
+                            + " 1970: set by the operation get.",
+            javaType = "long")
+    public static final String LEASE_END = "CamelRedisDelayLeaseEnd";
+
+    @Metadata(
+            label = "producer",
+            description = "The host, route and process that a message is being delivered to: set by the operation get.",
+            javaType = "String")
+    public static final String HOLDER = "CamelRedisDelayHolder";
+
+    @Metadata(
+            label = "producer",
+            description =
+                    "What cancel, reschedule, promote, redrive or purge did with the message: done, or why nothing"
+                            + " was done: leased (it is being delivered), duplicate (its id is in use), none (there is no such"
+                            + " message). For several ids a List in their order.",
+            javaType = "String",
+            enums = "done,leased,duplicate,none")
+    public static final String RESULT = "CamelRedisDelayResult";
+
+    @Metadata(
+            label = "producer",
+            description =
+                    "How many messages cancel, reschedule, promote, redrive or purge changed, or how many list gave.",
+            javaType = "long")
+    public static final String COUNT = "CamelRedisDelayCount";
+
+    @Metadata(
+            label = "producer",
+            description = "Where the next page of the operation list begins: set as a result as long as there are more,"
+                    + " and read by the next list. Without it, a list begins with the first message.",
+            javaType = "String")
+    public static final String CURSOR = "CamelRedisDelayCursor";
+
+    @Metadata(
+            label = "producer",
+            description = "Only dead letters that failed with this exception (the name of its class) are redriven or"
+                    + " purged. Wins over the option exceptionClass. Removed after it was done.",
+            javaType = "String")
+    public static final String EXCEPTION_CLASS = "CamelRedisDelayExceptionClass";
+
+    @Metadata(
+            label = "common",
+            description =
+                    "The id of a dead letter, which is what the operations redrive and purge take: set by a consumer"
+                            + " of dead letters, by the operation get, and as a result of operations on dead letters (there"
+                            + " CamelRedisDelayMessageId is the id of the message).",
+            javaType = "String")
+    public static final String DEAD_LETTER_ID = "CamelRedisDelayDeadLetterId";
+
+    @Metadata(
+            label = "common",
+            description = "The class of the exception with which the last delivery failed: set by the consumer on a"
+                    + " message that failed before and on a dead letter, and by the operation get.",
+            javaType = "String")
+    public static final String FAILURE_EXCEPTION = "CamelRedisDelayFailureException";
+
+    @Metadata(
+            label = "common",
+            description = "The message of the exception with which the last delivery failed.",
+            javaType = "String")
+    public static final String FAILURE_MESSAGE = "CamelRedisDelayFailureMessage";
+
+    @Metadata(label = "common", description = "The route in which the last delivery failed.", javaType = "String")
+    public static final String FAILURE_ROUTE_ID = "CamelRedisDelayFailureRouteId";
+
+    @Metadata(label = "common", description = "The host on which the last delivery failed.", javaType = "String")
+    public static final String FAILURE_HOST = "CamelRedisDelayFailureHost";
+
+    @Metadata(
+            label = "common",
+            description = "Which delivery of the message failed: how many attempts there were until then.",
+            javaType = "int")
+    public static final String FAILURE_ATTEMPTS = "CamelRedisDelayFailureAttempts";
+
+    @Metadata(
+            label = "common",
+            description = "When the last delivery failed, by the clock of its host, in milliseconds since 1970.",
+            javaType = "long")
+    public static final String FAILURE_TIME = "CamelRedisDelayFailureTime";
 
     private RedisDelayConstants() {}
 }

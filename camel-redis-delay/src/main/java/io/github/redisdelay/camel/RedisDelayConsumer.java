@@ -5,16 +5,8 @@ import io.github.redisdelay.camel.RedisDelayClients.OpenClient;
 import io.github.redisdelay.camel.SharedResources.Reference;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
-import io.github.redisdelay.queue.Delivery;
-import io.github.redisdelay.queue.DeliveryHandler;
-import io.github.redisdelay.queue.Envelope;
-import io.github.redisdelay.queue.EnvelopeFormatException;
-import java.time.Duration;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.camel.CamelContext;
-import org.apache.camel.Exchange;
 import org.apache.camel.ExtendedStartupListener;
 import org.apache.camel.Processor;
 import org.apache.camel.ShutdownRunningTask;
@@ -23,33 +15,39 @@ import org.apache.camel.api.management.ManagedAttribute;
 import org.apache.camel.api.management.ManagedResource;
 import org.apache.camel.spi.ShutdownAware;
 import org.apache.camel.support.DefaultConsumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Receives due messages and routes each in an exchange of its own. The queue layer decides when to claim; this class makes
- * exchanges of what it claims and ties their completion to the message.
+ * Receives due messages, or the dead letters of a queue, and routes each in an exchange of its own, or several in one. The queue
+ * layer decides when to claim; this class starts and stops it with the route, and {@link ConsumerDeliveries} makes exchanges of
+ * what it claims.
  */
 @ManagedResource(description = "Managed Redis Delay Consumer")
 public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, ShutdownAware {
 
-    private static final Logger LOG = LoggerFactory.getLogger(RedisDelayConsumer.class);
-
-    /** What is under way, by delivery: an exchange may be pooled, so its id is kept instead of the exchange. */
-    private final Map<Delivery, String> underWay = new ConcurrentHashMap<>();
-
+    private final ConsumerSettings settings;
     private final LongAdder received = new LongAdder();
 
     // Set by doStart, cleared by doStop, which Camel calls under this service's lock; read by any thread.
     private volatile Reference<OpenClient> client;
     private volatile DelayQueue queue;
-    private volatile FailureHandler failures;
-    private volatile DelayQueueConsumer claims; // also set when the context has started, under the same lock
+    private volatile DeliveryRules rules;
+    private volatile ConsumerDeliveries deliveries;
+    private volatile DeadLetterTrimmer trimmer;
+    // Also set when the context has started, under the same lock.
+    private volatile DelayQueueConsumer claims;
+    private volatile ClaimSwitch claimSwitch;
+
+    /** Whether the route is suspended. Set under lock, read by whoever lets the claims go on. */
+    private volatile boolean suspended;
 
     private boolean waitsForContext; // guarded by lock: whether the context will tell us that it has started
 
+    /**
+     * @throws IllegalArgumentException if the endpoint's options are not possible for a consumer
+     */
     public RedisDelayConsumer(RedisDelayEndpoint endpoint, Processor processor) {
         super(endpoint, processor);
+        this.settings = endpoint.consumerSettings();
     }
 
     @Override
@@ -68,13 +66,22 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     @Override
     protected void doStart() throws Exception {
         super.doStart();
-        failures = FailureHandlers.create(getEndpoint());
         Reference<OpenClient> opened = getEndpoint().acquireClient();
         try {
-            DelayQueue opening = getEndpoint().queue(opened);
-            StartReport.log(opening, opened.get().address());
+            DelayQueue whole = getEndpoint().queue(opened);
+            DelayQueue opening = settings.deadLetters() ? whole.deadLetters() : whole;
+            StartReport.log(opening, opened.get().address(), settings.deadLetters());
+            DeadLetterTrimmer.Limits limits = settings.limits();
+            trimmer = new DeadLetterTrimmer(
+                    whole.name(),
+                    limits,
+                    () -> whole.trimDeadLetters(limits.retention(), limits.maximum()),
+                    getEndpoint().getComponent().timers());
+            rules = FailureHandlers.create(settings, trimmer::buried);
+            deliveries = new ConsumerDeliveries(this, opened, rules, received);
             client = opened;
             queue = opening;
+            suspended = false;
         } catch (Throwable e) {
             opened.release();
             throw e;
@@ -95,16 +102,29 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         try {
             if (claims == null && queue != null) {
                 DelayQueueConsumer started = queue.consume(
-                        getEndpoint().consumerOptions(),
-                        getEndpoint().getComponent().executor(),
-                        new Handler());
-                if (isSuspendingOrSuspended()) {
-                    started.suspend();
-                }
+                        settings.claims(name()), getEndpoint().getComponent().executor(), deliveries);
+                ConsumerDeliveries with = deliveries;
+                claimSwitch = new ClaimSwitch(started, () -> !suspended && with.wantsMore());
                 claims = started;
+                claimingChanged();
+                trimmer.start();
             }
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** By which people know this consumer among others. */
+    private String name() {
+        return FailureHandlers.HOST + "/" + getRouteId() + "/"
+                + ProcessHandle.current().pid();
+    }
+
+    /** Whether messages should be claimed may have changed. */
+    void claimingChanged() {
+        ClaimSwitch running = claimSwitch;
+        if (running != null) {
+            running.changed();
         }
     }
 
@@ -127,7 +147,9 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     @Override
     protected void doSuspend() throws Exception {
         super.doSuspend();
-        DelayQueueConsumer running = claims;
+        suspended = true;
+        claimingChanged();
+        ConsumerDeliveries running = deliveries;
         if (running != null) {
             running.suspend();
         }
@@ -136,23 +158,35 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     @Override
     protected void doResume() throws Exception {
         super.doResume();
-        DelayQueueConsumer running = claims;
+        ConsumerDeliveries running = deliveries;
         if (running != null) {
             running.resume();
         }
+        suspended = false;
+        claimingChanged();
     }
 
     @Override
     protected void doStop() throws Exception {
         DelayQueueConsumer running = claims;
+        ConsumerDeliveries collecting = deliveries;
+        DeadLetterTrimmer trimming = trimmer;
         Reference<OpenClient> open = client;
         claims = null;
+        claimSwitch = null;
+        deliveries = null;
         queue = null;
         client = null;
+        if (trimming != null) {
+            trimming.stop();
+        }
         if (running != null) {
             // Camel waits for the work under way before it stops a consumer, up to its shutdown timeout. What is still
             // under way now may go on or not: its leases end by themselves, and until then it can be acknowledged.
             running.stop(false);
+        }
+        if (collecting != null) {
+            collecting.suspend();
         }
         if (open != null) {
             open.release();
@@ -180,12 +214,17 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         // Nothing: a forced stop calls this after doStop.
     }
 
+    /** What this consumer does. */
+    ConsumerSettings settings() {
+        return settings;
+    }
+
     /** The running claims, or null. */
     DelayQueueConsumer claims() {
         return claims;
     }
 
-    /** The queue while started, or null. */
+    /** The queue while started, which is that of the dead letters if they are consumed; or null. */
     DelayQueue queue() {
         return queue;
     }
@@ -207,122 +246,42 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     }
 
     @ManagedAttribute(
-            description = "Failed deliveries that are followed by another one, since the route was last started")
+            description =
+                    "Deliveries that failed or asked for another one and are followed by it, since the route was last started")
     public long getRedelivered() {
-        FailureHandler handler = failures;
-        return handler == null ? 0 : handler.redelivered();
+        DeliveryRules counting = rules;
+        return counting == null ? 0 : counting.redelivered();
     }
 
     @ManagedAttribute(description = "Messages moved to the dead letters since the route was last started")
     public long getBuried() {
-        FailureHandler handler = failures;
-        return handler == null ? 0 : handler.buried();
+        DeliveryRules counting = rules;
+        return counting == null ? 0 : counting.buried();
     }
 
     @ManagedAttribute(
             description =
-                    "Messages given up and dropped, because deadLetter is false, since the route was last started")
+                    "Messages given up and dropped, because deadLetter is false or onExpiry is drop, since the route was last"
+                            + " started")
     public long getDiscarded() {
-        FailureHandler handler = failures;
-        return handler == null ? 0 : handler.discarded();
+        DeliveryRules counting = rules;
+        return counting == null ? 0 : counting.discarded();
     }
 
-    /** Works on what the queue layer hands over. */
-    private final class Handler implements DeliveryHandler {
+    @ManagedAttribute(
+            description =
+                    "Messages whose time to live was over before they were delivered, since the route was last started; they"
+                            + " were moved to the dead letters or dropped")
+    public long getExpired() {
+        DeliveryRules counting = rules;
+        return counting == null ? 0 : counting.expired();
+    }
 
-        private final Reference<OpenClient> share = client;
-        private final FailureHandler failureHandler = failures;
-
-        @Override
-        public void handle(Delivery delivery) {
-            long lateness = delivery.lateness().toMillis();
-            // Its acknowledgement may come after the consumer's end: it keeps the client open.
-            Reference<OpenClient> held = share.retain();
-            DeliveryCompletion completion = new DeliveryCompletion(delivery, failureHandler, getRouteId(), () -> {
-                underWay.remove(delivery);
-                held.release(getEndpoint().getComponent()::goOn);
-            });
-            if (isStoppingOrStopped()) {
-                completion.release();
-            } else if (failureHandler.isExceeded(delivery)) {
-                completion.exceeded();
-            } else {
-                route(delivery, lateness, completion);
-            }
-        }
-
-        private void route(Delivery delivery, long lateness, DeliveryCompletion completion) {
-            Envelope envelope;
-            try {
-                envelope = Envelope.decode(delivery.body());
-            } catch (EnvelopeFormatException e) {
-                completion.unreadable(e);
-                return;
-            }
-            Exchange exchange;
-            try {
-                exchange = createExchange(true);
-                DeliveryExchange.fill(
-                        exchange, completion, envelope, lateness, getEndpoint().mapper());
-                exchange.getExchangeExtension().addOnCompletion(completion.watch());
-                underWay.put(delivery, exchange.getExchangeId());
-            } catch (Throwable e) {
-                // A header filter of the user's, most likely.
-                completion.failedBeforeRouting(e);
-                handleException("queue '" + delivery.queue() + "': no exchange could be made of a message", e);
-                return;
-            }
-            received.increment();
-            getAsyncProcessor().process(exchange, defaultConsumerCallback(exchange, true));
-        }
-
-        @Override
-        public void extensionLimitReached(Delivery delivery, Duration age) {
-            LOG.warn(
-                    "{} has been worked on for {} on route '{}' (exchange {}): its lease is not extended any more, and it will"
-                            + " be delivered again when that ends. Option 'maximumVisibilityExtension' is the limit",
-                    delivery,
-                    QueueReport.text(age),
-                    getRouteId(),
-                    underWay.get(delivery));
-        }
-
-        @Override
-        public void overdueWhileFull(Duration age, Delivery longestRunning) {
-            LOG.warn(
-                    "queue '{}': a message has been due for {} while route '{}' works on as many as it may ({}). The longest"
-                            + " running is {}, exchange {}, claimed {} ago",
-                    longestRunning.queue(),
-                    QueueReport.text(age),
-                    getRouteId(),
-                    getEndpoint().consumerOptions().concurrentConsumers(),
-                    longestRunning,
-                    underWay.get(longestRunning),
-                    QueueReport.text(sinceClaim(longestRunning)));
-        }
-
-        /** The lateness grows with the time since the claim. */
-        private Duration sinceClaim(Delivery delivery) {
-            return delivery.lateness()
-                    .minus(QueueReport.micros(Math.max(0, delivery.claimedMicros() - delivery.dueMicros())));
-        }
-
-        @Override
-        public void claimsFailing(Throwable error) {
-            if (error == null) {
-                LOG.info(
-                        "queue '{}': messages can be received from {} again",
-                        getEndpoint().getQueueName(),
-                        address());
-                return;
-            }
-            // The exception handler may route an exchange, which takes its time.
-            getEndpoint()
-                    .getComponent()
-                    .goOn(() -> handleException(
-                            "queue '" + getEndpoint().getQueueName() + "': no message can be received from " + address()
-                                    + ", trying again until it works",
-                            error));
-        }
+    @ManagedAttribute(
+            description =
+                    "Dead letters dropped as deadLetterRetention and maximumDeadLetters say, since the route was last started")
+    public long getDeadLettersDropped() {
+        DeadLetterTrimmer trimming = trimmer;
+        return trimming == null ? 0 : trimming.dropped();
     }
 }

@@ -8,6 +8,8 @@ import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.QueueNames;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.apache.camel.AfterPropertiesConfigured;
 import org.apache.camel.AsyncEndpoint;
 import org.apache.camel.CamelContext;
@@ -59,6 +61,11 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     @UriParam
     private final RedisDelayConfiguration configuration;
 
+    /** The names of the options that this endpoint's own URI sets. */
+    private final Set<String> ownOptions = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+
+    private final QueueFigures figures = new QueueFigures(this, System::nanoTime);
+
     // What the options mean: read once, before the endpoint is used.
     private Resolved resolved;
 
@@ -76,6 +83,11 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         super(uri, component);
         this.queueName = QueueNames.check("queueName", queueName);
         this.configuration = configuration;
+    }
+
+    /** Notes which options the URI sets; the others are the component's. */
+    void setOwnOptions(Set<String> names) {
+        ownOptions.addAll(names);
     }
 
     @Override
@@ -157,6 +169,28 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         return resolved.retries();
     }
 
+    /**
+     * What a consumer does.
+     *
+     * @throws IllegalArgumentException if the options are not possible for one
+     */
+    ConsumerSettings consumerSettings() {
+        return ConsumerSettings.of(configuration, ownOptions);
+    }
+
+    /**
+     * What a polling consumer does.
+     *
+     * @throws IllegalArgumentException if the options are not possible for one
+     */
+    ConsumerSettings pollingSettings() {
+        if (configuration.isBatching() && ownOptions.contains("batching")) {
+            throw new IllegalArgumentException("option 'batching' is set on an endpoint that is polled, which gives one"
+                    + " message at a time: remove it, or consume from the endpoint in a route");
+        }
+        return consumerSettings();
+    }
+
     MessageMapper mapper() {
         return resolved.mapper();
     }
@@ -169,6 +203,49 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     @ManagedAttribute(description = "What the Redis keys of the queue begin with")
     public String getKeyPrefix() {
         return configuration.getKeyPrefix();
+    }
+
+    @ManagedAttribute(description = "Messages that wait, due ones included")
+    public long getDelayed() {
+        return figures.get().delayed();
+    }
+
+    @ManagedAttribute(description = "Messages that are due and not being delivered")
+    public long getOverdue() {
+        return figures.get().overdue();
+    }
+
+    @ManagedAttribute(description = "Messages that are being delivered, by any consumer")
+    public long getLeased() {
+        return figures.get().leased();
+    }
+
+    @ManagedAttribute(description = "Dead letters")
+    public long getDead() {
+        return figures.get().dead();
+    }
+
+    @ManagedAttribute(
+            description = "For how long the oldest message has been due that is not being delivered, in milliseconds")
+    public long getOldestOverdueMillis() {
+        return figures.get().oldestOverdueMicros() / 1000;
+    }
+
+    @ManagedAttribute(
+            description = "In how many milliseconds the next message is due that is not due yet; -1 if there is none")
+    public long getNextDueMillis() {
+        long micros = figures.get().nextDueMicros();
+        return micros < 0 ? -1 : (micros + 999) / 1000;
+    }
+
+    @ManagedAttribute(description = "Consumers of the queue that were seen lately, anywhere")
+    public int getConsumers() {
+        return figures.get().consumers();
+    }
+
+    @ManagedAttribute(description = "Whether the queue is paused")
+    public boolean isPaused() {
+        return figures.get().paused();
     }
 
     public RedisDelayConfiguration getConfiguration() {

@@ -87,6 +87,12 @@ final class RedisDelayHealthCheck implements HealthCheck {
             QueueStats stats = queue.stats().get(STATS_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
             result.detail("redis.oldest.overdue.millis", stats.oldestOverdueMicros() / 1000);
             result.detail("redis.overdue", stats.overdue());
+            result.detail("redis.consumers", stats.consumers());
+            result.detail("redis.paused", stats.paused());
+            if (stats.paused() || (stats.overdue() > 0 && stats.consumers() == 0)) {
+                result.message("queue '" + consumer.getEndpoint().getQueueName() + "': "
+                        + (stats.paused() ? "paused, " : "") + QueueReport.overdue(stats, "nobody listens"));
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {

@@ -8,7 +8,23 @@ public enum RedisDelayOperation {
     /** Removes the message with the given id, whatever its state. */
     cancel,
     /** Changes the due time of a message that is not being delivered. */
-    reschedule;
+    reschedule,
+    /** Makes a message due now, or all that wait. */
+    promote,
+    /** Looks at the message with the given id. */
+    get,
+    /** Looks at messages, page by page. */
+    list,
+    /** Reads the queue's figures. */
+    stats,
+    /** Stops deliveries to all consumers everywhere. */
+    pause,
+    /** Ends a pause. */
+    resume,
+    /** Moves dead letters back into the queue. */
+    redrive,
+    /** Removes dead letters. */
+    purge;
 
     /**
      * Reads an operation.

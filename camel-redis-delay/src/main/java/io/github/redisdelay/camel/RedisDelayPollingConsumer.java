@@ -3,11 +3,10 @@ package io.github.redisdelay.camel;
 
 import io.github.redisdelay.camel.RedisDelayClients.OpenClient;
 import io.github.redisdelay.camel.SharedResources.Reference;
+import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueReceiver;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
-import io.github.redisdelay.queue.Envelope;
-import io.github.redisdelay.queue.EnvelopeFormatException;
 import java.time.Duration;
 import org.apache.camel.DynamicPollingConsumer;
 import org.apache.camel.Exchange;
@@ -28,14 +27,20 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
 
     private static final Logger LOG = LoggerFactory.getLogger(RedisDelayPollingConsumer.class);
 
+    private final ConsumerSettings settings;
+
     // Set by doStart, cleared by doStop; read by the callers' threads.
     private volatile Opened opened;
 
     /** What a started consumer works with. */
-    private record Opened(Reference<OpenClient> client, DelayQueueReceiver receiver, FailureHandler failures) {}
+    private record Opened(Reference<OpenClient> client, DelayQueueReceiver receiver, DeliveryRules rules) {}
 
+    /**
+     * @throws IllegalArgumentException if the endpoint's options are not possible for a polling consumer
+     */
     public RedisDelayPollingConsumer(RedisDelayEndpoint endpoint) {
         super(endpoint);
+        this.settings = endpoint.pollingSettings();
     }
 
     @Override
@@ -98,7 +103,7 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
                 if (exchange != null) {
                     return exchange;
                 }
-                // It went to the dead letters: the next one, within the same time.
+                // It was given up or put off: the next one, within the same time.
                 if (timeout != null) {
                     left = Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
                 }
@@ -109,37 +114,27 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
         }
     }
 
-    /** The exchange of a delivery, or null if it was given up. */
+    /** The exchange of a delivery, or null if it was given up or put off. */
     private Exchange begin(Delivery delivery, Opened with, Exchange current) {
         Reference<OpenClient> held = with.client().retain();
-        DeliveryCompletion completion = new DeliveryCompletion(
-                delivery,
-                with.failures(),
-                current == null ? null : current.getFromRouteId(),
-                () -> held.release(getEndpoint().getComponent()::goOn));
-        if (with.failures().isExceeded(delivery)) {
-            completion.exceeded();
+        ReceivedMessage message = with.rules()
+                .admit(
+                        delivery,
+                        current == null ? null : current.getFromRouteId(),
+                        () -> held.release(getEndpoint().getComponent()::goOn));
+        if (message == null) {
             return null;
         }
-        Envelope envelope;
-        try {
-            envelope = Envelope.decode(delivery.body());
-        } catch (EnvelopeFormatException e) {
-            completion.unreadable(e);
-            return null;
-        }
+        ExchangeCompletion completion = new ExchangeCompletion(message.completion());
         try {
             Exchange exchange = getEndpoint().createExchange();
-            DeliveryExchange.fill(
-                    exchange,
-                    completion,
-                    envelope,
-                    delivery.lateness().toMillis(),
-                    getEndpoint().mapper());
+            HeldDeliveries holds =
+                    DeliveryExchange.fill(exchange, message, getEndpoint().mapper());
+            exchange.getExchangeExtension().addOnCompletion(completion);
             if (current != null) {
                 // Camel merges body and headers and hands over the completion, and the properties only if the
                 // aggregation strategy wants them.
-                HeldDeliveries.add(current, completion);
+                HeldDeliveries.add(current, message, holds.reason());
                 exchange.setProperty(HeldDeliveries.PROPERTY, current.getProperty(HeldDeliveries.PROPERTY));
             }
             return exchange;
@@ -152,10 +147,10 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
     @Override
     protected void doStart() throws Exception {
         Reference<OpenClient> client = getEndpoint().acquireClient();
+        DelayQueue whole = getEndpoint().queue(client);
+        DelayQueue queue = settings.deadLetters() ? whole.deadLetters() : whole;
         opened = new Opened(
-                client,
-                getEndpoint().queue(client).receiver(getEndpoint().consumerOptions(), new Listener()),
-                FailureHandlers.create(getEndpoint()));
+                client, queue.receiver(settings.claims(), new Listener()), FailureHandlers.create(settings, () -> {}));
     }
 
     @Override

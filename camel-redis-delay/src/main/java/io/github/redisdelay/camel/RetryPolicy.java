@@ -51,6 +51,22 @@ record RetryPolicy(
         }
     }
 
+    /**
+     * This policy with what a message says in the place of it.
+     *
+     * @param own a {@link MessageRetryPolicy} as it is stored
+     * @throws IllegalArgumentException if that cannot be read
+     */
+    RetryPolicy with(String own) {
+        return MessageRetryPolicy.parse(own).over(this);
+    }
+
+    /** The same delays for any number of redeliveries. */
+    RetryPolicy withoutLimit() {
+        return new RetryPolicy(
+                -1, redeliveryDelay, backOffMultiplier, maximumRedeliveryDelay, redeliveryJitter, redeliveryDelays);
+    }
+
     /** Whether no delivery may follow after this attempt has failed. */
     boolean isLast(int attempt) {
         return maximumRedeliveries >= 0 && attempt > maximumRedeliveries;

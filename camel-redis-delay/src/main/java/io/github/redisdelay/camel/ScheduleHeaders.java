@@ -2,19 +2,59 @@
 package io.github.redisdelay.camel;
 
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.Envelope;
 import io.github.redisdelay.queue.ScheduleRequest;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.List;
 import org.apache.camel.Message;
 
-/** Reads what the headers of a message ask of the producer. */
-final class ScheduleHeaders {
+/**
+ * What the headers of a message ask of the producer. Its own headers win over those of the batch that it is in, and these over
+ * the options.
+ *
+ * @param own the message
+ * @param outer the message whose body is the batch; the same as {@code own} if there is no batch
+ * @param options what holds where neither says anything
+ */
+record ScheduleHeaders(Message own, Message outer, ProducerSettings options) {
 
     private static final String DELAY = "header '" + RedisDelayConstants.DELAY + "'";
     private static final String DELIVER_AT = "header '" + RedisDelayConstants.DELIVER_AT + "'";
 
-    private ScheduleHeaders() {}
+    /** What is used up once it was done, and must not direct the next step of the route. */
+    private static final List<String> USED_UP = List.of(
+            RedisDelayConstants.DELAY,
+            RedisDelayConstants.DELIVER_AT,
+            RedisDelayConstants.OPERATION,
+            RedisDelayConstants.PRIORITY,
+            RedisDelayConstants.TIME_TO_LIVE,
+            RedisDelayConstants.DEDUPLICATION_PERIOD,
+            RedisDelayConstants.MAXIMUM_REDELIVERIES,
+            RedisDelayConstants.REDELIVERY_DELAY,
+            RedisDelayConstants.BACK_OFF_MULTIPLIER,
+            RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY,
+            RedisDelayConstants.REDELIVERY_DELAYS,
+            RedisDelayConstants.EXCEPTION_CLASS);
 
     /**
-     * When the message is due, or null if its headers say nothing about that.
+     * When the message is due.
+     *
+     * @throws IllegalArgumentException naming the header and its value
+     */
+    DueTime due() {
+        DueTime due = due(own);
+        if (due == null && own != outer) {
+            due = due(outer);
+        }
+        if (due == null) {
+            due = options.due();
+        }
+        return due == null ? DueTime.now() : due;
+    }
+
+    /**
+     * When a message is due, or null if its headers say nothing about that.
      *
      * @throws IllegalArgumentException naming the header and its value
      */
@@ -31,6 +71,68 @@ final class ScheduleHeaders {
         return deliverAt == null ? null : DueTime.at(Durations.instant(DELIVER_AT, deliverAt));
     }
 
+    /**
+     * The message's priority.
+     *
+     * @throws IllegalArgumentException naming the header and its value
+     */
+    int priority() {
+        Object value = header(RedisDelayConstants.PRIORITY);
+        if (value == null) {
+            return options.priority();
+        }
+        try {
+            int priority = new BigDecimal(value.toString().strip()).intValueExact();
+            if (priority >= 0 && priority <= ScheduleRequest.MAX_PRIORITY) {
+                return priority;
+            }
+        } catch (ArithmeticException | NumberFormatException e) {
+            // told below
+        }
+        throw new IllegalArgumentException("header '" + RedisDelayConstants.PRIORITY + "' is '" + Names.shown(value)
+                + "': it must be from 0 to " + ScheduleRequest.MAX_PRIORITY);
+    }
+
+    /**
+     * What the message brings along.
+     *
+     * @throws IllegalArgumentException naming the header and its value
+     */
+    Envelope.Settings settings() {
+        Duration period = positive(RedisDelayConstants.DEDUPLICATION_PERIOD);
+        Duration timeToLive = positive(RedisDelayConstants.TIME_TO_LIVE);
+        MessageRetryPolicy retries = MessageRetryPolicy.ofHeaders(own);
+        if (retries == null && own != outer) {
+            retries = MessageRetryPolicy.ofHeaders(outer);
+        }
+        Envelope.Settings otherwise = options.message();
+        if (period == null && timeToLive == null && retries == null) {
+            return otherwise;
+        }
+        return new Envelope.Settings(
+                period == null ? otherwise.deduplicationPeriod() : period,
+                timeToLive == null ? otherwise.timeToLive() : timeToLive,
+                retries == null ? null : retries.encode());
+    }
+
+    private Duration positive(String name) {
+        Object value = header(name);
+        if (value == null) {
+            return null;
+        }
+        Duration duration = Durations.of("header '" + name + "'", value);
+        if (duration.toMillis() < 1) {
+            throw new IllegalArgumentException("header '" + name + "' is '" + Names.shown(value)
+                    + "': it must be 1 millisecond or more; remove it for none");
+        }
+        return duration;
+    }
+
+    private Object header(String name) {
+        Object value = own.getHeader(name);
+        return value == null && own != outer ? outer.getHeader(name) : value;
+    }
+
     /** The operation, or the given one if the headers name none. */
     static RedisDelayOperation operation(Message message, RedisDelayOperation otherwise) {
         Object operation = message.getHeader(RedisDelayConstants.OPERATION);
@@ -39,39 +141,8 @@ final class ScheduleHeaders {
                 : RedisDelayOperation.of("header '" + RedisDelayConstants.OPERATION + "'", operation);
     }
 
-    /** The id, or null if there is none. */
-    static String id(Message message) {
-        Object id = message.getHeader(RedisDelayConstants.SCHEDULE_ID);
-        if (id == null) {
-            return null;
-        }
-        if (id instanceof CharSequence || id instanceof Number || id instanceof java.util.UUID) {
-            try {
-                return ScheduleRequest.of(id.toString(), new byte[0], DueTime.now())
-                        .id();
-            } catch (IllegalArgumentException e) {
-                throw new IllegalArgumentException(
-                        "header '" + RedisDelayConstants.SCHEDULE_ID + "': " + e.getMessage(), e);
-            }
-        }
-        throw new IllegalArgumentException("header '" + RedisDelayConstants.SCHEDULE_ID + "' is of type "
-                + id.getClass().getTypeName() + ": give a String");
-    }
-
-    /** The id for an operation that needs one. */
-    static String requiredId(Message message, RedisDelayOperation operation) {
-        String id = id(message);
-        if (id == null) {
-            throw new IllegalArgumentException("operation '" + operation + "' needs the id of a message: set header '"
-                    + RedisDelayConstants.SCHEDULE_ID + "'");
-        }
-        return id;
-    }
-
-    /** What is used up once it was done, and must not direct the next step of the route. */
+    /** Removes what is used up. */
     static void remove(Message message) {
-        message.removeHeader(RedisDelayConstants.DELAY);
-        message.removeHeader(RedisDelayConstants.DELIVER_AT);
-        message.removeHeader(RedisDelayConstants.OPERATION);
+        USED_UP.forEach(message::removeHeader);
     }
 }

@@ -21,14 +21,17 @@ final class StartReport {
     private StartReport() {}
 
     /**
+     * The consumer that starts is not among those that the line counts.
+     *
+     * @param deadLetters whether the queue is that of dead letters
      * @throws RuntimeCamelException naming the address if the queue cannot be read
      */
-    static void log(DelayQueue queue, String address) {
+    static void log(DelayQueue queue, String address, boolean deadLetters) {
         CompletableFuture<QueueStats> stats = queue.stats();
         // INFO may be forbidden to this user; nothing depends on it.
         CompletableFuture<ServerInfo> server = queue.serverInfo().exceptionally(error -> UNKNOWN);
         try {
-            LOG.info(QueueReport.of(queue.name(), address, server.join(), stats.join()));
+            LOG.info(QueueReport.of(queue.name(), deadLetters, address, server.join(), stats.join()));
         } catch (CompletionException e) {
             Throwable cause = e.getCause() instanceof DelayQueueException ? e.getCause() : e;
             throw new RuntimeCamelException("Redis at " + address + " cannot be used: " + cause.getMessage(), cause);

@@ -5,7 +5,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -21,11 +20,6 @@ record ClaimReply(
         long timeMicros, long nextDueMicros, long nextEndMicros, List<ClaimedMessage> messages, List<String> dropped) {
 
     private static final int HEAD_BYTES = 32;
-    /** In front of each body: when it was scheduled. */
-    private static final int SCHEDULED_BYTES = 8;
-
-    private static final int RECORD_BYTES = 40;
-
     /** A message as the claim gave it. */
     record ClaimedMessage(
             String id,
@@ -33,7 +27,8 @@ record ClaimReply(
             byte[] body,
             int attempt,
             int lostLeases,
-            int redeliveryReason,
+            RedeliveryReason redeliveryReason,
+            int priority,
             long scheduledMicros,
             long dueMicros,
             long firstDueMicros,
@@ -64,30 +59,22 @@ record ClaimReply(
         return new ClaimReply(time, nextDue, nextEnd, messages, dropped);
     }
 
-    private static ClaimedMessage message(byte[] id, byte[] stored, byte[] bytes) {
-        ByteBuffer record = little(bytes);
-        record.get();
-        int lost = record.get() & 0xff;
-        int reason = record.get();
-        record.get();
-        int attempts = record.getInt();
-        record.position(record.position() + ClaimId.LENGTH);
-        long due = (long) record.getDouble();
-        long firstDue = (long) record.getDouble();
-        boolean whole = stored.length >= SCHEDULED_BYTES;
+    private static ClaimedMessage message(byte[] id, byte[] bytes, byte[] stateRecord) {
+        StateRecord state = StateRecord.parse(stateRecord);
+        StoredBody stored = StoredBody.parse(bytes, state.firstDueMicros());
         return new ClaimedMessage(
                 new String(id, StandardCharsets.UTF_8),
                 // Another client's id may be no text: only as it came can its message be finished.
                 id,
-                // What is too short was not written by a client of ours: handed on as it is, its reader will refuse it.
-                whole ? Arrays.copyOfRange(stored, SCHEDULED_BYTES, stored.length) : stored,
-                attempts,
-                lost,
-                reason,
-                whole ? (long) little(stored).getDouble() : firstDue,
-                due,
-                firstDue,
-                Arrays.copyOfRange(bytes, RECORD_BYTES, bytes.length));
+                stored.body(),
+                state.attempts(),
+                state.lostLeases(),
+                state.redeliveryReason(),
+                state.priority(),
+                stored.scheduledMicros(),
+                state.dueMicros(),
+                state.firstDueMicros(),
+                state.lastFailure());
     }
 
     private static ByteBuffer little(byte[] bytes) {

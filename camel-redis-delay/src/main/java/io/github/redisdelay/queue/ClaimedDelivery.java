@@ -64,6 +64,11 @@ final class ClaimedDelivery implements Delivery {
     }
 
     @Override
+    public boolean isFrom(DelayQueue other) {
+        return queue instanceof RedisDelayQueue own && other instanceof RedisDelayQueue that && own.isSameAs(that);
+    }
+
+    @Override
     public String id() {
         return message.id();
     }
@@ -86,6 +91,16 @@ final class ClaimedDelivery implements Delivery {
     @Override
     public int lostLeases() {
         return message.lostLeases();
+    }
+
+    @Override
+    public RedeliveryReason redeliveryReason() {
+        return message.redeliveryReason();
+    }
+
+    @Override
+    public int priority() {
+        return message.priority();
     }
 
     @Override
@@ -122,8 +137,8 @@ final class ClaimedDelivery implements Delivery {
     }
 
     @Override
-    public Submission<Settlement> acknowledge() {
-        return finish('a', 0, NOTHING);
+    public Submission<Settlement> acknowledge(Duration remember) {
+        return finish('a', DueTime.toMicros(remember), NOTHING);
     }
 
     @Override
@@ -137,13 +152,21 @@ final class ClaimedDelivery implements Delivery {
     }
 
     @Override
-    public Submission<Settlement> bury(byte[] failure) {
-        return finish('b', 0, bounded(failure));
+    public Submission<Settlement> bury(byte[] failure, Duration remember) {
+        checkNoDeadLetter();
+        return finish('b', DueTime.toMicros(remember), bounded(failure));
     }
 
     @Override
-    public Submission<Settlement> discard() {
-        return finish('x', 0, NOTHING);
+    public Submission<Settlement> discard(Duration remember) {
+        checkNoDeadLetter();
+        return finish('x', DueTime.toMicros(remember), NOTHING);
+    }
+
+    private void checkNoDeadLetter() {
+        if (queue.isDeadLetters()) {
+            throw new IllegalStateException(this + " is a dead letter: acknowledge it, or return it");
+        }
     }
 
     @Override

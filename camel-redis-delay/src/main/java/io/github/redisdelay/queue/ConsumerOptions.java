@@ -14,23 +14,40 @@ import java.util.Objects;
  *     extended, 100 ms or more
  * @param extendVisibility whether the leases of messages being worked on are extended, at a third of their length
  * @param maximumExtension for how long after it was begun a message's lease is extended at the most
+ * @param name by which people know the consumer, shown for the messages that it holds; at most {@value #MAX_NAME_LENGTH}
+ *     characters, longer ones are cut
  */
 public record ConsumerOptions(
         int concurrentConsumers,
         int maxMessagesPerPoll,
         Duration visibilityTimeout,
         boolean extendVisibility,
-        Duration maximumExtension) {
+        Duration maximumExtension,
+        String name) {
 
     /** The most messages that one claim can take. */
     public static final int MAX_MESSAGES = 256;
+
+    /** The longest name of a consumer. */
+    public static final int MAX_NAME_LENGTH = 200;
 
     /** One message at a time, read ahead up to 100, a lease of 30 s that is extended for up to an hour. */
     public static final ConsumerOptions DEFAULTS =
             new ConsumerOptions(1, 100, Duration.ofSeconds(30), true, Duration.ofHours(1));
 
+    /** A consumer without a name of its own. */
+    public ConsumerOptions(
+            int concurrentConsumers,
+            int maxMessagesPerPoll,
+            Duration visibilityTimeout,
+            boolean extendVisibility,
+            Duration maximumExtension) {
+        this(concurrentConsumers, maxMessagesPerPoll, visibilityTimeout, extendVisibility, maximumExtension, "unnamed");
+    }
+
     public ConsumerOptions {
         Objects.requireNonNull(visibilityTimeout, "visibilityTimeout");
+        name = name.length() <= MAX_NAME_LENGTH ? name : name.substring(0, MAX_NAME_LENGTH);
         Objects.requireNonNull(maximumExtension, "maximumExtension");
         if (concurrentConsumers < 1) {
             throw new IllegalArgumentException(

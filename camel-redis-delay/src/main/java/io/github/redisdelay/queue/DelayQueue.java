@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.Predicate;
 
 /**
  * A queue of delayed messages on Redis. A handle: it holds no thread, timer or connection, and handles of the same name
@@ -19,7 +22,8 @@ public interface DelayQueue {
     /**
      * Schedules a message.
      *
-     * @return fails with a {@link DuplicateMessageException} (see {@link DuplicatePolicy}), an
+     * @return fails with a {@link DuplicateMessageException} (see {@link DuplicatePolicy}), a {@link QueueFullException}, a
+     *     {@link StaleDeliveryException} (see {@link ScheduleRequest#supersedes()}), an
      *     {@link IllegalArgumentException} if the due time is beyond the exact range by the Redis server's clock, or a
      *     {@link DelayQueueException}
      */
@@ -33,6 +37,86 @@ public interface DelayQueue {
 
     /** Changes the due time of a pending message, later or earlier. A message being delivered is left alone. */
     Submission<ChangeResult> reschedule(String id, DueTime due);
+
+    /**
+     * Makes a waiting message due now, unless it is due already. A message being delivered is left alone.
+     *
+     * @return its due time is 0 if nothing was found that waits
+     */
+    Submission<ChangeResult> promote(String id);
+
+    /**
+     * The dead letters, as a queue of their own: what was given up waits there, due since it was given up, and can be looked
+     * at, consumed, and removed by {@link #cancel}. Their ids are those of the messages with {@code @} and the time in
+     * microseconds. A delivery of one can only be acknowledged, which removes it, or returned.
+     *
+     * @throws IllegalStateException if this queue is one of dead letters itself
+     */
+    DelayQueue deadLetters();
+
+    /**
+     * Moves a dead letter of this queue back into it, due now, its attempts forgotten.
+     *
+     * @param deadLetterId its id among the {@link #deadLetters()}
+     */
+    Submission<RedriveOutcome> redrive(String deadLetterId);
+
+    /**
+     * Pauses the queue for all consumers everywhere: from then on no claim gives a message. What was claimed before goes on and
+     * can be acknowledged.
+     *
+     * @return whether it was not paused before
+     */
+    Submission<Boolean> pause();
+
+    /**
+     * Ends a pause and wakes the consumers.
+     *
+     * @return whether it was paused before
+     */
+    Submission<Boolean> resume();
+
+    /** Looks at a message, without disturbing it. Empty if it is not in the queue. */
+    CompletableFuture<Optional<StoredMessage>> get(String id);
+
+    /**
+     * Looks at some messages, without disturbing them.
+     *
+     * @param state {@link MessageState#DELAYED} or {@link MessageState#LEASED}
+     * @param from null for the first ones, or {@link MessagePage#next()} of the page before
+     * @param limit how many at the most, 1 to {@value #MAX_PAGE}
+     * @throws IllegalArgumentException if one of these is not possible
+     */
+    CompletableFuture<MessagePage> browse(MessageState state, String from, int limit);
+
+    /** The most messages on a page. */
+    int MAX_PAGE = 256;
+
+    /**
+     * Makes all waiting messages due now, in slices: as many as wait when it begins. Those that become leased meanwhile are left
+     * alone.
+     *
+     * @param which decides for each
+     * @return how many
+     */
+    CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which);
+
+    /** Removes all waiting messages, in slices, as {@link #promoteAll}. */
+    CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which);
+
+    /** Moves all waiting dead letters of this queue back into it, in slices, as {@link #promoteAll}. */
+    CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which);
+
+    /**
+     * Drops the dead letters of this queue that are too old or too many, the oldest first; those that a consumer of dead
+     * letters holds are left alone.
+     *
+     * @param retention for how long they are kept after they were given up, or after a consumer of dead letters returned them;
+     *     zero for ever
+     * @param maximum how many are kept; 0 for any number
+     * @return how many were dropped
+     */
+    CompletableFuture<Long> trimDeadLetters(Duration retention, long maximum);
 
     /** Reads the queue's figures. */
     CompletableFuture<QueueStats> stats();

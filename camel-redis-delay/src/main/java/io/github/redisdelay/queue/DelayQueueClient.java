@@ -38,6 +38,7 @@ public final class DelayQueueClient implements AutoCloseable {
     private static final int CLIENT_ID_BYTES = 16;
 
     private final ClientOptions options;
+    private final RedissonClient redisson;
     private final RedisCaller redis;
     private final Timers timers;
     private final RandomGenerator random;
@@ -76,6 +77,7 @@ public final class DelayQueueClient implements AutoCloseable {
             LongSupplier wallClockMillis,
             RedissonClient redisson) {
         this.options = options;
+        this.redisson = redisson;
         this.redis = redis;
         this.timers = timers;
         this.random = random;
@@ -126,6 +128,10 @@ public final class DelayQueueClient implements AutoCloseable {
         return ids.next();
     }
 
+    RedissonClient redisson() {
+        return redisson;
+    }
+
     Timers timers() {
         return timers;
     }
@@ -146,10 +152,9 @@ public final class DelayQueueClient implements AutoCloseable {
         return options;
     }
 
+    /** A claim id of nobody in particular: of one who receives single messages. */
     ClaimId nextClaimId() {
-        byte[] bytes = new byte[ClaimId.LENGTH];
-        random.nextBytes(bytes);
-        return ClaimId.of(bytes);
+        return ConsumerId.next(random).nextClaimId(random);
     }
 
     /** Puts a request in its lane. What finishes a delivery has no deadline; all else ends with the request timeout. */
@@ -218,17 +223,21 @@ public final class DelayQueueClient implements AutoCloseable {
         }
     }
 
-    /** Calls a script that changes nothing, once. */
-    CompletableFuture<byte[]> read(RedisDelayQueue queue, LuaScript script) {
+    /**
+     * Calls a script once that changes nothing, or for which it does not matter how often it is executed.
+     *
+     * @return bytes or a list, as the script answers
+     */
+    CompletableFuture<Object> callOnce(RedisDelayQueue queue, LuaScript script, Object... arguments) {
         DelayQueueException reason = closed;
         if (reason != null) {
             return CompletableFuture.failedFuture(reason);
         }
-        return redis.call(script, queue.keys().of(script), new Object[0], 1)
+        return redis.call(script, queue.keys().of(script), arguments, 1)
                 .orTimeout(options.requestTimeout().toNanos(), TimeUnit.NANOSECONDS)
                 .handle((reply, error) -> {
                     if (error == null) {
-                        return (byte[]) reply;
+                        return reply;
                     }
                     Throwable cause = RedisErrors.unwrap(error);
                     throw new DelayQueueException(
@@ -271,11 +280,14 @@ public final class DelayQueueClient implements AutoCloseable {
         String base = queue.keys().base();
         ConsumerRegistration registration = new ConsumerRegistration(base);
         Claims claims = newClaims(queue, registration::attemptFailed);
+        ConsumerId consumer = ConsumerId.next(random);
+        registration.presence = new Presence(
+                arguments -> callOnce(queue, LuaScript.PRESENCE, arguments), timers, consumer, consumerOptions.name());
         TransferTask task = new TransferTask(
                 queue,
                 consumerOptions,
                 claims,
-                this::nextClaimId,
+                () -> consumer.nextClaimId(random),
                 timers,
                 random,
                 executor,
@@ -303,6 +315,7 @@ public final class DelayQueueClient implements AutoCloseable {
         private final String base;
         // Set before anything can call this object.
         private volatile TransferTask task;
+        private volatile Presence presence;
         private final java.util.concurrent.atomic.AtomicBoolean begun = new java.util.concurrent.atomic.AtomicBoolean();
 
         ConsumerRegistration(String base) {
@@ -311,6 +324,7 @@ public final class DelayQueueClient implements AutoCloseable {
 
         void begin() {
             if (begun.compareAndSet(false, true)) {
+                presence.start();
                 task.start();
             }
         }
@@ -331,6 +345,7 @@ public final class DelayQueueClient implements AutoCloseable {
 
         void stopped() {
             begun.set(true);
+            presence.stop();
             wakeups.remove(base, this);
             consumers.remove(task);
             leases.trim();

@@ -13,6 +13,9 @@ public interface Delivery {
     /** The queue's name. */
     String queue();
 
+    /** Whether it came from this queue, through the same connection. */
+    boolean isFrom(DelayQueue queue);
+
     /** The message's id. */
     String id();
 
@@ -27,6 +30,12 @@ public interface Delivery {
 
     /** How many of the deliveries before this one, counted back from it without a gap, ended by a lost lease. */
     int lostLeases();
+
+    /** Why this is not the first delivery; {@link RedeliveryReason#NONE} if it is. */
+    RedeliveryReason redeliveryReason();
+
+    /** The message's priority, 0 to {@value ScheduleRequest#MAX_PRIORITY}; of a dead letter, the one it had. */
+    int priority();
 
     /** When the message was scheduled, in microseconds since the epoch by the Redis server's clock. */
     long scheduledMicros();
@@ -46,8 +55,17 @@ public interface Delivery {
     /** What the last failed delivery left with {@link #negativeAcknowledge}; empty if there was none. Not a copy. */
     byte[] lastFailure();
 
-    /** Finished successfully: removes the message. */
-    Submission<Settlement> acknowledge();
+    /** Finished successfully: removes the message, and its id is free. */
+    default Submission<Settlement> acknowledge() {
+        return acknowledge(Duration.ZERO);
+    }
+
+    /**
+     * Finished successfully: removes the message.
+     *
+     * @param remember for how long the id stays a duplicate; zero for not at all
+     */
+    Submission<Settlement> acknowledge(Duration remember);
 
     /**
      * Failed: the message is due again after a delay.
@@ -60,11 +78,31 @@ public interface Delivery {
     /** Not begun: the message is due again at its old due time and this attempt does not count. */
     Submission<Settlement> release();
 
-    /** Given up: moves the message to the dead letters, with the failure. */
-    Submission<Settlement> bury(byte[] failure);
+    /** Given up: moves the message to the dead letters, with the failure; its id is free. */
+    default Submission<Settlement> bury(byte[] failure) {
+        return bury(failure, Duration.ZERO);
+    }
 
-    /** Given up, and not kept: removes the message. */
-    Submission<Settlement> discard();
+    /**
+     * Given up: moves the message to the dead letters.
+     *
+     * @param failure what to keep about the failure; at most {@link #MAX_FAILURE_BYTES} are kept
+     * @param remember for how long the id stays a duplicate; zero for not at all
+     * @throws IllegalStateException if this is the delivery of a dead letter, which can only be acknowledged or returned
+     */
+    Submission<Settlement> bury(byte[] failure, Duration remember);
+
+    /** Given up, and not kept: removes the message, and its id is free. */
+    default Submission<Settlement> discard() {
+        return discard(Duration.ZERO);
+    }
+
+    /**
+     * Given up, and not kept: removes the message.
+     *
+     * @param remember for how long the id stays a duplicate; zero for not at all
+     */
+    Submission<Settlement> discard(Duration remember);
 
     /**
      * The caller replaced this message by a schedule that named its claim id: there is nothing left to finish. Frees

@@ -3,6 +3,7 @@ package io.github.redisdelay.queue;
 
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -51,8 +52,10 @@ import java.util.Objects;
  * <tr><td>{@code 0x01}</td><td>content type, at most once</td><td>text</td></tr>
  * <tr><td>{@code 0x02}</td><td>a header, once for each name; the order is kept</td><td>the length of its name in bytes (a
  *     varint), its name (text), its value (below) to the end of the field</td></tr>
- * <tr><td>{@code 0x03}, {@code 0x04}</td><td>reserved: deduplication period, priority</td><td></td></tr>
- * <tr><td>{@code 0x81}, {@code 0x82}</td><td>reserved: time to live, retry policy</td><td></td></tr>
+ * <tr><td>{@code 0x03}</td><td>deduplication period, at most once</td><td>8 bytes, milliseconds, 1 or more</td></tr>
+ * <tr><td>{@code 0x81}</td><td>time to live, at most once</td><td>8 bytes, milliseconds, 1 or more</td></tr>
+ * <tr><td>{@code 0x82}</td><td>retry policy, at most once</td><td>text: {@code name=value} pairs with {@code ;} between
+ *     them</td></tr>
  * </table>
  *
  * <p>A <b>value</b> is its type (one byte) and its content, to the end of what holds it:
@@ -78,7 +81,7 @@ import java.util.Objects;
  * <tr><td>13</td><td>UUID</td><td>16 bytes, as in RFC 9562</td><td>{@code UUID}</td></tr>
  * </table>
  *
- * <p>Equal envelopes are written as the same bytes: content type first, then the headers in their order. Instances are
+ * <p>Equal envelopes are written as the same bytes: content type first, then the headers in their order, then the settings by their tags. Instances are
  * immutable as long as nobody changes an array that was given to one or came out of one: arrays are not copied.
  */
 public final class Envelope {
@@ -92,7 +95,10 @@ public final class Envelope {
     static final int BODY_TYPE_BITS = 0x0F;
     static final int TAG_CONTENT_TYPE = 0x01;
     static final int TAG_HEADER = 0x02;
+    static final int TAG_DEDUPLICATION_PERIOD = 0x03;
     static final int TAG_CRITICAL = 0x80;
+    static final int TAG_TIME_TO_LIVE = 0x81;
+    static final int TAG_RETRY_POLICY = 0x82;
 
     /** What a body is. The position in this list is the code in the byte format. */
     public enum BodyType {
@@ -109,11 +115,41 @@ public final class Envelope {
         }
     }
 
+    /**
+     * What holds for one message in particular. Each is null if the message does not say.
+     *
+     * @param deduplicationPeriod for how long its id stays a duplicate after it was finished; whole milliseconds, 1 or more
+     * @param timeToLive for how long after it was first due it may be delivered; whole milliseconds, 1 or more
+     * @param retryPolicy how often and when it is delivered again after a failure: {@code name=value} pairs with {@code ;}
+     *     between them, which the consumer reads
+     */
+    public record Settings(Duration deduplicationPeriod, Duration timeToLive, String retryPolicy) {
+
+        /** A message without any. */
+        public static final Settings NONE = new Settings(null, null, null);
+
+        private static final Duration SHORTEST = Duration.ofMillis(1);
+        private static final Duration LONGEST = Duration.ofMillis(Long.MAX_VALUE);
+
+        public Settings {
+            check("deduplicationPeriod", deduplicationPeriod);
+            check("timeToLive", timeToLive);
+        }
+
+        private static void check(String name, Duration duration) {
+            if (duration != null && (duration.compareTo(SHORTEST) < 0 || duration.compareTo(LONGEST) > 0)) {
+                throw new IllegalArgumentException(name + " is " + duration
+                        + ": it must be 1 millisecond or more, and less than " + "2^63 milliseconds");
+            }
+        }
+    }
+
     private final BodyType bodyType;
     private final Object body;
     private final byte[] bodyBytes;
     private final String contentType;
     private final Map<String, Object> headers;
+    private final Settings settings;
 
     /** The fields as they are written, or null in an envelope that was read: most of those are never written again. */
     private final byte[] fields;
@@ -124,12 +160,14 @@ public final class Envelope {
             byte[] bodyBytes,
             String contentType,
             Map<String, Object> headers,
+            Settings settings,
             byte[] fields) {
         this.bodyType = bodyType;
         this.body = body;
         this.bodyBytes = bodyBytes;
         this.contentType = contentType;
         this.headers = headers;
+        this.settings = settings;
         this.fields = fields;
     }
 
@@ -142,6 +180,11 @@ public final class Envelope {
         return of(body, null, Map.of());
     }
 
+    /** An envelope without settings of its own. */
+    public static Envelope of(Object body, String contentType, Map<String, ?> headers) {
+        return of(body, contentType, headers, Settings.NONE);
+    }
+
     /**
      * An envelope.
      *
@@ -150,10 +193,11 @@ public final class Envelope {
      * @param contentType the body's media type, or null
      * @param headers names and values, in this order; a value is one of the types of the body (but not null), an
      *     {@code Instant} or a {@code UUID}
+     * @param settings what holds for this message in particular
      * @throws IllegalArgumentException naming what cannot be stored: a value of another type, text that is not
      *     well-formed (half of a surrogate pair), a number that is too long, an envelope above {@link #MAX_SIZE}
      */
-    public static Envelope of(Object body, String contentType, Map<String, ?> headers) {
+    public static Envelope of(Object body, String contentType, Map<String, ?> headers, Settings settings) {
         BodyType type;
         byte[] bytes;
         if (body == null) {
@@ -175,8 +219,8 @@ public final class Envelope {
             throw EnvelopeWriter.unsupported("the body", body);
         }
         Map<String, Object> copy = Collections.unmodifiableMap(new LinkedHashMap<String, Object>(headers));
-        byte[] fields = EnvelopeWriter.fields(contentType, copy);
-        Envelope envelope = new Envelope(type, body, bytes, contentType, copy, fields);
+        byte[] fields = EnvelopeWriter.fields(contentType, copy, settings);
+        Envelope envelope = new Envelope(type, body, bytes, contentType, copy, settings, fields);
         if (envelope.size(fields) > MAX_SIZE) {
             throw new IllegalArgumentException("an envelope of " + envelope.size(fields)
                     + " bytes cannot be stored: Redis holds at most " + MAX_SIZE + " bytes in one value");
@@ -212,9 +256,13 @@ public final class Envelope {
 
         String contentType = null;
         Map<String, Object> headers = Map.of();
+        Settings settings = Settings.NONE;
         if ((second & HAS_FIELDS) != 0) {
             EnvelopeReader section = in.section("the fields");
             LinkedHashMap<String, Object> found = new LinkedHashMap<>();
+            Duration deduplicationPeriod = null;
+            Duration timeToLive = null;
+            String retryPolicy = null;
             while (section.hasRemaining()) {
                 int start = section.position();
                 int tag = section.readByte("a tag");
@@ -229,12 +277,24 @@ public final class Envelope {
                     if (found.put(name, field.value()) != null) {
                         throw new EnvelopeFormatException("a second header of the same name", start);
                     }
+                } else if (tag == TAG_DEDUPLICATION_PERIOD) {
+                    checkFirst(deduplicationPeriod, "deduplication period", start);
+                    deduplicationPeriod = field.duration();
+                } else if (tag == TAG_TIME_TO_LIVE) {
+                    checkFirst(timeToLive, "time to live", start);
+                    timeToLive = field.duration();
+                } else if (tag == TAG_RETRY_POLICY) {
+                    checkFirst(retryPolicy, "retry policy", start);
+                    retryPolicy = field.text();
                 } else if (tag >= TAG_CRITICAL) {
                     throw new EnvelopeFormatException(
                             "field " + hex(tag) + " is unknown and must not be ignored", start);
                 }
             }
             headers = Collections.unmodifiableMap(found);
+            if (deduplicationPeriod != null || timeToLive != null || retryPolicy != null) {
+                settings = new Settings(deduplicationPeriod, timeToLive, retryPolicy);
+            }
         }
 
         int start = in.position();
@@ -248,7 +308,13 @@ public final class Envelope {
                     case NUMBER -> content.number();
                     case BOOLEAN -> content.bool();
                 };
-        return new Envelope(type, value, body, contentType, headers, null);
+        return new Envelope(type, value, body, contentType, headers, settings, null);
+    }
+
+    private static void checkFirst(Object before, String what, int position) {
+        if (before != null) {
+            throw new EnvelopeFormatException("a second " + what, position);
+        }
     }
 
     /** Writes the envelope in the format above. */
@@ -279,7 +345,7 @@ public final class Envelope {
     }
 
     private byte[] fields() {
-        return fields != null ? fields : EnvelopeWriter.fields(contentType, headers);
+        return fields != null ? fields : EnvelopeWriter.fields(contentType, headers, settings);
     }
 
     /** What the body is. */
@@ -308,6 +374,11 @@ public final class Envelope {
     /** Names and values in their order; unmodifiable. The types are those of {@link #of(Object, String, Map)}. */
     public Map<String, Object> headers() {
         return headers;
+    }
+
+    /** What holds for this message in particular; {@link Settings#NONE} if nothing does. */
+    public Settings settings() {
+        return settings;
     }
 
     /** Whether the other is an envelope that is written as the same bytes. */

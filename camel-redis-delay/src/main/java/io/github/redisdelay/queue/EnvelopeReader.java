@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.UUID;
@@ -177,6 +178,16 @@ final class EnvelopeReader {
         } catch (DateTimeException e) {
             throw new EnvelopeFormatException("an instant is out of range", start);
         }
+    }
+
+    /** The rest, as a number of milliseconds. */
+    Duration duration() {
+        int start = position;
+        long millis = fixed(8, "a duration");
+        if (millis < 1) {
+            throw new EnvelopeFormatException("a duration is " + millis + " milliseconds and not 1 or more", start);
+        }
+        return Duration.ofMillis(millis);
     }
 
     private BigDecimal decimal() {

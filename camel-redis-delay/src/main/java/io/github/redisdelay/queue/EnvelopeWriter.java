@@ -4,6 +4,7 @@ package io.github.redisdelay.queue;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Map;
@@ -40,8 +41,8 @@ final class EnvelopeWriter {
     private int length;
 
     /** All fields of an envelope; empty if there are none. */
-    static byte[] fields(String contentType, Map<String, Object> headers) {
-        if (contentType == null && headers.isEmpty()) {
+    static byte[] fields(String contentType, Map<String, Object> headers, Envelope.Settings settings) {
+        if (contentType == null && headers.isEmpty() && settings.equals(Envelope.Settings.NONE)) {
             return NO_FIELDS;
         }
         EnvelopeWriter out = new EnvelopeWriter();
@@ -59,7 +60,20 @@ final class EnvelopeWriter {
             out.varint(field.length);
             out.put(field.bytes, field.length);
         });
+        out.duration(Envelope.TAG_DEDUPLICATION_PERIOD, settings.deduplicationPeriod());
+        out.duration(Envelope.TAG_TIME_TO_LIVE, settings.timeToLive());
+        if (settings.retryPolicy() != null) {
+            out.field(Envelope.TAG_RETRY_POLICY, utf8("the retry policy", settings.retryPolicy()));
+        }
         return out.toBytes();
+    }
+
+    private void duration(int tag, Duration duration) {
+        if (duration != null) {
+            put(tag);
+            varint(8);
+            bigEndian(duration.toMillis(), 8);
+        }
     }
 
     private void field(int tag, byte[] content) {

@@ -18,6 +18,11 @@ enum LuaScript {
     CLAIM("claim"),
     SETTLE("settle"),
     EXTEND("extend"),
+    REDRIVE("redrive"),
+    TRIM("trim"),
+    GET("get"),
+    BROWSE("browse"),
+    PRESENCE("presence"),
     STATS("stats"),
     SERVER("server");
 
@@ -31,6 +36,11 @@ enum LuaScript {
 
     String source() {
         return source;
+    }
+
+    /** Whether the reply is a list; otherwise it is bytes. */
+    boolean repliesWithList() {
+        return this == CLAIM || this == GET || this == BROWSE;
     }
 
     /** The digest under which Redis caches the script. */

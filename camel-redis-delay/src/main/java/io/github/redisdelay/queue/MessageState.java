@@ -7,6 +7,8 @@ public enum MessageState {
     DELAYED,
     /** Being delivered: held by a consumer under a lease. */
     LEASED,
+    /** Not in the queue any more, and still a duplicate: finished less than its deduplication period ago. */
+    FINISHED,
     /** Not in the queue. */
     NONE
 }

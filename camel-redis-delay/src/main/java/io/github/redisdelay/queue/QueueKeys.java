@@ -1,44 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /**
  * The Redis keys of one queue. All have the queue's name as their hash tag, so that they live in one slot of a cluster.
  *
  * @param base what they begin with; also the queue's name in wake-ups
+ * @param deadLetters whether this is a queue of dead letters
  */
-record QueueKeys(String base) {
+record QueueKeys(String base, boolean deadLetters) {
+
+    /** How many keys the scripts begin with that change the states of messages; see {@code queue.lua}. */
+    private static final List<String> COMMON =
+            List.of("messages", "delayed", "leased", "state", "calls", "config", "seen");
 
     static QueueKeys of(String prefix, String queue) {
-        return new QueueKeys(prefix + ":{" + queue + "}");
+        return new QueueKeys(prefix + ":{" + queue + "}", false);
     }
 
     /** The dead letters: a queue of their own in the same slot. */
     QueueKeys dead() {
-        return new QueueKeys(base + ":dead");
+        return new QueueKeys(base + ":dead", true);
     }
 
     /** The keys of a script, in the order that its comment names. */
     List<Object> of(LuaScript script) {
         return switch (script) {
-            case SCHEDULE, CHANGE, CLAIM ->
-                List.of(key("messages"), key("delayed"), key("leased"), key("state"), key("calls"), key("config"));
-            case SETTLE ->
-                List.of(
-                        key("messages"),
-                        key("delayed"),
-                        key("leased"),
-                        key("state"),
-                        key("calls"),
-                        key("config"),
-                        dead().key("messages"),
-                        dead().key("delayed"),
-                        dead().key("state"));
+            case SCHEDULE, CHANGE, CLAIM -> common();
+            case SETTLE -> common(dead().key("messages"), dead().key("delayed"), dead().key("state"));
+            case REDRIVE ->
+                common(dead().key("messages"), dead().key("delayed"), dead().key("leased"), dead().key("state"));
             case EXTEND -> List.of(key("messages"), key("leased"), key("state"), key("calls"), key("config"));
-            case STATS -> List.of(key("delayed"), key("leased"), dead().key("delayed"), dead().key("leased"));
+            case GET, BROWSE -> common(key("consumers"));
+            case STATS -> common(key("consumers"), dead().key("delayed"), dead().key("leased"));
+            case TRIM -> List.of(dead().key("messages"), dead().key("delayed"), dead().key("state"), key("config"));
+            case PRESENCE -> List.of(key("consumers"));
             case SERVER -> List.of(key("messages"));
         };
+    }
+
+    private List<Object> common(String... more) {
+        List<Object> keys = new ArrayList<>(COMMON.size() + ScheduleRequest.MAX_PRIORITY + more.length);
+        for (String part : COMMON) {
+            keys.add(key(part));
+        }
+        for (int priority = 1; priority <= ScheduleRequest.MAX_PRIORITY; priority++) {
+            keys.add(key("delayed:" + priority));
+        }
+        keys.addAll(List.of(more));
+        return keys;
     }
 
     String key(String part) {

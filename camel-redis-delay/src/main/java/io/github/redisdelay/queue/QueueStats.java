@@ -11,6 +11,9 @@ package io.github.redisdelay.queue;
  * @param dead dead letters
  * @param oldestOverdueMicros for how long the oldest overdue message has been due, in microseconds; 0 if there is none
  * @param nextDueMicros in how many microseconds the next message that is not yet due will be; -1 if there is none
+ * @param consumers how many running consumers were seen in the last 70 s: each tells of itself every 30 s, also while it
+ *     is suspended or full
+ * @param paused whether the queue is paused
  */
 public record QueueStats(
         long timeMicros,
@@ -19,4 +22,6 @@ public record QueueStats(
         long leased,
         long dead,
         long oldestOverdueMicros,
-        long nextDueMicros) {}
+        long nextDueMicros,
+        int consumers,
+        boolean paused) {}

@@ -4,8 +4,14 @@ package io.github.redisdelay.queue;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -13,6 +19,11 @@ import java.util.regex.Pattern;
 final class RedisDelayQueue implements DelayQueue, Settlements {
 
     private static final byte[] NO_CLAIM = {};
+    /** How many dead letters {@code trim.lua} drops in one call. */
+    private static final int TRIM_SLICE = 100;
+    /** What a redriven body is taken for, so that at most 16 of them, whatever their sizes, are moved in one call. */
+    private static final int REDRIVE_BYTES = Lane.MAX_BYTES_PER_CALL / 16;
+
     private static final byte[][] SCHEDULE_FLAGS = flags();
 
     private final DelayQueueClient client;
@@ -40,9 +51,49 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
         return all;
     }
 
+    /** Time and policy as letters; behind them what differs from the default. */
+    private static byte[] flags(ScheduleRequest message) {
+        byte[] letters = SCHEDULE_FLAGS[
+                2 * message.onDuplicate().ordinal() + (message.due().relative() ? 1 : 0)];
+        if (message.priority() == 0 && message.maximumQueueLength() == 0) {
+            return letters;
+        }
+        StringBuilder more = new StringBuilder().append(message.priority());
+        if (message.maximumQueueLength() > 0) {
+            more.append(':').append(message.maximumQueueLength());
+        }
+        byte[] all = Arrays.copyOf(letters, letters.length + more.length());
+        System.arraycopy(more.toString().getBytes(StandardCharsets.US_ASCII), 0, all, letters.length, more.length());
+        return all;
+    }
+
     @Override
     public String name() {
         return name;
+    }
+
+    /** Whether the other is the same queue, reached through the same connection. */
+    boolean isSameAs(RedisDelayQueue other) {
+        return keys.equals(other.keys) && client.redisson() == other.client.redisson();
+    }
+
+    @Override
+    public boolean isDeadLetters() {
+        return keys.deadLetters();
+    }
+
+    @Override
+    public DelayQueue deadLetters() {
+        if (isDeadLetters()) {
+            throw new IllegalStateException("queue '" + name + "': dead letters have no dead letters of their own");
+        }
+        return new RedisDelayQueue(client, name, keys.dead());
+    }
+
+    /** The bytes of an id; those of dead letters are longer. */
+    private byte[] idBytes(String id) {
+        return ScheduleRequest.checkId(
+                id, isDeadLetters() ? ScheduleRequest.MAX_DEAD_LETTER_ID_BYTES : ScheduleRequest.MAX_ID_BYTES);
     }
 
     QueueKeys keys() {
@@ -51,12 +102,13 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public Submission<ScheduleResult> schedule(ScheduleRequest message) {
+        checkNoDeadLetters("schedule");
         String id = message.id() == null ? client.nextId() : message.id();
         byte[] idBytes = id.getBytes(StandardCharsets.UTF_8);
         DueTime due = message.due();
         Object[] arguments = {
             idBytes,
-            SCHEDULE_FLAGS[2 * message.onDuplicate().ordinal() + (due.relative() ? 1 : 0)],
+            flags(message),
             Lane.ascii(due.micros()),
             message.supersedes() == null ? NO_CLAIM : message.supersedes().bytes(),
             message.body()
@@ -73,6 +125,14 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                         name, id, outcome == 5 ? MessageState.LEASED : MessageState.DELAYED);
             }
             case 6 -> throw beyondRange(due);
+            case 7 -> {
+                if (message.onDuplicate() == DuplicatePolicy.IGNORE) {
+                    yield new ScheduleResult(id, ScheduleOutcome.IGNORED, time, 0);
+                }
+                throw new DuplicateMessageException(name, id, MessageState.FINISHED);
+            }
+            case 9 -> throw new StaleDeliveryException(name, id);
+            case 8 -> throw new QueueFullException(name, id, micros, message.maximumQueueLength());
             default -> throw unknown(LuaScript.SCHEDULE, outcome);
         };
         return client.submit(
@@ -81,7 +141,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public Submission<ChangeResult> cancel(String id) {
-        byte[] idBytes = ScheduleRequest.checkId(id);
+        byte[] idBytes = idBytes(id);
         Object[] arguments = {idBytes, new byte[] {'c'}, Lane.ascii(0)};
         return client.submit(
                 this,
@@ -94,7 +154,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public Submission<ChangeResult> reschedule(String id, DueTime due) {
-        byte[] idBytes = ScheduleRequest.checkId(id);
+        byte[] idBytes = idBytes(id);
         Object[] arguments = {idBytes, new byte[] {(byte) (due.relative() ? 'd' : 'a')}, Lane.ascii(due.micros())};
         return client.submit(this, LuaScript.CHANGE, id, arguments, idBytes.length + 20, (time, outcome, micros) -> {
             if (outcome == 3) {
@@ -102,6 +162,159 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
             }
             return new ChangeResult(id, stateOf(outcome), micros);
         });
+    }
+
+    @Override
+    public Submission<ChangeResult> promote(String id) {
+        return promote(id, 0);
+    }
+
+    /**
+     * Makes a waiting message due no later than at a time.
+     *
+     * @param latestMicros the time; 0 is now
+     */
+    private Submission<ChangeResult> promote(String id, long latestMicros) {
+        byte[] idBytes = idBytes(id);
+        Object[] arguments = {idBytes, new byte[] {'p'}, Lane.ascii(latestMicros)};
+        return client.submit(
+                this,
+                LuaScript.CHANGE,
+                id,
+                arguments,
+                idBytes.length + 20,
+                (time, outcome, micros) -> new ChangeResult(id, stateOf(outcome), micros));
+    }
+
+    @Override
+    public Submission<Boolean> pause() {
+        return setPaused('z', 0);
+    }
+
+    @Override
+    public Submission<Boolean> resume() {
+        return setPaused('w', 1);
+    }
+
+    /** The script tells whether the queue was paused before. */
+    private Submission<Boolean> setPaused(char action, int changing) {
+        Object[] arguments = {new byte[0], new byte[] {(byte) action}, Lane.ascii(0)};
+        return client.submit(this, LuaScript.CHANGE, "", arguments, 20, (time, outcome, micros) -> outcome == changing);
+    }
+
+    @Override
+    public Submission<RedriveOutcome> redrive(String deadLetterId) {
+        checkNoDeadLetters("redrive");
+        byte[] idBytes = ScheduleRequest.checkId(deadLetterId, ScheduleRequest.MAX_DEAD_LETTER_ID_BYTES);
+        return client.submit(
+                this,
+                LuaScript.REDRIVE,
+                deadLetterId,
+                new Object[] {idBytes},
+                REDRIVE_BYTES,
+                (time, outcome, micros) -> switch (outcome) {
+                    case 0 -> RedriveOutcome.NONE;
+                    case 1 -> RedriveOutcome.REDRIVEN;
+                    case 2 -> RedriveOutcome.DUPLICATE;
+                    case 3 -> RedriveOutcome.LEASED;
+                    default -> throw unknown(LuaScript.REDRIVE, outcome);
+                });
+    }
+
+    private void checkNoDeadLetters(String operation) {
+        if (isDeadLetters()) {
+            throw new IllegalStateException(
+                    "queue '" + name + "': " + operation + " is a call to the queue, not to its dead letters");
+        }
+    }
+
+    @Override
+    public CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which) {
+        return Sweep.of(this, which, stats -> {
+            // One microsecond apart, so that they stay in order.
+            AtomicLong time = new AtomicLong(stats.timeMicros());
+            return message -> message.dueMicros() <= stats.timeMicros()
+                    ? CompletableFuture.completedFuture(false)
+                    : promote(message.id(), time.getAndIncrement()).thenApply(result -> result.dueMicros() > 0);
+        });
+    }
+
+    @Override
+    public CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which) {
+        return Sweep.of(
+                this,
+                which,
+                stats -> message -> cancelWaiting(message.id())
+                        .thenApply(result -> result.previousState() == MessageState.DELAYED));
+    }
+
+    /** Removes a message unless it is being delivered. */
+    private Submission<ChangeResult> cancelWaiting(String id) {
+        byte[] idBytes = idBytes(id);
+        Object[] arguments = {idBytes, new byte[] {'e'}, Lane.ascii(0)};
+        return client.submit(
+                this,
+                LuaScript.CHANGE,
+                id,
+                arguments,
+                idBytes.length + 20,
+                (time, outcome, micros) -> new ChangeResult(id, stateOf(outcome), 0));
+    }
+
+    @Override
+    public CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which) {
+        checkNoDeadLetters("redriveAll");
+        return Sweep.of(
+                deadLetters(),
+                which,
+                stats -> message -> redrive(message.id()).thenApply(outcome -> outcome == RedriveOutcome.REDRIVEN));
+    }
+
+    @Override
+    public CompletableFuture<Long> trimDeadLetters(Duration retention, long maximum) {
+        checkNoDeadLetters("trimDeadLetters");
+        if (retention.isNegative() || maximum < 0) {
+            throw new IllegalArgumentException(
+                    "retention " + retention + " and maximum " + maximum + " must not be negative");
+        }
+        return trim(DueTime.toMicros(retention), maximum, 0);
+    }
+
+    private CompletableFuture<Long> trim(long retentionMicros, long maximum, long before) {
+        return client.callOnce(this, LuaScript.TRIM, Lane.ascii(retentionMicros), Lane.ascii(maximum))
+                .thenCompose(reply -> {
+                    int dropped = (int) little((byte[]) reply).getDouble();
+                    long all = before + dropped;
+                    return dropped < TRIM_SLICE
+                            ? CompletableFuture.completedFuture(all)
+                            : trim(retentionMicros, maximum, all);
+                });
+    }
+
+    @Override
+    public CompletableFuture<Optional<StoredMessage>> get(String id) {
+        return client.callOnce(this, LuaScript.GET, (Object) idBytes(id))
+                .thenApply(reply -> MessageReplies.get((List<?>) reply));
+    }
+
+    @Override
+    public CompletableFuture<MessagePage> browse(MessageState state, String from, int limit) {
+        if (state != MessageState.DELAYED && state != MessageState.LEASED) {
+            throw new IllegalArgumentException(
+                    "messages in state " + state + " cannot be listed: only DELAYED or LEASED ones");
+        }
+        if (limit < 1 || limit > MAX_PAGE) {
+            throw new IllegalArgumentException("limit is " + limit + ": it must be from 1 to " + MAX_PAGE);
+        }
+        PageCursor cursor = from == null ? PageCursor.START : PageCursor.parse(from);
+        return client.callOnce(
+                        this,
+                        LuaScript.BROWSE,
+                        new byte[] {(byte) (state == MessageState.LEASED ? 'l' : 'd')},
+                        Lane.ascii(limit),
+                        Lane.ascii(cursor.micros()),
+                        cursor.id())
+                .thenApply(reply -> MessageReplies.page((List<?>) reply, state, limit));
     }
 
     private static IllegalArgumentException beyondRange(DueTime due) {
@@ -114,6 +327,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
             case 0 -> MessageState.NONE;
             case 1 -> MessageState.DELAYED;
             case 2 -> MessageState.LEASED;
+            case 4 -> MessageState.FINISHED;
             default -> throw unknown(LuaScript.CHANGE, outcome);
         };
     }
@@ -169,8 +383,8 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public CompletableFuture<QueueStats> stats() {
-        return client.read(this, LuaScript.STATS).thenApply(bytes -> {
-            ByteBuffer reply = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        return client.callOnce(this, LuaScript.STATS).thenApply(bytes -> {
+            ByteBuffer reply = little((byte[]) bytes);
             return new QueueStats(
                     (long) reply.getDouble(),
                     (long) reply.getDouble(),
@@ -178,14 +392,20 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                     (long) reply.getDouble(),
                     (long) reply.getDouble(),
                     (long) reply.getDouble(),
-                    (long) reply.getDouble());
+                    (long) reply.getDouble(),
+                    (int) reply.getDouble(),
+                    reply.getDouble() != 0);
         });
+    }
+
+    private static ByteBuffer little(byte[] bytes) {
+        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 
     @Override
     public CompletableFuture<ServerInfo> serverInfo() {
-        return client.read(this, LuaScript.SERVER).thenApply(bytes -> {
-            String info = new String(bytes, StandardCharsets.UTF_8);
+        return client.callOnce(this, LuaScript.SERVER).thenApply(bytes -> {
+            String info = new String((byte[]) bytes, StandardCharsets.UTF_8);
             String valkey = field(info, "valkey_version");
             return new ServerInfo(
                     valkey == null ? "Redis" : "Valkey",

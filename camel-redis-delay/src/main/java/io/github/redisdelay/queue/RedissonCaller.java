@@ -44,7 +44,7 @@ final class RedissonCaller implements RedisCaller {
     @Override
     public CompletableFuture<Object> call(LuaScript script, List<Object> keys, Object[] arguments, int attempt) {
         RScript redis = scripts[Math.min(attempt, TIMEOUT_STEPS) - 1];
-        RScript.ReturnType type = script == LuaScript.CLAIM ? LIST : RScript.ReturnType.VALUE;
+        RScript.ReturnType type = script.repliesWithList() ? LIST : RScript.ReturnType.VALUE;
         try {
             return redis.evalShaAsync(RScript.Mode.READ_WRITE, script.sha(), type, keys, arguments)
                     .toCompletableFuture()

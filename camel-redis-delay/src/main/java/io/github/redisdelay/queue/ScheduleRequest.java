@@ -17,12 +17,28 @@ import java.util.Objects;
  * @param onDuplicate what to do if the id is pending or being delivered
  * @param supersedes the claim id of a delivery of the same id that the caller holds, whose message this one takes the
  *     place of whatever {@code onDuplicate} says; null if there is none. A claim id that no longer holds the lease
- *     grants nothing.
+ *     grants nothing, and if the message is gone (cancelled, or finished by another delivery), this one is refused.
+ * @param priority 0 to {@value #MAX_PRIORITY}: among due messages, the highest is delivered first
+ * @param maximumQueueLength how many messages the queue may hold, pending or being delivered, for this one to be added;
+ *     0 for any number. A message that takes the place of another one is not refused.
  */
-public record ScheduleRequest(String id, DueTime due, byte[] body, DuplicatePolicy onDuplicate, ClaimId supersedes) {
+public record ScheduleRequest(
+        String id,
+        DueTime due,
+        byte[] body,
+        DuplicatePolicy onDuplicate,
+        ClaimId supersedes,
+        int priority,
+        long maximumQueueLength) {
+
+    /** The highest priority. */
+    public static final int MAX_PRIORITY = 9;
 
     /** The longest id, in bytes of UTF-8. */
     public static final int MAX_ID_BYTES = 256;
+
+    /** The longest id of a dead letter: a message's id, {@code @} and a time in microseconds. */
+    static final int MAX_DEAD_LETTER_ID_BYTES = MAX_ID_BYTES + 1 + 16;
 
     public ScheduleRequest {
         Objects.requireNonNull(due, "due");
@@ -31,6 +47,18 @@ public record ScheduleRequest(String id, DueTime due, byte[] body, DuplicatePoli
         if (id != null) {
             checkId(id);
         }
+        if (priority < 0 || priority > MAX_PRIORITY) {
+            throw new IllegalArgumentException("priority is " + priority + ": it must be from 0 to " + MAX_PRIORITY);
+        }
+        if (maximumQueueLength < 0 || maximumQueueLength > DueTime.MAX_MICROS) {
+            throw new IllegalArgumentException(
+                    "maximumQueueLength is " + maximumQueueLength + ": it must be 1 or more, or 0 for no limit");
+        }
+    }
+
+    /** A message of priority 0 for a queue without a limit. */
+    public ScheduleRequest(String id, DueTime due, byte[] body, DuplicatePolicy onDuplicate, ClaimId supersedes) {
+        this(id, due, body, onDuplicate, supersedes, 0, 0);
     }
 
     /** A message with a generated id. */
@@ -44,12 +72,30 @@ public record ScheduleRequest(String id, DueTime due, byte[] body, DuplicatePoli
     }
 
     /**
+     * Checks the id of a message.
+     *
+     * @param deadLetter whether it is that of a dead letter, which may be longer
+     * @return the id
+     * @throws IllegalArgumentException saying what is wrong with it
+     */
+    public static String requireId(String id, boolean deadLetter) {
+        checkId(id, deadLetter ? MAX_DEAD_LETTER_ID_BYTES : MAX_ID_BYTES);
+        return id;
+    }
+
+    /** Checks a message's id, as {@link #checkId(String, int)}. */
+    static byte[] checkId(String id) {
+        return checkId(id, MAX_ID_BYTES);
+    }
+
+    /**
      * Checks an id.
      *
+     * @param maximum how many bytes it may have
      * @return its bytes
      * @throws IllegalArgumentException saying what is wrong with it
      */
-    static byte[] checkId(String id) {
+    static byte[] checkId(String id, int maximum) {
         byte[] bytes;
         try {
             ByteBuffer encoded = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(id));
@@ -59,9 +105,9 @@ public record ScheduleRequest(String id, DueTime due, byte[] body, DuplicatePoli
                     "message id '" + abbreviate(id) + "' has half of a surrogate pair: it cannot be written as UTF-8",
                     e);
         }
-        if (bytes.length == 0 || bytes.length > MAX_ID_BYTES) {
+        if (bytes.length == 0 || bytes.length > maximum) {
             throw new IllegalArgumentException("message id '" + abbreviate(id) + "' has " + bytes.length
-                    + " bytes: it must have 1 to " + MAX_ID_BYTES + " bytes of UTF-8");
+                    + " bytes: it must have 1 to " + maximum + " bytes of UTF-8");
         }
         for (int i = 0; i < id.length(); i++) {
             if (Character.isISOControl(id.charAt(i))) {

@@ -7,6 +7,11 @@ interface Settlements {
     /** The queue's name. */
     String name();
 
+    /** Whether its messages are dead letters, which are not given up again. */
+    default boolean isDeadLetters() {
+        return false;
+    }
+
     Timers timers();
 
     LeaseKeeper leases();

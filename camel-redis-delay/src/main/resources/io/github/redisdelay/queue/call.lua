@@ -67,26 +67,32 @@ local function remember(calls, lane, sequence, now, result, first)
 end
 
 -- Asks for what the script will need before it changes anything: a user who may not do it (see ACL) is told now, when
--- nothing is half done. Not a first write either.
-local function rehearse(calls, leased)
+-- nothing is half done. The less likely ones only with a lane's first call. Not a first write either.
+local function rehearse(calls, leased, first)
   redis.call('ZADD', leased, 'XX', 0, '')
   redis.call('EXPIRE', calls, UNUSED_SECONDS)
+  if first then
+    redis.call('ZREM', leased, '')
+    redis.call('ZRANGE', leased, 0, 0)
+    redis.call('ZRANGEBYSCORE', leased, 0, 0, 'LIMIT', 0, 1)
+    redis.call('HEXISTS', calls, '')
+    redis.call('HRANDFIELD', calls, 1)
+    redis.call('HDEL', calls, '')
+    redis.call('HSET', calls, '', '')
+    redis.call('HDEL', calls, '')
+  end
 end
 
--- Refuses a queue whose data is of a later format. `config` may be empty: then the format is this one.
-local function check_format(config)
-  local version = redis.call('HGET', config, 'format')
+-- Refuses a queue whose data is of a later format. No version means this one.
+local function check_format(version)
   if version and version ~= '1' then
     error('REDISDELAY format: this queue has format ' .. version .. ', this client knows format 1')
   end
 end
 
--- Tells waiting consumers that something is due earlier than they know. Called before the first write: subscribers get
--- it after the script has ended, and if publishing is refused nothing is half done.
+-- Tells waiting consumers that something will be due in so many microseconds. Called before the first write: subscribers
+-- get it after the script has ended, and if publishing is refused nothing is half done.
 -- message: wait in microseconds, space, the queue's base key
-local function wake_up(channel, queue, delayed, earliest, now)
-  local head = redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')
-  if not head[2] or earliest < tonumber(head[2]) then
-    redis.call('PUBLISH', channel, string.format('%.0f', math.max(0, earliest - now)) .. ' ' .. queue)
-  end
+local function publish_wait(channel, queue, micros)
+  redis.call('PUBLISH', channel, string.format('%.0f', math.max(0, micros)) .. ' ' .. queue)
 end

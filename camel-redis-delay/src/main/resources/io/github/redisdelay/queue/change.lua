@@ -1,21 +1,25 @@
--- Cancels messages, or changes the time at which they are due.
+-- Cancels messages, changes the time at which they are due, or pauses the queue.
 --
--- KEYS  1 messages  2 delayed  3 leased  4 state  5 calls  6 config
+-- KEYS  1 to 16 see queue.lua
 -- ARGV  1 lane  2 sequence  3 wake-up channel  4 the queue's base key
 --       then three for each message, at most 256:
---         id
---         c cancel, d due after a delay, or a due at a time
---         the delay or the time, in microseconds; 0 to cancel
--- Reply bytes: struct 'd' time of the call, then for each message 'Bd' where it was (0 nowhere  1 delayed  2 leased
---       3 delayed, and its new due time is beyond the exact range: unchanged) and its new due time (0: none)
+--         id; of z and w nothing
+--         c cancel, e cancel unless it is leased, d due after a delay, a due at a time, p due at a time unless it is due
+--           earlier, z pause the queue, w resume it
+--         for d, a and p the delay or the time, in microseconds, for p 0 is now; else 0
+-- Reply bytes: struct 'd' time of the call, then for each message 'Bd'
+--         where it was: 0 nowhere  1 delayed  2 leased  3 delayed, and its new due time is beyond the exact range:
+--           unchanged  4 nowhere, but finished lately; of z and w whether the queue was paused: 0 or 1
+--         its new due time (0: none)
 -- Cost  O(log N) for each message
 --
--- A cancel removes the message in any state. A new due time is given only to a delayed message.
+-- A cancel removes the message in any state, and frees an id that was finished lately. A new due time is given only to a
+-- delayed message.
 
 --@include call.lua
 --@include record.lua
+--@include queue.lua
 
-local messages, delayed, leased, state, calls, config = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local lane = ARGV[1]
 local sequence = integer(ARGV[2], 1, MAX_EXACT, 'sequence')
 local count = (#ARGV - 4) / 3
@@ -27,59 +31,82 @@ local stored, first = repeated(calls, lane, sequence)
 if stored then
   return stored
 end
-check_format(config)
+read_config()
 redis.call('HLEN', messages)
 redis.call('ZCARD', leased)
 redis.call('HLEN', state)
+local remembers = any_seen()
 
 local now = server_time()
 local dues = {}
-local earliest = math.huge
+local earliest, resumed = math.huge, false
 for i = 1, count do
   local at = 4 + (i - 1) * 3
-  local action = ARGV[at + 2]
-  if #ARGV[at + 1] == 0 or not string.find(action, '^[cda]$') then
+  local id, action = ARGV[at + 1], ARGV[at + 2]
+  if not string.find(action, '^[cedapzw]$') or ((#id == 0) ~= (action == 'z' or action == 'w')) then
     error('REDISDELAY argument: message ' .. i)
   end
   local due = integer(ARGV[at + 3], 0, MAX_EXACT, 'due time of message ' .. i)
-  if action == 'd' then
+  local pending = #id > 0 and find_delayed(id)
+  if action == 'd' or (action == 'p' and due == 0) then
     due = now + due + (i - 1)
   end
   dues[i] = due
-  if action ~= 'c' and due <= MAX_EXACT and due < earliest and redis.call('ZSCORE', delayed, ARGV[at + 1]) then
+  if pending and due < earliest and due <= MAX_EXACT and (action == 'd' or action == 'a' or action == 'p') then
     earliest = due
   end
+  resumed = resumed or action == 'w'
 end
-if earliest < math.huge then
-  wake_up(ARGV[3], ARGV[4], delayed, earliest, now)
+if resumed then
+  publish_wait(ARGV[3], ARGV[4], 0)
+elseif earliest < math.huge then
+  wake_up(ARGV[3], ARGV[4], earliest, now)
 end
 
 -- Needs no memory: after it, nothing is refused when memory is full.
 redis.call('ZREM', delayed, '')
-rehearse(calls, leased)
+rehearse(calls, leased, first)
 local reply = { struct.pack('<d', now) }
 for i = 1, count do
   local at = 4 + (i - 1) * 3
-  local id = ARGV[at + 1]
-  local pending = redis.call('ZSCORE', delayed, id)
-  local was = pending and 1 or redis.call('ZSCORE', leased, id) and 2 or 0
-  local due = 0
-  if ARGV[at + 2] == 'c' then
-    redis.call('ZREM', delayed, id)
-    redis.call('ZREM', leased, id)
-    redis.call('HDEL', messages, id)
-    redis.call('HDEL', state, id)
-  elseif pending and dues[i] > MAX_EXACT then
-    was = 3
-  elseif pending then
-    due = dues[i]
-    local record = read_record(redis.call('HGET', state, id), tonumber(pending))
-    record.due = due
-    if record.attempts == 0 then
-      record.first_due = due
+  local id, action = ARGV[at + 1], ARGV[at + 2]
+  local was, due = 0, 0
+  if action == 'z' or action == 'w' then
+    was = paused and 1 or 0
+    paused = action == 'z'
+    if paused then
+      redis.call('HSET', config, 'paused', '1')
+    else
+      redis.call('HDEL', config, 'paused')
     end
-    redis.call('HSET', state, id, write_record(record))
-    redis.call('ZADD', delayed, due, id)
+  else
+    local pending, priority = find_delayed(id)
+    was = pending and 1 or redis.call('ZSCORE', leased, id) and 2 or 0
+    if action == 'c' or (action == 'e' and was ~= 2) then
+      remove_delayed(id)
+      redis.call('ZREM', leased, id)
+      redis.call('HDEL', messages, id)
+      redis.call('HDEL', state, id)
+      if remembers then
+        if was == 0 and remembered_until(id, now) then
+          was = 4
+        end
+        redis.call('ZREM', seen, id)
+      end
+    elseif action == 'e' or not pending then
+      due = 0
+    elseif dues[i] > MAX_EXACT then
+      was = 3
+    else
+      due = action == 'p' and math.min(dues[i], tonumber(pending)) or dues[i]
+      local record = read_record(redis.call('HGET', state, id), tonumber(pending), priority)
+      record.due = due
+      if record.attempts == 0 then
+        record.first_due = due
+      end
+      redis.call('HSET', state, id, write_record(record))
+      redis.call('ZADD', delayed_set(priority), due, id)
+    end
   end
   reply[i + 1] = struct.pack('<Bd', was, due)
 end

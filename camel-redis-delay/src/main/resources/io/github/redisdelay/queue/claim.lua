@@ -1,15 +1,16 @@
 -- Leases due messages, and messages whose lease ended, to a consumer, and tells when the next thing will happen.
 --
--- KEYS  1 messages  2 delayed  3 leased  4 state  5 calls  6 config
+-- KEYS  1 to 16 see queue.lua
 -- ARGV  1 lane  2 sequence  3 claim id (16 bytes)  4 length of the lease in microseconds
 --       5 how many messages, 1 to 256  6 how many of them may be ones whose lease ended  7 how many bytes of bodies
 -- Reply  a list: head, then the ids, then the bodies, then the state records (see record.lua), then the ids that had no
 --        body and were dropped
 --        head: struct 'dddII' time of the call, microseconds until the next message is due and until the next lease
---        ends (0: now, -1: there is none), number of messages, number of dropped ids
+--        ends (0: now, -1: there is none, or the queue is paused), number of messages, number of dropped ids
 -- Cost  O(log N) for each message claimed; O(log N) if there is none
 --
--- Both kinds are merged by time. At least one message is given if there is one, however large.
+-- The highest priority comes first; within one, both kinds are merged by time. Of ended leases, 256 are looked at. At least
+-- one message is given if there is one, however large. A paused queue gives nothing.
 -- One whose last two deliveries ended by a lost lease is given alone: if it kills its consumer, no other message that
 -- was claimed with it and not begun loses an attempt.
 -- A repeat of the call gives the messages that are still leased under its claim id.
@@ -17,8 +18,8 @@
 
 --@include call.lua
 --@include record.lua
+--@include queue.lua
 
-local messages, delayed, leased, state, calls, config = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local lane, claim = ARGV[1], ARGV[3]
 local sequence = integer(ARGV[2], 1, MAX_EXACT, 'sequence')
 local lease = integer(ARGV[4], 1, MAX_EXACT, 'lease')
@@ -29,17 +30,17 @@ if #claim ~= 16 or claim == NO_CLAIM then
   error('REDISDELAY argument: claim id')
 end
 
--- Microseconds until the first score of a set, from a reply of ZRANGE ... WITHSCORES; -1 if it is empty.
-local function wait_for(head, now)
-  if not head[2] then
+-- Microseconds until a time; -1 if there is none.
+local function wait_for(time, now)
+  if not time or paused then
     return -1
   end
-  return math.max(0, tonumber(head[2]) - now)
+  return math.max(0, time - now)
 end
 
 local function reply_with(now, ids, records, dropped)
-  local next_due = wait_for(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES'), now)
-  local next_end = wait_for(redis.call('ZRANGE', leased, 0, 0, 'WITHSCORES'), now)
+  local next_due = wait_for(first_due(), now)
+  local next_end = wait_for(tonumber(redis.call('ZRANGE', leased, 0, 0, 'WITHSCORES')[2]), now)
   local reply = { struct.pack('<dddII', now, next_due, next_end, #ids, #dropped) }
   local n = 1
   for i = 1, #ids do
@@ -62,6 +63,7 @@ end
 
 local now = server_time()
 local stored, first = repeated(calls, lane, sequence)
+read_config()
 if stored then
   local ids, records = {}, {}
   local at = 1
@@ -77,34 +79,73 @@ if stored then
   end
   return reply_with(now, ids, records, {})
 end
-check_format(config)
 redis.call('HLEN', messages)
 redis.call('HLEN', state)
 
-local due = redis.call('ZRANGEBYSCORE', delayed, '-inf', now, 'WITHSCORES', 'LIMIT', 0, wanted)
-local ended = redis.call('ZRANGEBYSCORE', leased, '-inf', now, 'WITHSCORES', 'LIMIT', 0, wanted_ended)
-local ids, scores, was_leased, dropped = {}, {}, {}, {}
-local bytes = 0
-local d, e = 1, 1
-while #ids < wanted and (due[d] or ended[e]) do
-  local from_lease = ended[e] and (not due[d] or tonumber(ended[e + 1]) < tonumber(due[d + 1]))
-  local id = from_lease and ended[e] or due[d]
-  local length = redis.call('HSTRLEN', messages, id)
-  if length > 0 and #ids > 0 and bytes + length > max_bytes then
-    break
+-- What could be claimed, by priority: two lists of ids, scores and records, in the order of their times.
+local due, ended = {}, {}
+local highest = 0
+
+local function add(kind, priority, candidate)
+  kind[priority] = kind[priority] or {}
+  table.insert(kind[priority], candidate)
+  highest = math.max(highest, priority)
+end
+
+local function find_due(priority)
+  local found = redis.call('ZRANGEBYSCORE', delayed_set(priority), '-inf', now, 'WITHSCORES', 'LIMIT', 0, wanted)
+  for i = 1, #found, 2 do
+    add(due, priority, { id = found[i], score = tonumber(found[i + 1]), priority = priority })
   end
-  if length == 0 then
-    dropped[#dropped + 1] = id
-  else
-    bytes = bytes + length
-    ids[#ids + 1] = id
-    scores[#ids] = tonumber(from_lease and ended[e + 1] or due[d + 1])
-    was_leased[#ids] = from_lease
+end
+
+local function find_ended()
+  local look_at = (#priorities > 0 and wanted_ended > 0) and 256 or wanted_ended
+  local found = redis.call('ZRANGEBYSCORE', leased, '-inf', now, 'WITHSCORES', 'LIMIT', 0, look_at)
+  for i = 1, #found, 2 do
+    local score = tonumber(found[i + 1])
+    local record = read_record(redis.call('HGET', state, found[i]), score, 0)
+    add(ended, waiting_priority(record), { id = found[i], score = score, record = record })
   end
-  if from_lease then
-    e = e + 2
-  else
-    d = d + 2
+end
+
+local ids, candidates, dropped = {}, {}, {}
+local bytes, full = 0, false
+
+-- Takes those of one priority, merged by time.
+local function take(priority)
+  local waiting, lost = due[priority] or {}, ended[priority] or {}
+  local w, l = 1, 1
+  while #ids < wanted and not full and (waiting[w] or (lost[l] and wanted_ended > 0)) do
+    local next = waiting[w]
+    if wanted_ended > 0 and lost[l] and (not next or lost[l].score < next.score) then
+      next = lost[l]
+      l = l + 1
+      wanted_ended = wanted_ended - 1
+    else
+      w = w + 1
+    end
+    local length = redis.call('HSTRLEN', messages, next.id)
+    if length == 0 then
+      dropped[#dropped + 1] = next.id
+    elseif #ids > 0 and bytes + length > max_bytes then
+      full = true
+    else
+      bytes = bytes + length
+      ids[#ids + 1] = next.id
+      candidates[#ids] = next
+    end
+  end
+end
+
+if not paused then
+  find_due(0)
+  for i = 1, #priorities do
+    find_due(priorities[i])
+  end
+  find_ended()
+  for priority = highest, 0, -1 do
+    take(priority)
   end
 end
 
@@ -113,12 +154,13 @@ if #ids > 0 then
   local given = #ids
   local found = redis.call('HMGET', state, unpack(ids))
   for i = 1, #ids do
-    local record = read_record(found[i], scores[i])
-    if was_leased[i] then
+    local record = candidates[i].record
+    if record then
       record.lost = math.min(record.lost + 1, 255)
       record.reason = 2
     else
-      record.due = scores[i]
+      record = read_record(found[i], candidates[i].score, candidates[i].priority)
+      record.due = candidates[i].score
     end
     if record.lost >= 2 then
       given = math.max(1, i - 1)
@@ -140,10 +182,9 @@ end
 
 -- Needs no memory: after it, nothing is refused when memory is full.
 redis.call('ZREM', delayed, '')
-rehearse(calls, leased)
+rehearse(calls, leased, first)
 local names = {}
 if #ids > 0 then
-  redis.call('ZREM', delayed, unpack(ids))
   local leases, states = {}, {}
   local expires = string.format('%.0f', math.min(now + lease, MAX_EXACT))
   for i = 1, #ids do
@@ -151,13 +192,33 @@ if #ids > 0 then
     states[2 * i - 1], states[2 * i] = ids[i], records[i]
     names[i] = struct.pack('<I2', #ids[i]) .. ids[i]
   end
+  redis.call('ZREM', delayed, unpack(ids))
+  for i = 1, #priorities do
+    redis.call('ZREM', delayed_set(priorities[i]), unpack(ids))
+  end
   redis.call('ZADD', leased, unpack(leases))
   redis.call('HSET', state, unpack(states))
 end
 if #dropped > 0 then
   redis.call('ZREM', delayed, unpack(dropped))
+  for i = 1, #priorities do
+    redis.call('ZREM', delayed_set(priorities[i]), unpack(dropped))
+  end
   redis.call('ZREM', leased, unpack(dropped))
   redis.call('HDEL', state, unpack(dropped))
+end
+-- Priorities that nothing waits with any more cost no further look.
+if #priorities > 0 then
+  local used = {}
+  for i = 1, #priorities do
+    if redis.call('ZCARD', delayed_set(priorities[i])) > 0 then
+      used[#used + 1] = priorities[i]
+    end
+  end
+  if #used < #priorities then
+    priorities = used
+    write_priorities()
+  end
 end
 remember(calls, lane, sequence, now, table.concat(names), first)
 return reply_with(now, ids, records, dropped)

@@ -25,7 +25,7 @@ local stored, first = repeated(calls, lane, sequence)
 if stored then
   return stored
 end
-check_format(config)
+check_format(redis.call('HGET', config, 'format'))
 redis.call('HLEN', messages)
 redis.call('ZCARD', leased)
 redis.call('HLEN', state)
@@ -40,7 +40,7 @@ end
 local now = server_time()
 -- Needs no memory: after it, nothing is refused when memory is full.
 redis.call('ZREM', leased, '')
-rehearse(calls, leased)
+rehearse(calls, leased, first)
 local reply = { struct.pack('<d', now) }
 for i = 1, count do
   local at = 2 + (i - 1) * 3

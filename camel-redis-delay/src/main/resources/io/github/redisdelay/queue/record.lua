@@ -2,24 +2,31 @@
 --
 -- state: id -> struct '<BBBBI4c16dd' and bytes
 --     version (1), deliveries lost in a row by an ended lease, why it came again (0 did not, 1 failed, 2 lease ended,
---     3 released), priority (0), attempts, claim id (zeros: not held), due time of this delivery, due time of the first
---     one, then what the last failure left (bytes of the client's)
+--     3 released), priority (0 to 9; of a dead letter 16 more), attempts, claim id (zeros: not held), due time of this
+--     delivery, due time of the first one, then what the last failure left (bytes of the client's)
 local RECORD = '<BBBBI4c16dd'
 local RECORD_LENGTH = 40
 local NO_CLAIM = string.rep('\0', 16)
 
--- The record as a table; one that is missing or not readable counts as a message that was never delivered.
-local function read_record(bytes, due)
+-- Dead letters wait in one set whatever their priority, and keep it for when they are redriven.
+local DEAD = 16
+
+-- The record as a table; one that is missing or not readable counts as a message of this priority that was never
+-- delivered.
+local function read_record(bytes, due, priority)
   if bytes and #bytes >= RECORD_LENGTH and string.byte(bytes, 1) == 1 then
-    local _, lost, reason, priority, attempts, claim, this_due, first_due = struct.unpack(RECORD, bytes)
+    local _, lost, reason, stored, attempts, claim, this_due, first_due = struct.unpack(RECORD, bytes)
     -- Times that no script wrote would make a write fail that comes too late to fail.
     if not (this_due >= 0 and this_due <= MAX_EXACT and first_due >= 0 and first_due <= MAX_EXACT) then
       this_due, first_due = due, due
     end
+    if stored % DEAD <= 9 and stored < 2 * DEAD then
+      priority = stored
+    end
     return { lost = lost, reason = reason, priority = priority, attempts = attempts, claim = claim, due = this_due,
       first_due = first_due, failure = string.sub(bytes, RECORD_LENGTH + 1) }
   end
-  return { lost = 0, reason = 0, priority = 0, attempts = 0, claim = NO_CLAIM, due = due, first_due = due, failure = '' }
+  return { lost = 0, reason = 0, priority = priority, attempts = 0, claim = NO_CLAIM, due = due, first_due = due, failure = '' }
 end
 
 local function write_record(r)

@@ -1,13 +1,12 @@
 -- Finishes deliveries: acknowledges them, returns them to the queue, or gives them up.
 --
--- KEYS  1 messages  2 delayed  3 leased  4 state  5 calls  6 config
---       7 dead messages  8 dead delayed  9 dead state
+-- KEYS  1 to 16 see queue.lua  17 dead messages  18 dead delayed  19 dead state
 -- ARGV  1 lane  2 sequence  3 wake-up channel  4 the queue's base key  5 the dead letters' base key
 --       then five for each delivery, at most 256:
 --         id
 --         claim id (16 bytes)
 --         a acknowledge, n return with a delay, r release, b bury in the dead letters, x discard
---         for n the delay in microseconds, else 0
+--         for n the delay in microseconds; for a, b and x for how many microseconds the id stays a duplicate; else 0
 --         for n and b what to keep of the failure, else nothing
 -- Reply bytes: struct 'd' time of the call, then for each delivery 'Bd' outcome and new due time (0: none)
 --         1 done  2 stale: the message is gone  3 stale: it waits, or another delivery holds it
@@ -18,9 +17,9 @@
 
 --@include call.lua
 --@include record.lua
+--@include queue.lua
 
-local messages, delayed, leased, state, calls, config = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local dead_messages, dead_delayed, dead_state = KEYS[7], KEYS[8], KEYS[9]
+local dead_messages, dead_delayed, dead_state = KEYS[17], KEYS[18], KEYS[19]
 local lane = ARGV[1]
 local sequence = integer(ARGV[2], 1, MAX_EXACT, 'sequence')
 local count = (#ARGV - 5) / 5
@@ -32,14 +31,15 @@ local stored, first = repeated(calls, lane, sequence)
 if stored then
   return stored
 end
-check_format(config)
+read_config()
 redis.call('HLEN', messages)
 redis.call('ZCARD', leased)
 redis.call('ZCARD', delayed)
 redis.call('HLEN', state)
+any_seen()
 
 local now = server_time()
-local outcomes, dues, records = {}, {}, {}
+local outcomes, dues, records, levels = {}, {}, {}, {}
 local earliest, burials = math.huge, false
 for i = 1, count do
   local at = 5 + (i - 1) * 5
@@ -52,8 +52,10 @@ for i = 1, count do
   if held then
     outcomes[i] = 1
     if action == 'n' or action == 'r' then
-      local record = read_record(bytes, now)
+      local record = read_record(bytes, now, 0)
       record.claim = NO_CLAIM
+      levels[i] = waiting_priority(record)
+      check_priority(levels[i])
       if action == 'n' then
         record.due = math.min(now + delay + (i - 1), MAX_EXACT)
         record.lost = 0
@@ -68,8 +70,9 @@ for i = 1, count do
       records[i] = write_record(record)
     elseif action == 'b' then
       -- In the dead letters the attempts start anew; what this queue knew is in the failure.
-      local record = read_record(bytes, now)
+      local record = read_record(bytes, now, 0)
       record.claim = NO_CLAIM
+      record.priority = record.priority % DEAD + DEAD
       record.attempts, record.lost, record.reason = 0, 0, 0
       record.due = now
       record.failure = ARGV[at + 5]
@@ -85,16 +88,20 @@ end
 if burials then
   redis.call('HLEN', dead_messages)
   redis.call('HLEN', dead_state)
-  wake_up(ARGV[3], ARGV[5], dead_delayed, now, now)
+  local head = tonumber(redis.call('ZRANGE', dead_delayed, 0, 0, 'WITHSCORES')[2])
+  if not head or now < head then
+    publish_wait(ARGV[3], ARGV[5], 0)
+  end
 end
 if earliest < math.huge then
-  wake_up(ARGV[3], ARGV[4], delayed, earliest, now)
+  wake_up(ARGV[3], ARGV[4], earliest, now)
 end
 
 -- Needs no memory: after it, nothing is refused when memory is full.
 redis.call('ZREM', delayed, '')
-rehearse(calls, leased)
+rehearse(calls, leased, first)
 local reply = { struct.pack('<d', now) }
+local remembered = false
 for i = 1, count do
   local at = 5 + (i - 1) * 5
   local id, action = ARGV[at + 1], ARGV[at + 3]
@@ -105,7 +112,8 @@ for i = 1, count do
   elseif outcomes[i] == 1 then
     if records[i] and action ~= 'b' then
       redis.call('HSET', state, id, records[i])
-      redis.call('ZADD', delayed, dues[i], id)
+      use_priority(levels[i])
+      redis.call('ZADD', delayed_set(levels[i]), dues[i], id)
     else
       if action == 'b' then
         local dead_id = id .. '@' .. string.format('%.0f', now)
@@ -118,9 +126,17 @@ for i = 1, count do
       end
       redis.call('HDEL', messages, id)
       redis.call('HDEL', state, id)
+      local remember_for = tonumber(ARGV[at + 4])
+      if remember_for > 0 then
+        redis.call('ZADD', seen, math.min(now + remember_for, MAX_EXACT), id)
+        remembered = true
+      end
     end
   end
   reply[i + 1] = struct.pack('<Bd', outcomes[i], dues[i] or 0)
+end
+if remembered then
+  forget_some(now)
 end
 reply = table.concat(reply)
 remember(calls, lane, sequence, now, reply, first)

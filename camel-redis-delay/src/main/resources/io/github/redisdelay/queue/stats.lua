@@ -1,19 +1,47 @@
 -- Reads a queue's figures. Changes nothing.
 --
--- KEYS  1 delayed  2 leased  3 dead delayed  4 dead leased
--- Reply bytes: struct 'ddddddd' time of the call; messages delayed, overdue (due and not claimed), leased, dead; for how
+-- KEYS  1 to 16 see queue.lua  17 consumers  18 dead delayed  19 dead leased
+-- Reply bytes: struct 'ddddddddd' time of the call; messages delayed, overdue (due and not claimed), leased, dead; for how
 --       many microseconds the oldest overdue message has been due (0: none is); in how many microseconds the next one
---       will be due that is not yet (-1: there is none)
--- Cost  O(log N)
+--       will be due that is not yet (-1: there is none); consumers seen in the last 70 s; whether the queue is paused
+-- Cost  O(log N), and one step for each consumer
 
-local t = redis.call('TIME')
-local now = tonumber(t[1]) * 1000000 + tonumber(t[2])
-local oldest = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]
-local coming = redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
-return struct.pack('<ddddddd', now,
-  redis.call('ZCARD', KEYS[1]),
-  redis.call('ZCOUNT', KEYS[1], '-inf', now),
-  redis.call('ZCARD', KEYS[2]),
-  redis.call('ZCARD', KEYS[3]) + redis.call('ZCARD', KEYS[4]),
-  oldest and math.max(0, now - tonumber(oldest)) or 0,
-  coming and tonumber(coming) - now or -1)
+--@include call.lua
+--@include record.lua
+--@include queue.lua
+
+local SEEN_LATELY = 70 * 1000000
+
+read_config()
+local now = server_time()
+local waiting, overdue, coming = 0, 0, nil
+
+local function count(set)
+  waiting = waiting + redis.call('ZCARD', set)
+  overdue = overdue + redis.call('ZCOUNT', set, '-inf', now)
+  local after_now = string.format('(%.0f', now)
+  local next = tonumber(redis.call('ZRANGEBYSCORE', set, after_now, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2])
+  if next and (not coming or next < coming) then
+    coming = next
+  end
+end
+
+count(delayed)
+for i = 1, #priorities do
+  count(delayed_set(priorities[i]))
+end
+local oldest = first_due()
+local listening = 0
+local records = redis.call('HVALS', KEYS[17])
+for i = 1, #records do
+  if #records[i] >= 8 and struct.unpack('<d', records[i]) > now - SEEN_LATELY then
+    listening = listening + 1
+  end
+end
+return struct.pack('<ddddddddd', now, waiting, overdue,
+  redis.call('ZCARD', leased),
+  redis.call('ZCARD', KEYS[18]) + redis.call('ZCARD', KEYS[19]),
+  oldest and math.max(0, now - oldest) or 0,
+  coming and coming - now or -1,
+  listening,
+  paused and 1 or 0)

@@ -9,6 +9,8 @@ import java.time.Instant;
 import org.apache.camel.util.json.JsonObject;
 import org.apache.camel.util.json.Jsoner;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class FailureRecordTest {
 
@@ -44,5 +46,59 @@ class FailureRecordTest {
             assertThat(json.getString("message")).endsWith("…").hasSizeGreaterThan(400);
             assertThat(json.getString("routeId")).endsWith("…");
         }
+    }
+
+    @Test
+    void should_be_read_as_it_was_written() {
+        FailureRecord record = new FailureRecord(
+                "java.net.ConnectException", "\"refused\" 😀", "notify", "app-1", 10, TIME, "no such account");
+        assertThat(FailureRecord.decode(record.encode()))
+                .isEqualTo(new FailureRecord(
+                        "java.net.ConnectException",
+                        "\"refused\" 😀",
+                        "notify",
+                        "app-1",
+                        10,
+                        Instant.parse("2030-01-31T10:15:00.123Z"),
+                        "no such account"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "known",
+                "{",
+                "[1]",
+                "\"text\"",
+                "null",
+                "7",
+                "{\"a\":}",
+                "\u0000",
+                "{\"exception\":\"E\"",
+                "{]",
+                "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["
+            })
+    void should_be_null_when_it_cannot_be_read(String text) {
+        assertThat(FailureRecord.decode(text.getBytes(StandardCharsets.UTF_8))).isNull();
+    }
+
+    @Test
+    void should_be_null_when_it_is_no_text() {
+        assertThat(FailureRecord.decode(new byte[] {(byte) 0xff, 0, (byte) 0x80, 1}))
+                .isNull();
+        assertThat(FailureRecord.decode("[".repeat(4096).getBytes(StandardCharsets.UTF_8)))
+                .isNull();
+    }
+
+    @Test
+    void should_leave_out_members_of_other_types() {
+        String text = "{\"exception\":5,\"message\":[\"x\"],\"routeId\":null,\"host\":{},\"attempt\":\"3\","
+                + "\"time\":\"yesterday\",\"reason\":true,\"more\":1}";
+        assertThat(FailureRecord.decode(text.getBytes(StandardCharsets.UTF_8)))
+                .isEqualTo(new FailureRecord(null, null, null, null, 0, Instant.EPOCH));
+        String far = "{\"time\":\"+1000000000-12-31T23:59:59Z\",\"attempt\":1e400}";
+        assertThat(FailureRecord.decode(far.getBytes(StandardCharsets.UTF_8)).time())
+                .isEqualTo(Instant.EPOCH);
     }
 }

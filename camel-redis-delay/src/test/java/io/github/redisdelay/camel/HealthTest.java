@@ -87,7 +87,19 @@ class HealthTest {
         assertThat(result.getDetails())
                 .containsEntry("redis.queue", "orders")
                 .containsEntry("redis.address", server.address())
-                .containsEntry("redis.overdue", 1L);
+                .containsEntry("redis.overdue", 1L)
+                .containsEntry("redis.consumers", 1)
+                .containsEntry("redis.paused", false);
+        assertThat(result.getMessage()).isEmpty();
+    }
+
+    @Test
+    void should_say_in_a_line_that_the_queue_is_paused() {
+        consumer().queue().pause().join();
+        HealthCheck.Result result = camelsCheck();
+        assertThat(result.getState()).isEqualTo(HealthCheck.State.UP);
+        assertThat(result.getDetails()).containsEntry("redis.paused", true);
+        assertThat(result.getMessage()).contains("queue 'orders': paused, 0 overdue");
     }
 
     @Test

@@ -11,6 +11,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.camel.Exchange;
@@ -19,6 +20,8 @@ import org.apache.camel.impl.DefaultCamelContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Redis answers too late: Camel sends the step again, and one message is stored. */
 class LostAnswerRedeliveryTest {
@@ -123,6 +126,41 @@ class LostAnswerRedeliveryTest {
         assertThat(redeliveries.get()).isPositive();
         assertThat(cancelled.getMessage().getHeader(RedisDelayConstants.PREVIOUS_STATE))
                 .isEqualTo("delayed");
+    }
+
+    @Test
+    void should_remember_what_a_change_really_found_for_each_id_of_a_list() throws Exception {
+        context.addRoutes(route(20, "redis-delay:orders?operation=cancel"));
+        context.start();
+        for (String id : List.of("a", "b")) {
+            send("redis-delay:orders?delay=1h", "x", Map.of(RedisDelayConstants.SCHEDULE_ID, id));
+        }
+
+        pause(Duration.ofMillis(1000));
+        Exchange cancelled = send("direct:in", "x", Map.of(RedisDelayConstants.SCHEDULE_ID, List.of("a", "none", "b")));
+
+        assertThat(cancelled.getException()).isNull();
+        assertThat(redeliveries.get()).isPositive();
+        assertThat(cancelled.getMessage().getHeader(RedisDelayConstants.RESULT))
+                .isEqualTo(List.of("done", "none", "done"));
+        assertThat(waiting()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"pause", "resume", "promote", "redrive", "purge", "get", "list", "stats"})
+    void should_do_every_operation_when_redis_answers_again(String operation) throws Exception {
+        context.addRoutes(route(20, "redis-delay:orders?operation=" + operation));
+        context.start();
+        send("redis-delay:orders?delay=1h", "stored", Map.of(RedisDelayConstants.SCHEDULE_ID, "a"));
+
+        pause(Duration.ofMillis(1000));
+        Exchange done = send(
+                "direct:in", "x", operation.equals("get") ? Map.of(RedisDelayConstants.SCHEDULE_ID, "a") : Map.of());
+
+        assertThat(done.getException()).isNull();
+        assertThat(redeliveries.get()).isPositive();
+        assertThat(done.getMessage().getHeader(RedisDelayConstants.QUEUE)).isEqualTo("orders");
+        assertThat(waiting()).isOne();
     }
 
     @Test

@@ -11,6 +11,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.github.redisdelay.queue.Envelope;
 import io.github.redisdelay.queue.Envelope.BodyType;
+import io.github.redisdelay.queue.Envelope.Settings;
 import java.io.ByteArrayInputStream;
 import java.io.File;
 import java.io.IOException;
@@ -210,7 +211,7 @@ class MessageMapperTest {
                 from("file:" + directory + "?noop=true&initialDelay=0&delay=10")
                         .process(exchange -> {
                             assertThat(exchange.getMessage().getBody()).isInstanceOf(GenericFile.class);
-                            stored.add(mapper.toEnvelope(exchange));
+                            stored.add(mapper.toEnvelope(exchange, Settings.NONE));
                         })
                         .to("mock:done");
             }
@@ -316,7 +317,7 @@ class MessageMapperTest {
         for (StreamCache cache : caches) {
             Exchange exchange = exchange(cache);
             for (int i = 0; i < 2; i++) {
-                Object body = mapper.toEnvelope(exchange).body();
+                Object body = mapper.toEnvelope(exchange, Settings.NONE).body();
                 assertThat(body instanceof byte[] b ? new String(b, StandardCharsets.UTF_8) : (String) body)
                         .as("stored from %s", cache.getClass())
                         .endsWith(xml);
@@ -484,7 +485,7 @@ class MessageMapperTest {
         Exchange exchange = exchange("x", "large", "y".repeat(LIMIT));
 
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> mapper.toEnvelope(exchange))
+                .isThrownBy(() -> mapper.toEnvelope(exchange, Settings.NONE))
                 .withMessageContaining("maximumMessageSize");
     }
 
@@ -512,7 +513,7 @@ class MessageMapperTest {
         exchange.getMessage().setHeaders(headers);
 
         Map<String, Object> restored =
-                restore(mapper.toEnvelope(exchange)).getMessage().getHeaders();
+                restore(mapper.toEnvelope(exchange, Settings.NONE)).getMessage().getHeaders();
 
         assertThat(restored).containsOnlyKeys(headers.keySet());
         headers.forEach((name, value) ->
@@ -544,8 +545,9 @@ class MessageMapperTest {
                 "2026-03-01T11:15:30+01:00[Europe/Berlin]");
         expected.put('c', "c");
         expected.put(new StringBuilder("text"), "text");
-        expected.forEach((value, stored) -> assertThat(
-                        mapper.toEnvelope(exchange("x", "h", value)).headers().get("h"))
+        expected.forEach((value, stored) -> assertThat(mapper.toEnvelope(exchange("x", "h", value), Settings.NONE)
+                        .headers()
+                        .get("h"))
                 .as(value.getClass().getName())
                 .isEqualTo(stored));
         assertThat(logged.list).isEmpty();
@@ -554,11 +556,12 @@ class MessageMapperTest {
     @Test
     void the_first_loss_of_each_header_is_logged_with_name_and_type_but_not_its_value() {
         for (int i = 0; i < 3; i++) {
-            Envelope envelope = mapper.toEnvelope(exchange("x", "order", Map.of("secret", 1), "kept", 1));
+            Envelope envelope =
+                    mapper.toEnvelope(exchange("x", "order", Map.of("secret", 1), "kept", 1), Settings.NONE);
             assertThat(envelope.headers()).containsOnlyKeys("kept");
         }
-        mapper.toEnvelope(exchange("x", "count", new AtomicLong(1)));
-        mapper.toEnvelope(exchange("x", "evil\nname", new Order()));
+        mapper.toEnvelope(exchange("x", "count", new AtomicLong(1)), Settings.NONE);
+        mapper.toEnvelope(exchange("x", "evil\nname", new Order()), Settings.NONE);
 
         assertThat(logged.list).allSatisfy(event -> assertThat(event.getLevel()).isEqualTo(Level.WARN));
         assertThat(logged.list)
@@ -576,7 +579,7 @@ class MessageMapperTest {
     @Test
     void losses_are_logged_for_a_thousand_names_and_the_last_says_so() {
         for (int i = 0; i < MessageMapper.MAX_LOST_NAMES + 10; i++) {
-            mapper.toEnvelope(exchange("x", "lost" + i, new Order()));
+            mapper.toEnvelope(exchange("x", "lost" + i, new Order()), Settings.NONE);
         }
 
         assertThat(logged.list).hasSize(MessageMapper.MAX_LOST_NAMES);
@@ -586,7 +589,9 @@ class MessageMapperTest {
 
     @Test
     void null_headers_are_left_out() {
-        assertThat(mapper.toEnvelope(exchange("x", "nothing", null)).headers()).isEmpty();
+        assertThat(mapper.toEnvelope(exchange("x", "nothing", null), Settings.NONE)
+                        .headers())
+                .isEmpty();
         assertThat(logged.list).isEmpty();
     }
 
@@ -608,7 +613,8 @@ class MessageMapperTest {
         for (HeaderFilterStrategy strategy : List.of(new RedisDelayHeaderFilterStrategy(), NO_FILTER)) {
             MessageMapper any = new MessageMapper(strategy, LIMIT);
 
-            assertThat(any.toEnvelope(exchange("x", name, "evil", "kept", 1)).headers())
+            assertThat(any.toEnvelope(exchange("x", name, "evil", "kept", 1), Settings.NONE)
+                            .headers())
                     .containsOnlyKeys("kept");
             Exchange target = exchange(null);
             any.fill(Envelope.of("x", null, Map.of(name, "evil", "kept", 1)), target);
@@ -623,7 +629,8 @@ class MessageMapperTest {
 
         assertThat(strategy.applyFilterToCamelHeaders(name, "x", null)).isTrue();
         assertThat(strategy.applyFilterToExternalHeaders(name, "x", null)).isTrue();
-        assertThat(mapper.toEnvelope(exchange("x", name, "x")).headers()).isEmpty();
+        assertThat(mapper.toEnvelope(exchange("x", name, "x"), Settings.NONE).headers())
+                .isEmpty();
         Exchange target = exchange(null);
         mapper.fill(Envelope.of("x", null, Map.of(name, "x")), target);
         assertThat(target.getMessage().getHeaders()).isEmpty();
@@ -651,7 +658,7 @@ class MessageMapperTest {
         Exchange target = exchange(null);
         target.setExchangeId("B");
 
-        Envelope envelope = asking.toEnvelope(source);
+        Envelope envelope = asking.toEnvelope(source, Settings.NONE);
         asking.fill(envelope, target);
 
         assertThat(envelope.headers()).containsOnlyKeys("kept");
@@ -669,7 +676,7 @@ class MessageMapperTest {
     @ParameterizedTest
     @ValueSource(strings = {"Content-Type", "content-type", "CONTENT-TYPE"})
     void the_content_type_is_kept_apart(String name) {
-        Envelope envelope = mapper.toEnvelope(exchange("{}", name, "application/json"));
+        Envelope envelope = mapper.toEnvelope(exchange("{}", name, "application/json"), Settings.NONE);
 
         assertThat(envelope.contentType()).isEqualTo("application/json");
         assertThat(envelope.headers()).isEmpty();
@@ -697,20 +704,23 @@ class MessageMapperTest {
         message.setBody("b");
         message.setHeader("inner", 3);
 
-        assertThat(mapper.toEnvelope(element, outer)).isEqualTo(Envelope.of("a", null, Map.of("inner", 2)));
-        assertThat(mapper.toEnvelope(message, outer)).isEqualTo(Envelope.of("b", null, Map.of("inner", 3)));
+        assertThat(mapper.toEnvelope(element, outer, Settings.NONE))
+                .isEqualTo(Envelope.of("a", null, Map.of("inner", 2)));
+        assertThat(mapper.toEnvelope(message, outer, Settings.NONE))
+                .isEqualTo(Envelope.of("b", null, Map.of("inner", 3)));
     }
 
     @Test
     void an_element_that_is_a_body_is_sent_with_the_headers_of_the_exchange() {
         Exchange outer = exchange(List.of(), "outer", 1, "CamelRedisDelay", "5s");
 
-        assertThat(mapper.toEnvelope("a", outer)).isEqualTo(Envelope.of("a", null, Map.of("outer", 1)));
-        assertThat(mapper.toEnvelope((Object) null, outer)).isEqualTo(Envelope.of(null, null, Map.of("outer", 1)));
+        assertThat(mapper.toEnvelope("a", outer, Settings.NONE)).isEqualTo(Envelope.of("a", null, Map.of("outer", 1)));
+        assertThat(mapper.toEnvelope((Object) null, outer, Settings.NONE))
+                .isEqualTo(Envelope.of(null, null, Map.of("outer", 1)));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> mapper.toEnvelope(new Order(), outer))
+                .isThrownBy(() -> mapper.toEnvelope(new Order(), outer, Settings.NONE))
                 .withMessageContaining("Order cannot be stored: marshal it first");
-        assertThatIllegalArgumentException().isThrownBy(() -> mapper.toEnvelope(List.of("a"), outer));
+        assertThatIllegalArgumentException().isThrownBy(() -> mapper.toEnvelope(List.of("a"), outer, Settings.NONE));
     }
 
     // ---- helpers
@@ -725,7 +735,7 @@ class MessageMapperTest {
     }
 
     private Envelope store(Object body) {
-        return mapper.toEnvelope(exchange(body));
+        return mapper.toEnvelope(exchange(body), Settings.NONE);
     }
 
     private Exchange restore(Envelope envelope) {

@@ -28,7 +28,8 @@ class OperationsTest extends CamelRedisTest {
                     .singleElement()
                     .asString()
                     .startsWith(queue + " on " + redis.address() + " (")
-                    .contains("2 waiting, 1 overdue (oldest 60 min), 0 dead, next due in 59 min");
+                    .contains("2 waiting, 1 overdue (oldest 60 min), and nobody listened until now, 0 dead,"
+                            + " next due in 59 min");
         }
     }
 

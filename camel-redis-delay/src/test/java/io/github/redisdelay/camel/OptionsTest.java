@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
+import io.github.redisdelay.queue.Envelope.Settings;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Set;
@@ -40,7 +41,17 @@ class OptionsTest {
         RedisDelayEndpoint endpoint = endpoint("redis-delay:orders");
         assertThat(endpoint.getQueueName()).isEqualTo("orders");
         assertThat(endpoint.producerSettings())
-                .isEqualTo(new ProducerSettings(null, RedisDelayOperation.schedule, DuplicatePolicy.REJECT, false));
+                .isEqualTo(new ProducerSettings(
+                        null,
+                        RedisDelayOperation.schedule,
+                        DuplicatePolicy.REJECT,
+                        false,
+                        0,
+                        Settings.NONE,
+                        0,
+                        100,
+                        null,
+                        null));
         assertThat(endpoint.consumerOptions()).isEqualTo(io.github.redisdelay.queue.ConsumerOptions.DEFAULTS);
         assertThat(endpoint.clientOptions()).isEqualTo(io.github.redisdelay.queue.ClientOptions.DEFAULTS);
         assertThat(endpoint.retryPolicy().maximumRedeliveries()).isEqualTo(9);
@@ -53,13 +64,20 @@ class OptionsTest {
         RedisDelayEndpoint endpoint = endpoint("redis-delay:orders?delay=1h30m&operation=reschedule&onDuplicate=replace"
                 + "&batching=true&concurrentConsumers=7&maxMessagesPerPoll=256&visibilityTimeout=PT1M"
                 + "&extendMessageVisibility=false&maximumVisibilityExtension=2h&requestTimeout=1500&keyPrefix=shop"
-                + "&maximumRedeliveries=-1&deadLetter=false&maximumMessageSize=77");
+                + "&maximumRedeliveries=-1&deadLetter=false&maximumMessageSize=77&priority=9&timeToLive=1h"
+                + "&deduplicationPeriod=2h&maximumQueueLength=1000000&limit=256&state=delayed&exceptionClass=a.B");
         assertThat(endpoint.producerSettings())
                 .isEqualTo(new ProducerSettings(
                         DueTime.after(Duration.ofMinutes(90)),
                         RedisDelayOperation.reschedule,
                         DuplicatePolicy.REPLACE,
-                        true));
+                        true,
+                        9,
+                        new Settings(Duration.ofHours(2), Duration.ofHours(1), null),
+                        1_000_000,
+                        256,
+                        "a.B",
+                        MessageSet.DELAYED));
         assertThat(endpoint.consumerOptions())
                 .isEqualTo(new io.github.redisdelay.queue.ConsumerOptions(
                         7, 256, Duration.ofMinutes(1), false, Duration.ofHours(2)));

@@ -105,7 +105,8 @@ class ProducerTest extends CamelRedisTest {
                 "header 'CamelRedisDelayOperation' 'remove' is unknown: use schedule, cancel, reschedule");
         assertFails(send(uri, "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "")), "has 0 bytes");
         assertFails(send(uri, "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "i".repeat(257))), "has 257 bytes");
-        assertFails(send(uri, "x", Map.of(RedisDelayConstants.SCHEDULE_ID, List.of())), "is of type java.util");
+        assertFails(send(uri, "x", Map.of(RedisDelayConstants.SCHEDULE_ID, List.of())), "is a list: give one id");
+        assertFails(send(uri, "x", Map.of(RedisDelayConstants.SCHEDULE_ID, Map.of())), "is of type java.util");
     }
 
     @Test

@@ -2,7 +2,10 @@
 package io.github.redisdelay.camel;
 
 import io.github.redisdelay.queue.ClaimId;
+import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.Envelope;
+import io.github.redisdelay.queue.RedeliveryReason;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.TestSubmissions;
@@ -17,6 +20,12 @@ final class RecordingDelivery implements Delivery {
     final List<String> calls = new ArrayList<>();
     String failure = "";
     byte[] lastFailure = {};
+    byte[] body = Envelope.of("x").encode();
+    String id = "order-1";
+    int lostLeases;
+    long firstDueMicros;
+    long claimedMicros;
+    volatile boolean leaseLost;
     private final int attempt;
 
     RecordingDelivery(int attempt) {
@@ -30,8 +39,8 @@ final class RecordingDelivery implements Delivery {
     }
 
     @Override
-    public Submission<Settlement> acknowledge() {
-        return note("acknowledge", new byte[0]);
+    public Submission<Settlement> acknowledge(Duration remember) {
+        return note("acknowledge" + (remember.isZero() ? "" : ", remember " + remember), new byte[0]);
     }
 
     @Override
@@ -45,13 +54,13 @@ final class RecordingDelivery implements Delivery {
     }
 
     @Override
-    public Submission<Settlement> bury(byte[] bytes) {
-        return note("bury", bytes);
+    public Submission<Settlement> bury(byte[] bytes, Duration remember) {
+        return note("bury" + (remember.isZero() ? "" : ", remember " + remember), bytes);
     }
 
     @Override
-    public Submission<Settlement> discard() {
-        return note("discard", new byte[0]);
+    public Submission<Settlement> discard(Duration remember) {
+        return note("discard" + (remember.isZero() ? "" : ", remember " + remember), new byte[0]);
     }
 
     @Override
@@ -65,13 +74,18 @@ final class RecordingDelivery implements Delivery {
     }
 
     @Override
+    public boolean isFrom(DelayQueue queue) {
+        return queue().equals(queue.name());
+    }
+
+    @Override
     public String id() {
-        return "order-1";
+        return id;
     }
 
     @Override
     public byte[] body() {
-        return new byte[0];
+        return body;
     }
 
     @Override
@@ -86,6 +100,16 @@ final class RecordingDelivery implements Delivery {
 
     @Override
     public int lostLeases() {
+        return lostLeases;
+    }
+
+    @Override
+    public RedeliveryReason redeliveryReason() {
+        return attempt > 1 ? RedeliveryReason.FAILED : RedeliveryReason.NONE;
+    }
+
+    @Override
+    public int priority() {
         return 0;
     }
 
@@ -101,12 +125,12 @@ final class RecordingDelivery implements Delivery {
 
     @Override
     public long firstDueMicros() {
-        return 0;
+        return firstDueMicros;
     }
 
     @Override
     public long claimedMicros() {
-        return 0;
+        return claimedMicros;
     }
 
     @Override
@@ -121,11 +145,11 @@ final class RecordingDelivery implements Delivery {
 
     @Override
     public boolean isLeaseLost() {
-        return false;
+        return leaseLost;
     }
 
     @Override
     public String toString() {
-        return "message 'order-1' of queue 'orders', attempt " + attempt;
+        return "message '" + id + "' of queue 'orders', attempt " + attempt;
     }
 }

@@ -6,9 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.redisdelay.test.RedisExtension;
 import io.github.redisdelay.test.RedisServer;
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
-import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -425,19 +422,6 @@ class DelayQueueTest {
                 }
             } finally {
                 admin.shutdown();
-            }
-        }
-    }
-
-    /** A user who may do all but one command. */
-    private record AclUser(RedisServer server) {
-        void denies(String command) throws Exception {
-            try (Socket socket = new Socket(server.host(), server.port())) {
-                socket.getOutputStream()
-                        .write(bytes("ACL SETUSER app reset on >secret ~* &* +@all -" + command + "\r\n"));
-                assertThat(new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8))
-                                .readLine())
-                        .isEqualTo("+OK");
             }
         }
     }

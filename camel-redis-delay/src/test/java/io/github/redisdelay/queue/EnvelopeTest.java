@@ -7,9 +7,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
 import io.github.redisdelay.queue.Envelope.BodyType;
+import io.github.redisdelay.queue.Envelope.Settings;
 import java.lang.management.ManagementFactory;
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -151,6 +154,38 @@ class EnvelopeTest {
     }
 
     @Test
+    void settings_come_back() {
+        Settings all = new Settings(Duration.ofHours(1), Duration.ofMillis(1), "maximumRedeliveries=5");
+        for (Settings settings : List.of(
+                all,
+                new Settings(Duration.ofMillis(Long.MAX_VALUE), null, null),
+                new Settings(null, Duration.ofDays(365), null),
+                new Settings(null, null, ""),
+                new Settings(null, null, "grüße"))) {
+            Envelope read = Envelope.decode(
+                    Envelope.of("body", "text/plain", Map.of("h", 1), settings).encode());
+
+            assertThat(read.settings()).isEqualTo(settings);
+            assertThat(read).isEqualTo(Envelope.of("body", "text/plain", Map.of("h", 1), settings));
+            assertThat(read.size()).isEqualTo(read.encode().length);
+        }
+        assertThat(Envelope.decode(Envelope.of("body").encode()).settings()).isEqualTo(Settings.NONE);
+        assertThat(Envelope.of("body", null, Map.of())).isNotEqualTo(Envelope.of("body", null, Map.of(), all));
+    }
+
+    @Test
+    void settings_of_less_than_a_millisecond_are_refused() {
+        for (Duration duration : List.of(Duration.ZERO, Duration.ofNanos(999_999), Duration.ofSeconds(-1))) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> new Settings(duration, null, null))
+                    .withMessageContaining("deduplicationPeriod is " + duration + ": it must be 1 millisecond or more");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> new Settings(null, duration, null))
+                    .withMessageContaining("timeToLive is " + duration);
+        }
+    }
+
+    @Test
     void large_parts_come_back() {
         String large = "x".repeat(3_000_000);
 
@@ -205,6 +240,18 @@ class EnvelopeTest {
                                 + "0205" + "0173" + "01" + "c3a9",
                         Envelope.of(null, null, more)),
                 Arguments.of(
+                        "f912" + "25" // fields of 37 bytes
+                                + "0204" + "0161" + "02" + "01"
+                                + "03" + "08" + "000000000036ee80" // an hour
+                                + "81" + "08" + "00000000000003e8" // a second
+                                + "82" + "09" + HexFormat.of().formatHex("unchecked".getBytes(StandardCharsets.UTF_8))
+                                + "6869",
+                        Envelope.of(
+                                "hi",
+                                null,
+                                Map.of("a", true),
+                                new Settings(Duration.ofHours(1), Duration.ofSeconds(1), "unchecked"))),
+                Arguments.of(
                         "f911" + "cd01" // fields of 205 bytes: the length takes two
                                 + "01" + "ca01" + "61".repeat(202)
                                 + "07",
@@ -226,7 +273,7 @@ class EnvelopeTest {
 
     @Test
     void optional_fields_that_are_unknown_are_skipped() {
-        Envelope read = decode("f912" + "0d" + "0302abcd" + "7f00" + "0205" + "0161" + "01" + "6262" + "6869");
+        Envelope read = decode("f912" + "0d" + "0402abcd" + "7f00" + "0205" + "0161" + "01" + "6262" + "6869");
 
         assertThat(read).isEqualTo(Envelope.of("hi", null, Map.of("a", "bb")));
     }
@@ -273,7 +320,18 @@ class EnvelopeTest {
                     f910ffffffffff     | 2 | the length of the fields is above 2147483647
                     f9100101           | 4 | it ends before the length of a field
                     f91002010161       | 4 | a field should have 1 bytes, but 0 are left
-                    f910028100         | 3 | field 0x81 is unknown and must not be ignored
+                    f910028000         | 3 | field 0x80 is unknown and must not be ignored
+                    f910028300         | 3 | field 0x83 is unknown and must not be ignored
+                    f910020300         | 5 | a duration must have 8 bytes and has 0
+                    f91009030700000000000001 | 5 | a duration must have 8 bytes and has 7
+                    f9100a03080000000000000000 | 5 | a duration is 0 milliseconds and not 1 or more
+                    f9100a0308ffffffffffffffff | 5 | a duration is -1 milliseconds and not 1 or more
+                    f9100a81088000000000000000 | 5 | a duration is -9223372036854775808 milliseconds
+                    f9100381017f       | 5 | a duration must have 8 bytes and has 1
+                    f910038201c3       | 5 | the text is not well-formed UTF-8
+                    f910140308000000000000000103080000000000000001 | 13 | a second deduplication period
+                    f910148108000000000000000181080000000000000001 | 13 | a second time to live
+                    f9100482008200     | 5 | a second retry policy
                     f91002ff00         | 3 | field 0xff is unknown and must not be ignored
                     f9100401000100     | 5 | a second content type
                     f9100a020301610102030161010000 | 8 | a second header of the same name
@@ -320,7 +378,8 @@ class EnvelopeTest {
                         .isInstanceOf(EnvelopeFormatException.class);
             } else {
                 Envelope read = Envelope.decode(cut);
-                assertThat(read).isEqualTo(Envelope.of(read.body(), whole.contentType(), whole.headers()));
+                assertThat(read)
+                        .isEqualTo(Envelope.of(read.body(), whole.contentType(), whole.headers(), whole.settings()));
                 assertThat((String) whole.body()).startsWith((String) read.body());
             }
         }
@@ -446,7 +505,8 @@ class EnvelopeTest {
                 .filter(value -> value.toString().length() < 100)
                 .forEach(value -> headers.put("header-" + headers.size(), value));
         headers.put("bytes", new byte[] {1, 2, 3});
-        return Envelope.of("some text", "text/plain", headers);
+        Settings settings = new Settings(Duration.ofHours(1), Duration.ofMinutes(5), "maximumRedeliveries=5");
+        return Envelope.of("some text", "text/plain", headers, settings);
     }
 
     private static Envelope decode(String hex) {

@@ -81,6 +81,7 @@ final class FakeClaims implements Claims {
                 new byte[0],
                 1 + lostLeases,
                 lostLeases,
+                lostLeases == 0 ? RedeliveryReason.NONE : RedeliveryReason.LEASE_ENDED,
                 0,
                 TIME - 10,
                 TIME - 5,

@@ -103,6 +103,7 @@ class LostAnswerTest {
 
     @AfterEach
     void close() {
+        otherClaims.close();
         client.close();
         other.close();
     }

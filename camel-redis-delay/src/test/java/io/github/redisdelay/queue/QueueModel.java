@@ -8,15 +8,22 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.function.Predicate;
 
 /**
  * What a queue should hold, in plain maps: executes the calls that the scripts execute and tells what they should answer.
- * It takes the time from outside. Ids and bodies are ISO-8859-1 text, whose order is Redis's order of bytes.
+ * It takes the time from outside. Ids and bodies are ISO-8859-1 text, whose order is Redis's order of bytes. Its dead letters
+ * are a second model.
  */
 final class QueueModel {
 
@@ -25,36 +32,82 @@ final class QueueModel {
 
     private static final String NO_CLAIM = "00".repeat(16);
     private static final double MAX = 9007199254740991d;
+    /** Of a dead letter's priority. */
+    private static final int DEAD = 16;
 
-    private record Message(long scheduled, String body) {}
+    private record Message(long scheduled, String body) {
+
+        byte[] bytes() {
+            byte[] text = body.getBytes(StandardCharsets.ISO_8859_1);
+            return ByteBuffer.allocate(8 + text.length)
+                    .order(ByteOrder.LITTLE_ENDIAN)
+                    .putDouble(scheduled)
+                    .put(text)
+                    .array();
+        }
+    }
+
+    /** When and with what priority a message is delayed. */
+    private record Waiting(long due, int priority) {}
 
     private record Call(long sequence, long time, byte[] result, String claim) {}
 
-    private record State(int attempts, int lost, int reason, String claim, long due, long firstDue, String failure) {
+    private record State(
+            int attempts, int lost, int reason, int priority, String claim, long due, long firstDue, String failure) {
 
         byte[] bytes() {
             byte[] text = failure.getBytes(StandardCharsets.ISO_8859_1);
             ByteBuffer out = ByteBuffer.allocate(40 + text.length).order(ByteOrder.LITTLE_ENDIAN);
-            out.put((byte) 1).put((byte) lost).put((byte) reason).put((byte) 0).putInt(attempts);
+            out.put((byte) 1)
+                    .put((byte) lost)
+                    .put((byte) reason)
+                    .put((byte) priority)
+                    .putInt(attempts);
             out.put(HexFormat.of().parseHex(claim))
                     .putDouble(due)
                     .putDouble(firstDue)
                     .put(text);
             return out.array();
         }
+
+        /** The set in which it waits. */
+        int level() {
+            return priority < DEAD ? priority : 0;
+        }
     }
 
     private final Map<String, Message> messages = new HashMap<>();
-    private final Map<String, Long> delayed = new HashMap<>();
+    private final Map<String, Waiting> delayed = new HashMap<>();
     private final Map<String, Long> leased = new HashMap<>();
     private final Map<String, State> state = new HashMap<>();
     private final Map<String, Call> calls = new HashMap<>();
-    private final Map<String, Message> deadMessages = new HashMap<>();
-    private final Map<String, Long> deadDelayed = new HashMap<>();
-    private final Map<String, State> deadState = new HashMap<>();
+    private final Map<String, Long> seen = new HashMap<>();
+    private final Map<String, String> consumers = new HashMap<>();
+    private final TreeSet<Integer> priorities = new TreeSet<>(Comparator.reverseOrder());
+    private boolean paused;
+    /** Null in the model of the dead letters themselves. */
+    final QueueModel dead;
+
+    QueueModel() {
+        this(new QueueModel(null));
+    }
+
+    private QueueModel(QueueModel dead) {
+        this.dead = dead;
+    }
+
+    private static boolean hasLane(LuaScript script) {
+        return switch (script) {
+            case SCHEDULE, CHANGE, CLAIM, SETTLE, EXTEND, REDRIVE -> true;
+            default -> false;
+        };
+    }
 
     /** Whether this very call was executed before, or a later one of its lane. */
-    boolean isOld(Object[] arguments) {
+    boolean isOld(LuaScript script, Object[] arguments) {
+        if (!hasLane(script)) {
+            return false;
+        }
         Call last = calls.get(text(arguments[0]));
         return last != null && Long.parseLong(text(arguments[1])) <= last.sequence;
     }
@@ -66,6 +119,9 @@ final class QueueModel {
      * @return the answer in the scripts' bytes, or {@link #REFUSED}
      */
     Object execute(LuaScript script, Object[] arguments, long time) {
+        if (!hasLane(script)) {
+            return look(script, arguments, time);
+        }
         String lane = text(arguments[0]);
         long sequence = Long.parseLong(text(arguments[1]));
         Call last = calls.get(lane);
@@ -79,16 +135,21 @@ final class QueueModel {
         if (repeat) {
             return last.result;
         }
-        List<Object[]> items = new ArrayList<>();
         int head =
                 switch (script) {
                     case EXTEND -> 2;
                     case SETTLE -> 5;
                     default -> 4;
                 };
-        int width = script == LuaScript.CHANGE || script == LuaScript.EXTEND ? 3 : 5;
+        int width =
+                switch (script) {
+                    case CHANGE, EXTEND -> 3;
+                    case REDRIVE -> 1;
+                    default -> 5;
+                };
+        List<Object[]> items = new ArrayList<>();
         for (int i = head; i < arguments.length; i += width) {
-            items.add(java.util.Arrays.copyOfRange(arguments, i, i + width));
+            items.add(Arrays.copyOfRange(arguments, i, i + width));
         }
         ByteBuffer reply = ByteBuffer.allocate(8 + 9 * items.size()).order(ByteOrder.LITTLE_ENDIAN);
         reply.putDouble(time);
@@ -97,41 +158,104 @@ final class QueueModel {
             case CHANGE -> change(items, time, reply);
             case SETTLE -> settle(items, time, reply);
             case EXTEND -> extend(items, time, reply);
+            case REDRIVE -> redrive(items, time, reply);
             default -> throw new IllegalArgumentException(script.name());
         }
         calls.put(lane, new Call(sequence, time, reply.array(), null));
         return reply.array();
     }
 
+    private Object look(LuaScript script, Object[] arguments, long time) {
+        return switch (script) {
+            case TRIM -> doubles(trim(Long.parseLong(text(arguments[0])), Long.parseLong(text(arguments[1])), time));
+            case GET -> get(text(arguments[0]));
+            case BROWSE ->
+                browse(
+                        text(arguments[0]).equals("l"),
+                        Integer.parseInt(text(arguments[1])),
+                        Long.parseLong(text(arguments[2])),
+                        text(arguments[3]));
+            case PRESENCE -> {
+                if (((byte[]) arguments[1]).length == 0) {
+                    consumers.remove(text(arguments[0]));
+                } else {
+                    consumers.put(text(arguments[0]), text(arguments[1]));
+                }
+                yield new byte[0];
+            }
+            case STATS -> stats(time);
+            default -> throw new IllegalArgumentException(script.name());
+        };
+    }
+
+    private static byte[] doubles(double... values) {
+        ByteBuffer out = ByteBuffer.allocate(8 * values.length).order(ByteOrder.LITTLE_ENDIAN);
+        for (double value : values) {
+            out.putDouble(value);
+        }
+        return out.array();
+    }
+
     private static void answer(ByteBuffer reply, int outcome, double micros) {
         reply.put((byte) outcome).putDouble(micros);
     }
 
+    private void delay(String id, long due, int priority) {
+        delayed.put(id, new Waiting(due, priority));
+        if (priority > 0) {
+            priorities.add(priority);
+        }
+    }
+
+    /** Forgets ids that are no duplicates any more; fewer than a script drops in one call. */
+    private void forget(long time) {
+        seen.values().removeIf(until -> until <= time);
+    }
+
     private void schedule(List<Object[]> items, long time, ByteBuffer reply) {
+        forget(time);
         for (int i = 0; i < items.size(); i++) {
             Object[] item = items.get(i);
             String id = text(item[0]);
             String flags = text(item[1]);
+            char policy = flags.charAt(1);
+            int colon = flags.indexOf(':');
+            long limit = colon < 0 ? Long.MAX_VALUE : Long.parseLong(flags.substring(colon + 1));
+            String digit = flags.substring(2, colon < 0 ? flags.length() : colon);
+            int priority = digit.isEmpty() ? 0 : Integer.parseInt(digit);
             double due = Long.parseLong(text(item[2]));
             if (flags.charAt(0) == 'd') {
                 due = time + due + i;
             }
+            boolean isNew = !messages.containsKey(id);
             if (due > MAX) {
                 answer(reply, 6, due);
                 continue;
             }
-            Long pending = messages.containsKey(id) ? delayed.get(id) : null;
-            Long lease = messages.containsKey(id) ? leased.get(id) : null;
+            if (isNew && ((byte[]) item[3]).length == 16 && !leased.containsKey(id)) {
+                answer(reply, 9, 0);
+                continue;
+            }
+            if (isNew && policy != 'p' && seen.containsKey(id)) {
+                answer(reply, 7, seen.get(id));
+                continue;
+            }
+            if (isNew && messages.size() >= limit) {
+                answer(reply, 8, messages.size());
+                continue;
+            }
+            Waiting pending = isNew ? null : delayed.get(id);
+            Long lease = isNew ? null : leased.get(id);
             byte[] claim = (byte[]) item[3];
             boolean holder = claim.length == 16 && holds(id, claim);
-            if (pending != null && flags.charAt(1) != 'p') {
-                answer(reply, 4, pending);
-            } else if (lease != null && flags.charAt(1) != 'p' && !holder) {
+            if (pending != null && policy != 'p') {
+                answer(reply, 4, pending.due);
+            } else if (lease != null && policy != 'p' && !holder) {
                 answer(reply, 5, lease);
             } else {
                 remove(id);
                 messages.put(id, new Message(time, text(item[4])));
-                delayed.put(id, (long) due);
+                delay(id, (long) due, priority);
                 answer(reply, lease != null ? 3 : pending != null ? 2 : 1, due);
             }
         }
@@ -140,26 +264,38 @@ final class QueueModel {
     private void change(List<Object[]> items, long time, ByteBuffer reply) {
         for (int i = 0; i < items.size(); i++) {
             String id = text(items.get(i)[0]);
-            String action = text(items.get(i)[1]);
+            char action = text(items.get(i)[1]).charAt(0);
             double due = Long.parseLong(text(items.get(i)[2]));
-            int was = delayed.containsKey(id) ? 1 : leased.containsKey(id) ? 2 : 0;
-            if (action.equals("c")) {
-                remove(id);
-                answer(reply, was, 0);
+            if (action == 'z' || action == 'w') {
+                answer(reply, paused ? 1 : 0, 0);
+                paused = action == 'z';
                 continue;
             }
-            if (action.equals("d")) {
+            Waiting pending = delayed.get(id);
+            int was = pending != null ? 1 : leased.containsKey(id) ? 2 : 0;
+            if (action == 'c' || (action == 'e' && was != 2)) {
+                remove(id);
+                Long until = seen.remove(id);
+                answer(reply, was == 0 && until != null && until > time ? 4 : was, 0);
+                continue;
+            }
+            if (action == 'd' || (action == 'p' && due == 0)) {
                 due = time + due + i;
             }
-            if (was != 1) {
+            if (action == 'p' && pending != null) {
+                due = Math.min(due, pending.due);
+            }
+            if (action == 'e' || was != 1) {
                 answer(reply, was, 0);
             } else if (due > MAX) {
                 answer(reply, 3, 0);
             } else {
-                State s = stateOf(id, delayed.get(id));
+                State s = stateOf(id, pending.due, pending.priority);
                 long firstDue = s.attempts == 0 ? (long) due : s.firstDue;
-                state.put(id, new State(s.attempts, s.lost, s.reason, s.claim, (long) due, firstDue, s.failure));
-                delayed.put(id, (long) due);
+                state.put(
+                        id,
+                        new State(s.attempts, s.lost, s.reason, s.priority, s.claim, (long) due, firstDue, s.failure));
+                delayed.put(id, new Waiting((long) due, pending.priority));
                 answer(reply, 1, due);
             }
         }
@@ -185,38 +321,47 @@ final class QueueModel {
             }
             State s = state.get(id);
             Message message = messages.get(id);
+            long micros = Long.parseLong(text(item[3]));
             String failure = text(item[4]);
             switch (text(item[2])) {
                 case "n" -> {
-                    long due = (long) Math.min(time + (double) Long.parseLong(text(item[3])) + i, MAX);
-                    state.put(id, new State(s.attempts, 0, 1, NO_CLAIM, due, s.firstDue, failure));
+                    long due = (long) Math.min(time + (double) micros + i, MAX);
+                    state.put(id, new State(s.attempts, 0, 1, s.priority, NO_CLAIM, due, s.firstDue, failure));
                     leased.remove(id);
-                    delayed.put(id, due);
+                    delay(id, due, s.level());
                     answer(reply, 1, due);
                 }
                 case "r" -> {
-                    state.put(
-                            id,
-                            new State(Math.max(0, s.attempts - 1), s.lost, 3, NO_CLAIM, s.due, s.firstDue, s.failure));
+                    int attempts = Math.max(0, s.attempts - 1);
+                    state.put(id, new State(attempts, s.lost, 3, s.priority, NO_CLAIM, s.due, s.firstDue, s.failure));
                     leased.remove(id);
-                    delayed.put(id, s.due);
+                    delay(id, s.due, s.level());
                     answer(reply, 1, s.due);
                 }
                 case "b" -> {
                     if (message != null) {
-                        String dead = id + "@" + time;
-                        deadMessages.put(dead, message);
-                        deadDelayed.put(dead, time);
-                        deadState.put(dead, new State(0, 0, 0, NO_CLAIM, time, s.firstDue, failure));
+                        String deadId = id + "@" + time;
+                        dead.messages.put(deadId, message);
+                        dead.delayed.put(deadId, new Waiting(time, 0));
+                        dead.state.put(
+                                deadId, new State(0, 0, 0, s.priority + DEAD, NO_CLAIM, time, s.firstDue, failure));
                     }
-                    remove(id);
+                    finish(id, micros, time);
                     answer(reply, 1, 0);
                 }
                 default -> {
-                    remove(id);
+                    finish(id, micros, time);
                     answer(reply, 1, 0);
                 }
             }
+        }
+    }
+
+    private void finish(String id, long remember, long time) {
+        remove(id);
+        if (remember > 0) {
+            seen.put(id, (long) Math.min(time + (double) remember, MAX));
+            forget(time);
         }
     }
 
@@ -233,65 +378,110 @@ final class QueueModel {
         }
     }
 
+    private void redrive(List<Object[]> items, long time, ByteBuffer reply) {
+        for (int i = 0; i < items.size(); i++) {
+            String deadId = text(items.get(i)[0]);
+            String id = deadId.replaceFirst("(?s)^(.+)@[0-9]+$", "$1");
+            if (dead.leased.containsKey(deadId)) {
+                answer(reply, 3, 0);
+            } else if (!dead.delayed.containsKey(deadId) || !dead.messages.containsKey(deadId)) {
+                answer(reply, 0, 0);
+            } else if (delayed.containsKey(id) || leased.containsKey(id)) {
+                answer(reply, 2, 0);
+            } else {
+                messages.put(id, new Message(time, dead.messages.get(deadId).body));
+                state.remove(id);
+                delay(id, time + i, dead.state.get(deadId).priority % DEAD);
+                dead.remove(deadId);
+                answer(reply, 1, time + i);
+            }
+        }
+    }
+
+    private int trim(long retention, long maximum, long time) {
+        List<String> all = inOrder(dead.delayed, w -> w.due);
+        List<String> old = new ArrayList<>(all);
+        old.removeIf(id -> retention == 0 || dead.delayed.get(id).due > time - retention);
+        int excess = maximum == 0 ? 0 : (int) Math.max(0, all.size() - maximum);
+        List<String> dropped = all.subList(0, Math.min(100, Math.max(old.size(), excess)));
+        dropped.forEach(dead::remove);
+        return dropped.size();
+    }
+
     private List<byte[]> claim(String lane, long sequence, Object[] arguments, long time) {
         String claim = HexFormat.of().formatHex((byte[]) arguments[2]);
         long lease = Long.parseLong(text(arguments[3]));
         int wanted = Integer.parseInt(text(arguments[4]));
         int wantedEnded = Integer.parseInt(text(arguments[5]));
         long maxBytes = Long.parseLong(text(arguments[6]));
-        List<String> due = upTo(delayed, time, wanted);
-        List<String> ended = upTo(leased, time, wantedEnded);
-        List<String> ids = new ArrayList<>();
+        List<String> picked = new ArrayList<>();
         List<String> dropped = new ArrayList<>();
         long bytes = 0;
-        List<String> picked = new ArrayList<>();
-        boolean full = false;
-        while (picked.size() < wanted && !(due.isEmpty() && ended.isEmpty())) {
-            boolean fromLease =
-                    !ended.isEmpty() && (due.isEmpty() || leased.get(ended.get(0)) < delayed.get(due.get(0)));
-            String id = (fromLease ? ended : due).get(0);
-            Message message = messages.get(id);
-            if (message != null && !picked.isEmpty() && bytes + 8 + message.body.length() > maxBytes) {
+        boolean full = paused;
+        List<String> ended = upTo(leased, at -> at, time);
+        if (priorities.isEmpty() || wantedEnded == 0) {
+            ended = ended.subList(0, Math.min(wantedEnded, ended.size()));
+        }
+        for (int priority = ScheduleRequest.MAX_PRIORITY; priority >= 0; priority--) {
+            int level = priority;
+            List<String> due = upTo(delayed, w -> w.due, time);
+            due.removeIf(id -> delayed.get(id).priority != level);
+            due = new ArrayList<>(due.subList(0, Math.min(wanted, due.size())));
+            List<String> lost = new ArrayList<>(ended);
+            lost.removeIf(id -> stateOf(id, 0, 0).level() != level);
+            while (picked.size() < wanted && !full && !(due.isEmpty() && (lost.isEmpty() || wantedEnded == 0))) {
+                boolean fromLease = !lost.isEmpty()
+                        && wantedEnded > 0
+                        && (due.isEmpty() || leased.get(lost.get(0)) < delayed.get(due.get(0)).due);
+                String id = (fromLease ? lost : due).remove(0);
+                wantedEnded -= fromLease ? 1 : 0;
+                Message message = messages.get(id);
+                if (message == null) {
+                    dropped.add(id);
+                } else if (!picked.isEmpty() && bytes + message.bytes().length > maxBytes) {
+                    full = true;
+                } else {
+                    bytes += message.bytes().length;
+                    picked.add(id);
+                }
+            }
+        }
+        ByteArrayOutputStream names = new ByteArrayOutputStream();
+        List<String> ids = new ArrayList<>();
+        for (String id : picked) {
+            boolean fromLease = leased.containsKey(id);
+            State s = fromLease
+                    ? stateOf(id, leased.get(id), 0)
+                    : stateOf(id, delayed.get(id).due, delayed.get(id).priority);
+            int lost = fromLease ? Math.min(255, s.lost + 1) : s.lost;
+            if (lost >= 2 && !ids.isEmpty()) {
                 break;
             }
-            (fromLease ? ended : due).remove(0);
-            if (message == null) {
-                dropped.add(id);
-                continue;
-            }
-            bytes += 8 + message.body.length();
-            picked.add(id);
-            if (full) {
-                continue;
-            }
-            boolean alone = stateOf(id, 0).lost + (fromLease ? 1 : 0) >= 2;
-            full = alone;
-            if (alone && !ids.isEmpty()) {
-                continue;
-            }
             ids.add(id);
-            long score = (fromLease ? leased : delayed).get(id);
-            State s = stateOf(id, score);
             state.put(
                     id,
                     new State(
                             s.attempts + 1,
-                            fromLease ? Math.min(255, s.lost + 1) : s.lost,
+                            lost,
                             fromLease ? 2 : s.reason,
+                            s.priority,
                             claim,
-                            fromLease ? s.due : score,
+                            fromLease ? s.due : delayed.get(id).due,
                             s.firstDue,
                             s.failure));
-        }
-        ByteArrayOutputStream names = new ByteArrayOutputStream();
-        for (String id : ids) {
-            delayed.remove(id);
-            leased.put(id, (long) Math.min(time + (double) lease, MAX));
             names.write(id.length() & 0xff);
             names.write(id.length() >> 8);
             names.writeBytes(id.getBytes(StandardCharsets.ISO_8859_1));
+            if (lost >= 2) {
+                break;
+            }
+        }
+        for (String id : ids) {
+            delayed.remove(id);
+            leased.put(id, (long) Math.min(time + (double) lease, MAX));
         }
         dropped.forEach(this::remove);
+        priorities.removeIf(p -> delayed.values().stream().noneMatch(w -> w.priority == p));
         calls.put(lane, new Call(sequence, time, names.toByteArray(), claim));
         return claimReply(ids, dropped, time);
     }
@@ -300,7 +490,7 @@ final class QueueModel {
         List<String> ids = new ArrayList<>();
         for (int at = 0; at < call.result.length; ) {
             int length = (call.result[at] & 0xff) | (call.result[at + 1] & 0xff) << 8;
-            String id = latin(java.util.Arrays.copyOfRange(call.result, at + 2, at + 2 + length));
+            String id = latin(Arrays.copyOfRange(call.result, at + 2, at + 2 + length));
             at += 2 + length;
             if (holds(id, HexFormat.of().parseHex(call.claim)) && messages.containsKey(id)) {
                 ids.add(id);
@@ -311,36 +501,102 @@ final class QueueModel {
 
     private List<byte[]> claimReply(List<String> ids, List<String> dropped, long time) {
         ByteBuffer head = ByteBuffer.allocate(32).order(ByteOrder.LITTLE_ENDIAN);
-        head.putDouble(time).putDouble(untilFirst(delayed, time)).putDouble(untilFirst(leased, time));
+        head.putDouble(time).putDouble(untilFirst(dueTimes(), time)).putDouble(untilFirst(leased.values(), time));
         head.putInt(ids.size()).putInt(dropped.size());
         List<byte[]> reply = new ArrayList<>();
         reply.add(head.array());
         ids.forEach(id -> reply.add(id.getBytes(StandardCharsets.ISO_8859_1)));
-        for (String id : ids) {
-            byte[] body = messages.get(id).body.getBytes(StandardCharsets.ISO_8859_1);
-            reply.add(ByteBuffer.allocate(8 + body.length)
-                    .order(ByteOrder.LITTLE_ENDIAN)
-                    .putDouble(messages.get(id).scheduled)
-                    .put(body)
-                    .array());
-        }
+        ids.forEach(id -> reply.add(messages.get(id).bytes()));
         ids.forEach(id -> reply.add(state.get(id).bytes()));
         dropped.forEach(id -> reply.add(id.getBytes(StandardCharsets.ISO_8859_1)));
         return reply;
     }
 
-    private static double untilFirst(Map<String, Long> set, long time) {
-        return set.values().stream()
+    private List<Long> dueTimes() {
+        return delayed.values().stream().map(Waiting::due).toList();
+    }
+
+    private double untilFirst(Collection<Long> times, long time) {
+        if (paused) {
+            return -1;
+        }
+        return times.stream()
                 .min(Comparator.naturalOrder())
                 .map(at -> Math.max(0, at - time))
                 .orElse(-1L);
     }
 
-    private static List<String> upTo(Map<String, Long> set, long time, int limit) {
+    private List<byte[]> get(String id) {
+        List<byte[]> reply = new ArrayList<>();
+        if ((delayed.containsKey(id) || leased.containsKey(id)) && messages.containsKey(id)) {
+            tell(reply, id);
+            reply.add((leased.containsKey(id) ? "l" : "d").getBytes(StandardCharsets.US_ASCII));
+            reply.add(messages.get(id).bytes());
+        }
+        return reply;
+    }
+
+    private void tell(List<byte[]> reply, String id) {
+        boolean isLeased = leased.containsKey(id);
+        long score = isLeased ? leased.get(id) : delayed.get(id).due;
+        State s = stateOf(id, score, isLeased ? 0 : delayed.get(id).priority);
+        reply.add(id.getBytes(StandardCharsets.ISO_8859_1));
+        reply.add(doubles(score));
+        reply.add(String.valueOf(s.priority % DEAD).getBytes(StandardCharsets.US_ASCII));
+        reply.add(s.bytes());
+        String holder = isLeased
+                ? consumers.getOrDefault(latin(Arrays.copyOf(HexFormat.of().parseHex(s.claim), 8)), "")
+                : "";
+        reply.add(holder.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    private List<byte[]> browse(boolean ofLeased, int limit, long after, String afterId) {
+        List<byte[]> reply = new ArrayList<>();
+        browse(ofLeased).stream()
+                .filter(id -> {
+                    long score = ofLeased ? leased.get(id) : delayed.get(id).due;
+                    return score > after || (score == after && id.compareTo(afterId) > 0);
+                })
+                .limit(limit)
+                .forEach(id -> tell(reply, id));
+        return reply;
+    }
+
+    /** All ids of a state, in order. */
+    List<String> browse(boolean ofLeased) {
+        return ofLeased ? inOrder(leased, at -> at) : inOrder(delayed, w -> w.due);
+    }
+
+    private byte[] stats(long time) {
+        List<Long> times = dueTimes();
+        Predicate<Long> isOverdue = at -> at <= time;
+        double overdue = times.stream().filter(isOverdue).count();
+        double oldest = times.stream()
+                .filter(isOverdue)
+                .mapToDouble(at -> time - at)
+                .max()
+                .orElse(0);
+        double next = times.stream()
+                .filter(isOverdue.negate())
+                .mapToDouble(at -> at - time)
+                .min()
+                .orElse(-1);
+        double given = dead == null ? 0 : dead.delayed.size() + dead.leased.size();
+        return doubles(
+                time, times.size(), overdue, leased.size(), given, oldest, next, consumers.size(), paused ? 1 : 0);
+    }
+
+    private static <T> List<String> inOrder(Map<String, T> set, Function<T, Long> time) {
         List<String> ids = new ArrayList<>(set.keySet());
-        ids.removeIf(id -> set.get(id) > time);
-        ids.sort(Comparator.<String, Long>comparing(set::get).thenComparing(Comparator.naturalOrder()));
-        return new ArrayList<>(ids.subList(0, Math.min(limit, ids.size())));
+        ids.sort(Comparator.<String, Long>comparing(id -> time.apply(set.get(id)))
+                .thenComparing(Comparator.naturalOrder()));
+        return ids;
+    }
+
+    private static <T> List<String> upTo(Map<String, T> set, Function<T, Long> time, long limit) {
+        List<String> ids = inOrder(set, time);
+        ids.removeIf(id -> time.apply(set.get(id)) > limit);
+        return ids;
     }
 
     private boolean holds(String id, byte[] claim) {
@@ -349,8 +605,8 @@ final class QueueModel {
                 && state.get(id).claim.equals(HexFormat.of().formatHex(claim));
     }
 
-    private State stateOf(String id, long due) {
-        return state.getOrDefault(id, new State(0, 0, 0, NO_CLAIM, due, due, ""));
+    private State stateOf(String id, long due, int priority) {
+        return state.getOrDefault(id, new State(0, 0, 0, priority, NO_CLAIM, due, due, ""));
     }
 
     private void remove(String id) {
@@ -365,32 +621,51 @@ final class QueueModel {
         messages.remove(id);
     }
 
-    /** Time passes. */
+    /** Time passes, also for the dead letters. */
     void shift(long micros) {
-        delayed.replaceAll((id, at) -> Math.max(0, at - micros));
+        delayed.replaceAll((id, w) -> new Waiting(Math.max(0, w.due - micros), w.priority));
         leased.replaceAll((id, at) -> Math.max(0, at - micros));
+        seen.replaceAll((id, at) -> Math.max(0, at - micros));
+        if (dead != null) {
+            dead.shift(micros);
+        }
     }
 
     QueueSnapshot snapshot() {
         QueueSnapshot snapshot = QueueSnapshot.empty();
-        put(snapshot, "messages", messages, m -> QueueSnapshot.message(m.scheduled, m.body));
-        put(snapshot, "delayed", delayed, String::valueOf);
-        put(snapshot, "leased", leased, String::valueOf);
-        put(snapshot, "state", state, QueueModel::describe);
-        put(snapshot, "calls", calls, c -> QueueSnapshot.call(c.sequence, c.time, latin(c.result)));
-        put(snapshot, "dead:messages", deadMessages, m -> QueueSnapshot.message(m.scheduled, m.body));
-        put(snapshot, "dead:delayed", deadDelayed, String::valueOf);
-        put(snapshot, "dead:state", deadState, QueueModel::describe);
+        put(snapshot, "");
+        dead.put(snapshot, "dead:");
         return snapshot;
     }
 
-    private static <T> void put(
-            QueueSnapshot snapshot, String key, Map<String, T> values, java.util.function.Function<T, String> text) {
+    private void put(QueueSnapshot snapshot, String queue) {
+        put(snapshot, queue + "messages", messages, m -> QueueSnapshot.message(m.scheduled, m.body));
+        put(snapshot, queue + "leased", leased, String::valueOf);
+        put(snapshot, queue + "state", state, QueueModel::describe);
+        put(snapshot, queue + "calls", calls, c -> QueueSnapshot.call(c.sequence, c.time, latin(c.result)));
+        put(snapshot, queue + "seen", seen, String::valueOf);
+        put(snapshot, queue + "consumers", consumers, name -> name);
+        delayed.forEach((id, w) -> snapshot.keys()
+                .get(queue + (w.priority == 0 ? "delayed" : "delayed:" + w.priority))
+                .put(id, String.valueOf(w.due)));
+        Map<String, String> config = new TreeMap<>();
+        if (paused) {
+            config.put("paused", "1");
+        }
+        StringBuilder digits = new StringBuilder();
+        priorities.forEach(digits::append);
+        if (!digits.isEmpty()) {
+            config.put("priorities", digits.toString());
+        }
+        put(snapshot, queue + "config", config, value -> value);
+    }
+
+    private static <T> void put(QueueSnapshot snapshot, String key, Map<String, T> values, Function<T, String> text) {
         values.forEach((id, value) -> snapshot.keys().get(key).put(id, text.apply(value)));
     }
 
     private static String describe(State s) {
-        return QueueSnapshot.state(s.attempts, s.lost, s.reason, s.claim, s.due, s.firstDue, s.failure);
+        return QueueSnapshot.state(s.attempts, s.lost, s.reason, s.claim, s.due, s.firstDue, s.failure, s.priority);
     }
 
     private static String text(Object argument) {

@@ -76,6 +76,8 @@ class QueueModelTest {
                 for (int i = 0; i < burst; i++) {
                     history.doSomething();
                 }
+            } else if (what == 3) {
+                assertPages(history);
             } else {
                 history.doSomething();
             }
@@ -83,6 +85,16 @@ class QueueModelTest {
         }
         assertThat(history.requests)
                 .allSatisfy(request -> assertThat(request.submission()).isDone());
+        assertThat(history.calls).allSatisfy(call -> assertThat(call).isCompleted());
         history.network.delete();
+    }
+
+    /** Pages of whatever size, one after the other, are the whole list in order. */
+    private static void assertPages(RandomHistory history) {
+        boolean dead = history.random.nextBoolean();
+        boolean leased = history.random.nextBoolean();
+        QueueModel model = dead ? history.network.model.dead : history.network.model;
+        assertThat(history.browse(dead, leased ? MessageState.LEASED : MessageState.DELAYED))
+                .isEqualTo(model.browse(leased));
     }
 }

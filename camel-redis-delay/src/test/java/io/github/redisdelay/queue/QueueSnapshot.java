@@ -27,10 +27,27 @@ import org.redisson.client.codec.StringCodec;
  */
 record QueueSnapshot(Map<String, Map<String, String>> keys) {
 
-    private static final List<String> PARTS = List.of("messages", "delayed", "leased", "state", "calls");
-    private static final List<String> DEAD_PARTS = List.of("messages", "delayed", "leased", "state");
+    /** The keys of a queue; the dead letters have the same ones behind {@code dead:}. */
+    private static final List<String> PARTS = parts();
+
     private static final String READ = load("snapshot.lua");
     private static final String SHIFT = load("shift.lua");
+
+    private static List<String> parts() {
+        List<String> own =
+                new ArrayList<>(List.of("messages", "delayed", "leased", "state", "calls", "config", "seen"));
+        for (int priority = 1; priority <= ScheduleRequest.MAX_PRIORITY; priority++) {
+            own.add("delayed:" + priority);
+        }
+        own.add("consumers");
+        List<String> all = new ArrayList<>(own);
+        own.forEach(part -> all.add("dead:" + part));
+        return all;
+    }
+
+    private static boolean isSortedSet(String part) {
+        return part.contains("delayed") || part.endsWith("leased") || part.endsWith("seen");
+    }
 
     private static String load(String resource) {
         try (InputStream in = QueueSnapshot.class.getResourceAsStream(resource)) {
@@ -44,20 +61,18 @@ record QueueSnapshot(Map<String, Map<String, String>> keys) {
     static QueueSnapshot empty() {
         QueueSnapshot snapshot = new QueueSnapshot(new TreeMap<>());
         PARTS.forEach(part -> snapshot.keys.put(part, new TreeMap<>()));
-        DEAD_PARTS.forEach(part -> snapshot.keys.put("dead:" + part, new TreeMap<>()));
         return snapshot;
     }
 
     static QueueSnapshot read(RedissonClient redisson, QueueKeys queue) {
         List<Object> names = new ArrayList<>();
         PARTS.forEach(part -> names.add(queue.key(part)));
-        DEAD_PARTS.forEach(part -> names.add(queue.dead().key(part)));
         List<byte[]> reply = redisson.getScript(ByteArrayCodec.INSTANCE)
                 .eval(RScript.Mode.READ_WRITE, READ, RedissonCaller.LIST, names);
         QueueSnapshot snapshot = empty();
         int at = 0;
         for (int k = 0; k < names.size(); k++) {
-            String part = k < PARTS.size() ? PARTS.get(k) : "dead:" + DEAD_PARTS.get(k - PARTS.size());
+            String part = PARTS.get(k);
             int count = Integer.parseInt(latin(reply.get(at++)));
             for (int i = 0; i < count; i += 2) {
                 byte[] value = reply.get(at + i + 1);
@@ -68,7 +83,10 @@ record QueueSnapshot(Map<String, Map<String, String>> keys) {
                                 switch (part) {
                                     case "messages", "dead:messages" -> message(value);
                                     case "state", "dead:state" -> state(value);
-                                    case "calls" -> call(value);
+                                    case "calls", "dead:calls" -> call(value);
+                                    case "config", "dead:config" -> latin(value);
+                                    case "consumers", "dead:consumers" ->
+                                        latin(value).substring(8);
                                     default -> String.valueOf((long) Double.parseDouble(latin(value)));
                                 });
             }
@@ -77,14 +95,22 @@ record QueueSnapshot(Map<String, Map<String, String>> keys) {
         return snapshot;
     }
 
-    /** Lets time pass: all due times and ends of leases come nearer. */
+    /** All that a queue and its dead letters may hold. */
+    static String[] allKeys(QueueKeys queue) {
+        return PARTS.stream().map(queue::key).toArray(String[]::new);
+    }
+
+    /** Lets time pass: all due times, ends of leases and ends of memories come nearer. */
     static void shift(RedissonClient redisson, QueueKeys queue, long micros) {
         redisson.getScript(StringCodec.INSTANCE)
                 .eval(
                         RScript.Mode.READ_WRITE,
                         SHIFT,
                         RScript.ReturnType.VALUE,
-                        List.of(queue.key("delayed"), queue.key("leased")),
+                        PARTS.stream()
+                                .filter(QueueSnapshot::isSortedSet)
+                                .map(part -> (Object) queue.key(part))
+                                .toList(),
                         Long.toString(micros));
     }
 
@@ -106,7 +132,7 @@ record QueueSnapshot(Map<String, Map<String, String>> keys) {
         assertThat(in.get()).as("version of a state record").isEqualTo((byte) 1);
         int lost = in.get();
         int reason = in.get();
-        assertThat(in.get()).as("priority of a state record").isEqualTo((byte) 0);
+        int priority = in.get();
         int attempts = in.getInt();
         byte[] claim = new byte[ClaimId.LENGTH];
         in.get(claim);
@@ -117,12 +143,14 @@ record QueueSnapshot(Map<String, Map<String, String>> keys) {
                 HexFormat.of().formatHex(claim),
                 (long) in.getDouble(),
                 (long) in.getDouble(),
-                latin(rest(in)));
+                latin(rest(in)),
+                priority);
     }
 
-    static String state(int attempts, int lost, int reason, String claim, long due, long firstDue, String failure) {
-        return "attempts " + attempts + " lost " + lost + " reason " + reason + " claim " + claim + " due " + due
-                + " first " + firstDue + " failure " + failure;
+    static String state(
+            int attempts, int lost, int reason, String claim, long due, long firstDue, String failure, int priority) {
+        return "attempts " + attempts + " lost " + lost + " reason " + reason + " priority " + priority + " claim "
+                + claim + " due " + due + " first " + firstDue + " failure " + failure;
     }
 
     private static String call(byte[] bytes) {
@@ -149,15 +177,27 @@ record QueueSnapshot(Map<String, Map<String, String>> keys) {
         return keys.get("messages");
     }
 
-    /** I3: an id is in exactly one of delayed and leased, and has a body as long as it is in one. */
+    /** All ids that wait, whatever their priority. */
+    private List<String> waiting(String queue) {
+        List<String> ids = new ArrayList<>(keys.get(queue + "delayed").keySet());
+        for (int priority = 1; priority <= ScheduleRequest.MAX_PRIORITY; priority++) {
+            ids.addAll(keys.get(queue + "delayed:" + priority).keySet());
+        }
+        return ids;
+    }
+
+    /**
+     * I3: an id is in exactly one of the delayed sets and leased, and has a body as long as it is in one. And none waits where
+     * no claim looks.
+     */
     void assertOneStateAtATime(boolean bodiesMayBeMissing) {
         for (String queue : List.of("", "dead:")) {
-            Set<String> delayed = keys.get(queue + "delayed").keySet();
+            List<String> delayed = waiting(queue);
             Set<String> leased = keys.get(queue + "leased").keySet();
             Set<String> messages = keys.get(queue + "messages").keySet();
             Set<String> all = new HashSet<>(delayed);
             all.addAll(leased);
-            assertThat(all).as("ids in both sets: " + delayed + leased).hasSize(delayed.size() + leased.size());
+            assertThat(all).as("ids in two sets: " + delayed + leased).hasSize(delayed.size() + leased.size());
             if (bodiesMayBeMissing) {
                 assertThat(all).as("ids with a body").containsAll(messages);
             } else {
@@ -166,6 +206,12 @@ record QueueSnapshot(Map<String, Map<String, String>> keys) {
             assertThat(all)
                     .as("ids with a state record")
                     .containsAll(keys.get(queue + "state").keySet());
+            String priorities = keys.get(queue + "config").getOrDefault("priorities", "");
+            for (int priority = 1; priority <= ScheduleRequest.MAX_PRIORITY; priority++) {
+                if (!keys.get(queue + "delayed:" + priority).isEmpty()) {
+                    assertThat(priorities).as("priorities that claims look at").contains(String.valueOf(priority));
+                }
+            }
         }
     }
 }

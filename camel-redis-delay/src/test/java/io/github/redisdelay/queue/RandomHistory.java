@@ -2,13 +2,18 @@
 package io.github.redisdelay.queue;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.redisson.api.RedissonClient;
 
-/** Several clients of one queue that do random things over few ids, decided by a seed. */
+/**
+ * Several clients of one queue and its dead letters that do random things over few ids, decided by a seed. (All but the times in
+ * the ids of dead letters, which are Redis's; they decide in which lane a request for one goes.)
+ */
 final class RandomHistory {
 
     private static final long MINUTE = 60_000_000;
@@ -18,10 +23,13 @@ final class RandomHistory {
     final SimulatedNetwork network;
     /** All that was asked for. */
     final List<Request> requests = new ArrayList<>();
+    /** What was asked for once, with one answer: looks, and what acts on all messages. */
+    final List<CompletableFuture<?>> calls = new ArrayList<>();
 
     private final List<Client> clients = new ArrayList<>();
     private final List<String> ids;
     private final List<ClaimedDelivery> deliveries = new ArrayList<>();
+    private final List<ClaimedDelivery> deadDeliveries = new ArrayList<>();
     private final long past;
     private int bodies;
 
@@ -30,14 +38,21 @@ final class RandomHistory {
 
     private static final class Client {
         final RedisDelayQueue queue;
+        final RedisDelayQueue dead;
         final DelayQueueClient client;
         final Claims claims;
+        final Claims deadClaims;
+        final ConsumerId consumer;
         CompletableFuture<ClaimReply> claim = CompletableFuture.completedFuture(null);
+        CompletableFuture<ClaimReply> deadClaim = CompletableFuture.completedFuture(null);
 
         Client(DelayQueueClient client, String name) {
             this.client = client;
             this.queue = (RedisDelayQueue) client.queue(name);
+            this.dead = (RedisDelayQueue) queue.deadLetters();
             this.claims = client.newClaims(queue, error -> {});
+            this.deadClaims = client.newClaims(dead, error -> {});
+            this.consumer = ConsumerId.next(client.random());
         }
     }
 
@@ -81,13 +96,89 @@ final class RandomHistory {
     /** Does one thing that a user may do. */
     void doSomething() {
         Client client = any(clients);
-        switch (random.nextInt(12)) {
-            case 0, 1, 2 -> schedule(client);
-            case 3 -> sent(client.queue.cancel(id()), null);
-            case 4 -> sent(client.queue.reschedule(id(), due()), null);
-            case 5, 6, 7 -> claim(client);
+        switch (random.nextInt(28)) {
+            case 0, 1, 2, 3, 4, 5 -> schedule(client);
+            case 6 -> sent(client.queue.cancel(id()), null);
+            case 7 -> sent(client.queue.reschedule(id(), due()), null);
+            case 8 -> sent(client.queue.promote(id()), null);
+            case 9, 10, 11, 12, 13, 14 -> claim(client);
+            case 15 -> look(client);
+            case 16, 17, 18 -> sent(client.queue.redrive(deadLetter()), null);
+            case 19 -> actOnDeadLetters(client);
+            case 20 -> sent(random.nextInt(4) == 0 ? client.queue.pause() : client.queue.resume(), null);
+            case 21 -> rare(client);
             default -> settle(client);
         }
+    }
+
+    private void actOnDeadLetters(Client client) {
+        switch (random.nextInt(8)) {
+            case 0 -> sent(client.dead.cancel(deadLetter()), null);
+            case 1 -> sent(client.dead.reschedule(deadLetter(), due()), null);
+            case 2 -> sent(random.nextInt(4) == 0 ? client.dead.pause() : client.dead.resume(), null);
+            case 3, 4, 5 -> claimDead(client);
+            default -> settleDead(client);
+        }
+    }
+
+    /** Looks at something; nothing may change by that. */
+    private void look(Client client) {
+        RedisDelayQueue queue = random.nextInt(3) == 0 ? client.dead : client.queue;
+        calls.add(
+                switch (random.nextInt(4)) {
+                    case 0 -> queue.stats();
+                    case 1 -> queue.get(queue == client.dead ? deadLetter() : id());
+                    default ->
+                        queue.browse(
+                                random.nextBoolean() ? MessageState.DELAYED : MessageState.LEASED,
+                                random.nextBoolean()
+                                        ? null
+                                        : PageCursor.text(
+                                                System.currentTimeMillis() * 1000 + delay(),
+                                                id().getBytes(StandardCharsets.ISO_8859_1)),
+                                1 + random.nextInt(4));
+                });
+    }
+
+    private void rare(Client client) {
+        calls.add(
+                switch (random.nextInt(8)) {
+                    case 0 -> client.queue.promoteAll(message -> random.nextInt(4) != 0);
+                    case 1 -> client.queue.redriveAll(message -> random.nextInt(4) != 0);
+                    case 2 -> client.queue.cancelAll(message -> random.nextInt(4) == 0);
+                    case 3 -> client.dead.cancelAll(message -> random.nextInt(4) == 0);
+                    case 4, 5 ->
+                        client.queue.trimDeadLetters(Duration.of(delay(), ChronoUnit.MICROS), random.nextInt(4));
+                    default ->
+                        client.client.callOnce(
+                                client.queue,
+                                LuaScript.PRESENCE,
+                                client.consumer.bytes(),
+                                (random.nextInt(3) == 0 ? "" : "consumer " + random.nextInt(10))
+                                        .getBytes(StandardCharsets.ISO_8859_1));
+                });
+    }
+
+    /** The id of a dead letter that there is, if possible. */
+    private String deadLetter() {
+        List<String> ids = new ArrayList<>(network.model.dead.browse(false));
+        ids.addAll(network.model.dead.browse(true));
+        ids.sort(null);
+        return ids.isEmpty() || random.nextInt(8) == 0 ? id() + (random.nextBoolean() ? "@1" : "") : any(ids);
+    }
+
+    /** All pages of a state one after the other, each of a random size; nothing else may be under way. */
+    List<String> browse(boolean dead, MessageState state) {
+        RedisDelayQueue queue = dead ? clients.get(0).dead : clients.get(0).queue;
+        List<String> ids = new ArrayList<>();
+        String from = null;
+        do {
+            CompletableFuture<MessagePage> page = queue.browse(state, from, 1 + random.nextInt(4));
+            network.deliverAll();
+            page.join().messages().forEach(message -> ids.add(message.id()));
+            from = page.join().next();
+        } while (from != null);
+        return ids;
     }
 
     private void sent(Submission<?> submission, String body) {
@@ -109,25 +200,53 @@ final class RandomHistory {
                         due(),
                         body.getBytes(StandardCharsets.ISO_8859_1),
                         any(List.of(DuplicatePolicy.values())),
-                        supersedes)),
+                        supersedes,
+                        random.nextBoolean() ? 0 : any(List.of(1, 5, 9)),
+                        random.nextInt(3) == 0 ? 1 + random.nextInt(4) : 0)),
                 body);
     }
 
     private void claim(Client client) {
-        if (!client.claim.isDone()) {
-            return;
+        if (client.claim.isDone()) {
+            client.claim = claim(client, client.queue, client.claims, deliveries);
         }
+    }
+
+    private void claimDead(Client client) {
+        if (client.deadClaim.isDone()) {
+            client.deadClaim = claim(client, client.dead, client.deadClaims, deadDeliveries);
+        }
+    }
+
+    private CompletableFuture<ClaimReply> claim(
+            Client client, RedisDelayQueue queue, Claims claims, List<ClaimedDelivery> given) {
         network.maxClaimBytes = random.nextInt(4) == 0 ? 1 + random.nextInt(100) : ClaimRequest.MAX_BYTES;
         int messages = 1 + random.nextInt(5);
-        ClaimRequest request =
-                new ClaimRequest(client.client.nextClaimId(), 1 + delay(), messages, random.nextInt(messages + 1));
-        client.claim = client.claims.claim(request);
-        client.claim.thenAccept(reply -> {
+        ClaimRequest request = new ClaimRequest(
+                client.consumer.nextClaimId(random), 1 + delay(), messages, random.nextInt(messages + 1));
+        CompletableFuture<ClaimReply> claim = claims.claim(request);
+        claim.thenAccept(reply -> {
             for (ClaimReply.ClaimedMessage message : reply.messages()) {
-                deliveries.add(new ClaimedDelivery(
-                        client.queue, message, request.claimId(), reply.timeMicros(), 0, 0, (d, worked) -> {}));
+                given.add(new ClaimedDelivery(
+                        queue, message, request.claimId(), reply.timeMicros(), 0, 0, (d, worked) -> {}));
             }
         });
+        return claim;
+    }
+
+    /** Mostly one of the last ones, which may still hold its lease. */
+    private ClaimedDelivery held(List<ClaimedDelivery> list) {
+        int from = random.nextInt(4) == 0 ? 0 : Math.max(0, list.size() - 4);
+        return list.get(from + random.nextInt(list.size() - from));
+    }
+
+    private byte[] failure() {
+        return ("f" + random.nextInt(100)).getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    /** For how long an id stays a duplicate. */
+    private long remember() {
+        return random.nextInt(20) == 0 ? DueTime.MAX_MICROS : delay();
     }
 
     /** Finishes or extends a delivery, which may be stale or finished already, through any client. */
@@ -135,18 +254,31 @@ final class RandomHistory {
         if (deliveries.isEmpty()) {
             return;
         }
-        // Mostly one of the last ones, which may still hold its lease.
-        int from = random.nextInt(4) == 0 ? 0 : Math.max(0, deliveries.size() - 4);
-        ClaimedDelivery delivery = deliveries.get(from + random.nextInt(deliveries.size() - from));
-        byte[] failure = ("f" + random.nextInt(100)).getBytes(StandardCharsets.ISO_8859_1);
+        ClaimedDelivery delivery = held(deliveries);
         sent(
-                switch (random.nextInt(7)) {
-                    case 0, 1 -> client.queue.settle(delivery, 'a', 0, NOTHING);
-                    case 2 -> client.queue.settle(delivery, 'n', delay(), failure);
+                switch (random.nextInt(8)) {
+                    case 0, 1 -> client.queue.settle(delivery, 'a', remember(), NOTHING);
+                    case 2 -> client.queue.settle(delivery, 'n', delay(), failure());
                     case 3 -> client.queue.settle(delivery, 'r', 0, NOTHING);
-                    case 4 -> client.queue.settle(delivery, 'b', 0, failure);
-                    case 5 -> client.queue.settle(delivery, 'x', 0, NOTHING);
+                    case 4, 5 -> client.queue.settle(delivery, 'b', remember(), failure());
+                    case 6 -> client.queue.settle(delivery, 'x', remember(), NOTHING);
                     default -> client.queue.extend(delivery, 1 + delay());
+                },
+                null);
+    }
+
+    /** The same for a dead letter, which is never given up. */
+    private void settleDead(Client client) {
+        if (deadDeliveries.isEmpty()) {
+            return;
+        }
+        ClaimedDelivery delivery = held(deadDeliveries);
+        sent(
+                switch (random.nextInt(4)) {
+                    case 0 -> client.dead.settle(delivery, 'a', 0, NOTHING);
+                    case 1 -> client.dead.settle(delivery, 'n', delay(), failure());
+                    case 2 -> client.dead.settle(delivery, 'r', 0, NOTHING);
+                    default -> client.dead.extend(delivery, 1 + delay());
                 },
                 null);
     }

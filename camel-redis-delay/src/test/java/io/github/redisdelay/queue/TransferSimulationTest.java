@@ -282,6 +282,7 @@ class TransferSimulationTest {
                     new byte[0],
                     message.attempts,
                     message.lost,
+                    RedeliveryReason.NONE,
                     0,
                     message.firstDue,
                     message.due,
@@ -413,7 +414,7 @@ class TransferSimulationTest {
                     random,
                     work -> timers.schedule(0, work),
                     this,
-                    () -> CompletableFuture.completedFuture(new QueueStats(0, 0, 0, 0, 0, 0, -1)),
+                    () -> CompletableFuture.completedFuture(new QueueStats(0, 0, 0, 0, 0, 0, -1, 0, false)),
                     () -> {});
         }
 

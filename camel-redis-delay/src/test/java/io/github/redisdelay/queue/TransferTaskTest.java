@@ -109,7 +109,7 @@ class TransferTaskTest {
     }
 
     private static QueueStats overdue(Duration oldest) {
-        return new QueueStats(FakeClaims.TIME, 1, oldest.isZero() ? 0 : 1, 0, 0, oldest.toNanos() / 1000, -1);
+        return new QueueStats(FakeClaims.TIME, 1, oldest.isZero() ? 0 : 1, 0, 0, oldest.toNanos() / 1000, -1, 1, false);
     }
 
     private TransferTask running(int concurrentConsumers, int maxMessagesPerPoll) {

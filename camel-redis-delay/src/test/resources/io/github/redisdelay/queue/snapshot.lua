@@ -1,6 +1,6 @@
 -- Reads everything that a queue holds, at one moment. For tests.
 --
--- KEYS  1 messages  2 delayed  3 leased  4 state  5 calls  6 dead messages  7 dead delayed  8 dead leased  9 dead state
+-- KEYS  hashes and sorted sets
 -- Reply  for each key the number of values, then its values: names and values of a hash, members and scores of a set
 -- Cost  O(N)
 

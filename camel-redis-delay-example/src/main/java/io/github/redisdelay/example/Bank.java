@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.example;
+
+import java.time.Duration;
+import java.util.SplittableRandom;
+
+/** How the bank treats a refund, always the same for the same order. */
+final class Bank {
+
+    private final long seed;
+    private final ShopTime time;
+
+    Bank(long seed, ShopTime time) {
+        this.seed = seed;
+        this.time = time;
+    }
+
+    /** How long it takes: 10 minutes to 5 hours of the shop. */
+    Duration takes(String order) {
+        return time.real(Duration.ofMinutes(random(order).nextInt(10, 301)));
+    }
+
+    /** Whether it says by itself when it is done. About every other time it does not. */
+    boolean tells(String order) {
+        SplittableRandom random = random(order);
+        random.nextInt();
+        return random.nextBoolean();
+    }
+
+    private SplittableRandom random(String order) {
+        return new SplittableRandom(seed + 31L * order.hashCode());
+    }
+}

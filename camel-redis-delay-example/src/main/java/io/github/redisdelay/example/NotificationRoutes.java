@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.example;
+
+import io.github.redisdelay.camel.RedisDelayConstants;
+import org.apache.camel.Exchange;
+import org.apache.camel.LoggingLevel;
+import org.apache.camel.builder.RouteBuilder;
+import org.apache.camel.http.base.HttpOperationFailedException;
+
+/**
+ * Tells a partner what became of an order, by HTTP, again and again until it answers 200. After the last step the
+ * notification is with the dead letters; {@link FailedNotificationRoute} takes it from there.
+ *
+ * <p>The partner's URL travels with the message, as a header.
+ */
+final class NotificationRoutes extends RouteBuilder {
+
+    /** How long to wait after each try, in the shop's time. */
+    static final String STEPS = "15s,3m,10m,30m,30m,1h,2h,6h,15h";
+
+    private final RetryAfter retryAfter;
+
+    NotificationRoutes(RetryAfter retryAfter) {
+        this.retryAfter = retryAfter;
+    }
+
+    @Override
+    public void configure() {
+        // Not handled: the delivery fails, and its message comes again by the steps, or when the partner wants it to.
+        onException(HttpOperationFailedException.class)
+                .onWhen(simple("${exception.statusCode} == 429"))
+                .logExhausted(false)
+                .setProperty(RedisDelayConstants.RETRY_AFTER, method(retryAfter, "of"))
+                .log(
+                        LoggingLevel.INFO,
+                        Story.NOTIFICATIONS,
+                        "notify   ${variable.order}  try ${variable.attempt}: the partner answered 429, Retry-After:"
+                                + " ${exception.responseHeaders[Retry-After]}");
+        onException(HttpOperationFailedException.class)
+                .logExhausted(false)
+                .log(
+                        LoggingLevel.INFO,
+                        Story.NOTIFICATIONS,
+                        "notify   ${variable.order}  try ${variable.attempt}: the partner answered ${exception.statusCode}");
+        onException(Exception.class)
+                .logExhausted(false)
+                .log(
+                        LoggingLevel.INFO,
+                        Story.NOTIFICATIONS,
+                        "notify   ${variable.order}  try ${variable.attempt}: ${exception.message}");
+
+        from("direct:notify")
+                .routeId("plan-notification")
+                .errorHandler(noErrorHandler()) // The caller knows what to do.
+                .setVariable("notification", body())
+                .removeHeaders("*")
+                .setHeader(RedisDelayConstants.SCHEDULE_ID, simple("${variable.notification.order}"))
+                .setHeader(NotificationUrl.HEADER, simple("${variable.notification.url}"))
+                .marshal()
+                .json()
+                // A caller that was interrupted does its work again: what is waiting, or was sent a moment ago, is
+                // enough.
+                .to("redis-delay:notifications?onDuplicate=ignore&deduplicationPeriod=1h");
+
+        bindToRegistry("toldFailures", new ToldFailures());
+        from("redis-delay:notifications?concurrentConsumers=8&redeliveryDelays={{notification.steps}}"
+                        + "&exceptionHandler=#toldFailures")
+                .routeId("notify-partner")
+                .setVariable("order", header(RedisDelayConstants.MESSAGE_ID))
+                .setVariable("attempt", header(RedisDelayConstants.ATTEMPT))
+                .setVariable("url", header(NotificationUrl.HEADER))
+                .setVariable("problem")
+                .exchange(exchange -> NotificationUrl.problem(exchange.getVariable("url", String.class)))
+                .choice()
+                .when(variable("problem").isNotNull())
+                // Checked when the order came in, and again: others may write to the queue. To try again would not
+                // help.
+                .setProperty(RedisDelayConstants.DEAD_LETTER_REASON, variable("problem"))
+                .otherwise()
+                .removeHeaders("*")
+                .setHeader(Exchange.CONTENT_TYPE, constant("application/json"))
+                .setHeader(PartnerRoutes.ATTEMPT, variable("attempt"))
+                .toD("${variable.url}?httpMethod=POST&okStatusCodeRange=200")
+                .log(
+                        LoggingLevel.INFO,
+                        Story.NOTIFICATIONS,
+                        "notify   ${variable.order}  try ${variable.attempt}: delivered")
+                .end();
+    }
+}

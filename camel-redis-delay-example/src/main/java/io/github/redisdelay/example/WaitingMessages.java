@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.example;
+
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.DelayQueueClient;
+import io.github.redisdelay.queue.QueueStats;
+import java.util.Arrays;
+import org.redisson.api.RedissonClient;
+
+/** How many messages Redis holds, which is the truth about what is still to come. */
+final class WaitingMessages implements AutoCloseable {
+
+    private final DelayQueueClient client;
+
+    WaitingMessages(RedissonClient redisson) {
+        client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS);
+    }
+
+    /** The closings that wait and those being delivered. */
+    long closings() {
+        return in("orders");
+    }
+
+    /** Those that wait and those being delivered, and the dead letters that nobody has taken yet. */
+    long in(String... queues) {
+        return Arrays.stream(queues)
+                .map(queue -> client.queue(queue).stats().join())
+                .mapToLong(WaitingMessages::held)
+                .sum();
+    }
+
+    private static long held(QueueStats stats) {
+        return stats.delayed() + stats.leased() + stats.dead();
+    }
+
+    @Override
+    public void close() {
+        client.close();
+    }
+}

@@ -1,0 +1,2 @@
+-- SPDX-License-Identifier: Apache-2.0
+SELECT title FROM event WHERE id = :#${variable.event}

@@ -1,0 +1,52 @@
+-- SPDX-License-Identifier: Apache-2.0
+
+-- What could not be told to a partner, written by the route on the dead letters.
+CREATE TABLE IF NOT EXISTS failed_notification (
+    dead_letter_id VARCHAR(280) PRIMARY KEY,
+    message_id     VARCHAR(256) NOT NULL,
+    order_id       VARCHAR(64) NOT NULL,
+    url            VARCHAR,
+    exception      VARCHAR,
+    message        VARCHAR,
+    attempts       INTEGER,
+    failed_at      TIMESTAMP(3) WITH TIME ZONE
+);
+
+-- The partner's: what it was told.
+CREATE TABLE IF NOT EXISTS received_notification (
+    order_id    VARCHAR(64) PRIMARY KEY,
+    event       VARCHAR(16) NOT NULL,
+    attempt     INTEGER NOT NULL,
+    received_at TIMESTAMP(3) WITH TIME ZONE NOT NULL
+);
+
+-- Payments that arrived too late. found_by: look, or bank.
+CREATE TABLE IF NOT EXISTS refund (
+    order_id VARCHAR(64) PRIMARY KEY,
+    state    VARCHAR(16) NOT NULL,
+    begun_at TIMESTAMP(3) WITH TIME ZONE NOT NULL,
+    done_at  TIMESTAMP(3) WITH TIME ZONE,
+    found_by VARCHAR(16)
+);
+
+-- The bank's: when it will have paid.
+CREATE TABLE IF NOT EXISTS bank_refund (
+    order_id VARCHAR(64) PRIMARY KEY,
+    done_at  TIMESTAMP(3) WITH TIME ZONE NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS event (
+    id        VARCHAR(64) PRIMARY KEY,
+    title     VARCHAR NOT NULL,
+    starts_at TIMESTAMP(3) WITH TIME ZONE NOT NULL,
+    cancelled BOOLEAN NOT NULL,
+    version   BIGINT NOT NULL
+);
+
+-- One row for each reminder that was sent.
+CREATE TABLE IF NOT EXISTS reminder (
+    event_id  VARCHAR(64) NOT NULL,
+    starts_at TIMESTAMP(3) WITH TIME ZONE NOT NULL,
+    sent_at   TIMESTAMP(3) WITH TIME ZONE NOT NULL,
+    PRIMARY KEY (event_id, starts_at)
+);

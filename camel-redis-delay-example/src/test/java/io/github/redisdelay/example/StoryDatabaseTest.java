@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.example;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class StoryDatabaseTest {
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void whatWasStoredIsThereAfterARestart() throws Exception {
+        try (StoryDatabase database = StoryDatabase.open(folder);
+                Connection connection = database.dataSource().getConnection()) {
+            connection
+                    .createStatement()
+                    .execute("INSERT INTO event VALUES ('E-1', 'Chess', CURRENT_TIMESTAMP, FALSE, 1)");
+        }
+
+        try (StoryDatabase database = StoryDatabase.open(folder)) {
+            assertThat(new StoryRows(folder).column("SELECT title FROM event")).containsExactly("Chess");
+        }
+    }
+
+    @Test
+    void aFileThatIsNoneIsNamed() throws Exception {
+        Files.writeString(folder.resolve("stories.mv.db"), "no database");
+
+        assertThatThrownBy(() -> StoryDatabase.open(folder))
+                .isInstanceOf(ExampleException.class)
+                .hasMessageStartingWith("The database in " + folder + " cannot be opened: ");
+    }
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import io.github.redisdelay.camel.RedisDelayClients.OpenClient;
+import io.github.redisdelay.camel.SharedResources.Reference;
+import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.DeliveryHandler;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import org.apache.camel.Exchange;
+import org.apache.camel.spi.ExceptionHandler;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Works on what the queue layer hands to a consumer: makes exchanges of it, ties their completion to the messages, and tells the
+ * log what the queue layer tells.
+ */
+final class ConsumerDeliveries implements DeliveryHandler {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RedisDelayConsumer.class);
+
+    private final RedisDelayConsumer consumer;
+    private final Reference<OpenClient> share;
+    private final DeliveryRules rules;
+    private final BatchCollector batches;
+    private final int slots;
+
+    /** What is under way, by delivery: an exchange may be pooled, so its id is kept instead of the exchange. */
+    private final Map<Delivery, String> underWay = new ConcurrentHashMap<>();
+
+    private final LongAdder received;
+
+    /**
+     * @param share the consumer's share in the client
+     * @param received counts the messages that are handed to the route
+     */
+    ConsumerDeliveries(
+            RedisDelayConsumer consumer, Reference<OpenClient> share, DeliveryRules rules, LongAdder received) {
+        this.consumer = consumer;
+        this.share = share;
+        this.rules = rules;
+        this.received = received;
+        ConsumerSettings settings = consumer.settings();
+        this.slots = settings.claims("").concurrentConsumers();
+        this.batches = settings.batches() == null ? null : collector(settings);
+    }
+
+    private BatchCollector collector(ConsumerSettings settings) {
+        Duration timeout = settings.batches().timeout();
+        Duration third = settings.claims().visibilityTimeout().dividedBy(3);
+        Duration patience =
+                timeout.plus(third.compareTo(BatchCollector.PATIENCE) < 0 ? third : BatchCollector.PATIENCE);
+        RedisDelayComponent component = consumer.getEndpoint().getComponent();
+        return new BatchCollector(
+                settings.batches().size(),
+                timeout,
+                patience,
+                settings.claims().concurrentConsumers(),
+                component.timers(),
+                component.executor(),
+                this::route,
+                consumer::claimingChanged);
+    }
+
+    /** Whether there is room for more messages. */
+    boolean wantsMore() {
+        return batches == null || batches.wantsMore();
+    }
+
+    /** Gives back what was not begun, and what is still to come. */
+    void suspend() {
+        if (batches != null) {
+            batches.suspend();
+        }
+    }
+
+    void resume() {
+        if (batches != null) {
+            batches.resume();
+        }
+    }
+
+    @Override
+    public void handle(Delivery delivery) {
+        // Its acknowledgement may come after the consumer's end: it keeps the client open.
+        Reference<OpenClient> held = share.retain();
+        Runnable finished = () -> {
+            underWay.remove(delivery);
+            held.release(consumer.getEndpoint().getComponent()::goOn);
+        };
+        if (consumer.isStoppingOrStopped()) {
+            new DeliveryCompletion(delivery, rules, null, consumer.getRouteId(), finished).release();
+            return;
+        }
+        ReceivedMessage message = rules.admit(delivery, consumer.getRouteId(), finished);
+        if (message == null) {
+            return;
+        }
+        if (batches != null) {
+            batches.add(message);
+        } else {
+            route(message);
+        }
+    }
+
+    private void route(ReceivedMessage message) {
+        ExchangeCompletion completion = new ExchangeCompletion(message.completion());
+        route(
+                List.of(message),
+                completion,
+                exchange -> DeliveryExchange.fill(
+                        exchange, message, consumer.getEndpoint().mapper()));
+    }
+
+    /** Begins a batch. */
+    private void route(List<ReceivedMessage> batch) {
+        List<ReceivedMessage> held = new ArrayList<>(batch.size());
+        for (ReceivedMessage message : batch) {
+            if (consumer.isStoppingOrStopped() || message.delivery().isLeaseLost()) {
+                message.completion().release();
+            } else {
+                held.add(message);
+            }
+        }
+        if (held.isEmpty()) {
+            batches.finished();
+            return;
+        }
+        ExchangeCompletion completion = new ExchangeCompletion(
+                held.stream().map(ReceivedMessage::completion).toList(), batches::finished);
+        route(
+                held,
+                completion,
+                exchange -> DeliveryExchange.fill(
+                        exchange, held, consumer.getEndpoint().mapper()));
+    }
+
+    private void route(
+            List<ReceivedMessage> messages,
+            ExchangeCompletion completion,
+            java.util.function.Consumer<Exchange> filler) {
+        Exchange exchange;
+        try {
+            exchange = consumer.createExchange(true);
+            filler.accept(exchange);
+            exchange.getExchangeExtension().addOnCompletion(completion);
+            exchange.getExchangeExtension().addOnCompletion(completion.watch());
+            for (ReceivedMessage message : messages) {
+                underWay.put(message.delivery(), exchange.getExchangeId());
+            }
+        } catch (Throwable e) {
+            // A header filter of the user's, most likely.
+            completion.failedBeforeRouting(e);
+            exceptionHandler()
+                    .handleException(
+                            "queue '" + consumer.getEndpoint().getQueueName()
+                                    + "': no exchange could be made of a message",
+                            e);
+            return;
+        }
+        received.add(messages.size());
+        consumer.getAsyncProcessor().process(exchange, consumer.defaultConsumerCallback(exchange, true));
+    }
+
+    private ExceptionHandler exceptionHandler() {
+        return consumer.getExceptionHandler();
+    }
+
+    @Override
+    public void extensionLimitReached(Delivery delivery, Duration age) {
+        LOG.warn(
+                "{} has been worked on for {} on route '{}' (exchange {}): its lease is not extended any more, and it will"
+                        + " be delivered again when that ends. Option 'maximumVisibilityExtension' is the limit",
+                delivery,
+                QueueReport.text(age),
+                consumer.getRouteId(),
+                underWay.get(delivery));
+    }
+
+    @Override
+    public void overdueWhileFull(Duration age, Delivery longestRunning) {
+        LOG.warn(
+                "queue '{}': a message has been due for {} while route '{}' works on as many as it may ({}). The longest"
+                        + " running is {}, exchange {}, claimed {} ago",
+                longestRunning.queue(),
+                QueueReport.text(age),
+                consumer.getRouteId(),
+                slots,
+                longestRunning,
+                underWay.get(longestRunning),
+                QueueReport.text(sinceClaim(longestRunning)));
+    }
+
+    /** The lateness grows with the time since the claim. */
+    private static Duration sinceClaim(Delivery delivery) {
+        return delivery.lateness()
+                .minus(QueueReport.micros(Math.max(0, delivery.claimedMicros() - delivery.dueMicros())));
+    }
+
+    @Override
+    public void claimsFailing(Throwable error) {
+        String queue = consumer.getEndpoint().getQueueName();
+        if (error == null) {
+            LOG.info("queue '{}': messages can be received from {} again", queue, consumer.address());
+            return;
+        }
+        // The exception handler may route an exchange, which takes its time.
+        consumer.getEndpoint().getComponent().goOn(() -> exceptionHandler()
+                .handleException(
+                        "queue '" + queue + "': no message can be received from " + consumer.address()
+                                + ", trying again until it works",
+                        error));
+    }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+/** What became of a dead letter that was to go back to its queue. */
+public enum RedriveOutcome {
+    /** It waits in its queue and is due now; its attempts begin anew. */
+    REDRIVEN,
+    /** A message with its id is pending or being delivered: it stays a dead letter. */
+    DUPLICATE,
+    /** A consumer of the dead letters is working on it: it stays there. */
+    LEASED,
+    /** There is no such dead letter. */
+    NONE
+}

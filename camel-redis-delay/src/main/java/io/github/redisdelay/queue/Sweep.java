@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Does something to all waiting messages of a queue, page by page, each page when the one before is done. Ends after as many
+ * messages as waited when it began, so that it ends also while others schedule. What others change meanwhile is left as they
+ * want it: each change is a step of its own that looks at the message's state.
+ */
+final class Sweep {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Sweep.class);
+
+    private final DelayQueue queue;
+    private final Predicate<MessageInfo> which;
+    private final Function<MessageInfo, CompletableFuture<Boolean>> change;
+    private long left;
+    private long changed;
+
+    /**
+     * @param change tells whether it did what was wanted
+     */
+    private Sweep(
+            DelayQueue queue,
+            Predicate<MessageInfo> which,
+            Function<MessageInfo, CompletableFuture<Boolean>> change,
+            long left) {
+        this.queue = queue;
+        this.which = which;
+        this.change = change;
+        this.left = left;
+    }
+
+    /** Sweeps over a queue; completes with how many were changed. */
+    static CompletableFuture<Long> of(
+            DelayQueue queue,
+            Predicate<MessageInfo> which,
+            Function<QueueStats, Function<MessageInfo, CompletableFuture<Boolean>>> change) {
+        return queue.stats()
+                .thenCompose(stats -> new Sweep(queue, which, change.apply(stats), stats.delayed()).page(null));
+    }
+
+    // The pages follow one another: no two threads are in here at a time.
+    private CompletableFuture<Long> page(String from) {
+        if (left <= 0) {
+            return CompletableFuture.completedFuture(changed);
+        }
+        int limit = (int) Math.min(left, DelayQueue.MAX_PAGE);
+        return queue.browse(MessageState.DELAYED, from, limit).thenCompose(page -> {
+            left -= page.messages().size();
+            List<CompletableFuture<Boolean>> changes = new ArrayList<>();
+            for (MessageInfo message : page.messages()) {
+                if (which.test(message)) {
+                    changes.add(change(message));
+                }
+            }
+            return CompletableFuture.allOf(changes.toArray(new CompletableFuture<?>[0]))
+                    .thenCompose(done -> {
+                        changed +=
+                                changes.stream().filter(CompletableFuture::join).count();
+                        return page.next() == null ? CompletableFuture.completedFuture(changed) : page(page.next());
+                    });
+        });
+    }
+
+    private CompletableFuture<Boolean> change(MessageInfo message) {
+        try {
+            return change.apply(message);
+        } catch (IllegalArgumentException e) {
+            // An id of another client's that no call of this one can name: it must not keep the others from being
+            // changed.
+            LOG.warn("queue '{}': a message is left as it is: {}", queue.name(), e.getMessage());
+            return CompletableFuture.completedFuture(false);
+        }
+    }
+}

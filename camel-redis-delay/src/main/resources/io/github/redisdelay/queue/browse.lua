@@ -1,0 +1,75 @@
+-- Looks at messages in the order of their due times, or of the ends of their leases. Changes nothing.
+--
+-- KEYS  1 to 16 see queue.lua  17 consumers
+-- ARGV  1 d delayed or l leased ones  2 how many at the most, 1 to 256  3 and 4 behind which score and id to begin
+-- Reply  a list: for each message what look.lua tells
+-- Cost  O(log N) for each message
+
+--@include call.lua
+--@include record.lua
+--@include queue.lua
+--@include look.lua
+
+local limit = integer(ARGV[2], 1, 256, 'limit')
+local after = integer(ARGV[3], 0, MAX_EXACT, 'score')
+local after_id = ARGV[4]
+if ARGV[1] ~= 'd' and ARGV[1] ~= 'l' then
+  error('REDISDELAY argument: state')
+end
+
+-- Redis orders ids by their bytes; Lua compares text by the server's locale.
+local function is_before(a, b)
+  for i = 1, math.min(#a, #b) do
+    local x, y = string.byte(a, i), string.byte(b, i)
+    if x ~= y then
+      return x < y
+    end
+  end
+  return #a < #b
+end
+
+-- The rank in a set of the first member behind the given score and id.
+local function rank_behind(set)
+  local score = string.format('%.0f', after)
+  local low = redis.call('ZCOUNT', set, '-inf', '(' .. score)
+  local high = low + redis.call('ZCOUNT', set, score, score)
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if is_before(after_id, redis.call('ZRANGE', set, middle, middle)[1]) then
+      high = middle
+    else
+      low = middle + 1
+    end
+  end
+  return low
+end
+
+read_config()
+local found = {}
+local function look_into(set, priority)
+  local rank = rank_behind(set)
+  local members = redis.call('ZRANGE', set, rank, rank + limit - 1, 'WITHSCORES')
+  for i = 1, #members, 2 do
+    found[#found + 1] = { id = members[i], score = tonumber(members[i + 1]), priority = priority }
+  end
+end
+
+if ARGV[1] == 'l' then
+  look_into(leased, 0)
+else
+  look_into(delayed, 0)
+  for i = 1, #priorities do
+    look_into(delayed_set(priorities[i]), priorities[i])
+  end
+  if #priorities > 0 then
+    table.sort(found, function(a, b)
+      return a.score < b.score or (a.score == b.score and is_before(a.id, b.id))
+    end)
+  end
+end
+
+local reply = {}
+for i = 1, math.min(limit, #found) do
+  tell(reply, found[i].id, found[i].score, found[i].priority, ARGV[1] == 'l')
+end
+return reply

@@ -1,0 +1,85 @@
+-- Moves dead letters back into their queue, due now.
+--
+-- KEYS  1 to 16 see queue.lua  17 dead messages  18 dead delayed  19 dead leased  20 dead state
+-- ARGV  1 lane  2 sequence  3 wake-up channel  4 the queue's base key
+--       then for each dead letter, at most 256, its id: the message's id, '@' and digits
+-- Reply bytes: struct 'd' time of the call, then for each dead letter 'Bd' outcome and due time (0: none)
+--         0 there is none  1 redriven  2 its id is in use  3 a consumer of dead letters holds it
+-- Cost  O(log N) for each dead letter, and the copy of its body
+--
+-- The message begins anew: no attempts, scheduled now; its priority stays.
+
+--@include call.lua
+--@include record.lua
+--@include queue.lua
+
+local dead_messages, dead_delayed, dead_leased, dead_state = KEYS[17], KEYS[18], KEYS[19], KEYS[20]
+local lane = ARGV[1]
+local sequence = integer(ARGV[2], 1, MAX_EXACT, 'sequence')
+local count = #ARGV - 4
+if count < 1 or count > 256 then
+  error('REDISDELAY argument: number of dead letters')
+end
+
+local stored, first = repeated(calls, lane, sequence)
+if stored then
+  return stored
+end
+read_config()
+redis.call('HLEN', messages)
+redis.call('ZCARD', delayed)
+redis.call('ZCARD', leased)
+redis.call('HLEN', state)
+redis.call('HLEN', dead_messages)
+redis.call('ZCARD', dead_leased)
+
+local now = server_time()
+local levels = {}
+local any = false
+for i = 1, count do
+  local dead_id = ARGV[4 + i]
+  if #dead_id == 0 then
+    error('REDISDELAY argument: dead letter ' .. i)
+  end
+  if redis.call('ZSCORE', dead_delayed, dead_id) then
+    levels[i] = read_record(redis.call('HGET', dead_state, dead_id), now, 0).priority % DEAD
+    check_priority(levels[i])
+    any = true
+  end
+end
+redis.call('HLEN', dead_state)
+if any then
+  wake_up(ARGV[3], ARGV[4], now, now)
+end
+
+-- Needs no memory: after it, nothing is refused when memory is full.
+redis.call('ZREM', delayed, '')
+rehearse(calls, leased, first)
+local scheduled = struct.pack('<d', now)
+local reply = { scheduled }
+for i = 1, count do
+  local dead_id = ARGV[4 + i]
+  local outcome, due = 0, 0
+  local body = levels[i] and redis.call('ZSCORE', dead_delayed, dead_id) and redis.call('HGET', dead_messages, dead_id)
+  if body then
+    local id = string.match(dead_id, '^(.+)@%d+$') or dead_id
+    if find_delayed(id) or redis.call('ZSCORE', leased, id) then
+      outcome = 2
+    else
+      outcome, due = 1, now + (i - 1)
+      redis.call('HDEL', state, id)
+      redis.call('HSET', messages, id, scheduled .. string.sub(body, 9))
+      use_priority(levels[i])
+      redis.call('ZADD', delayed_set(levels[i]), due, id)
+      redis.call('ZREM', dead_delayed, dead_id)
+      redis.call('HDEL', dead_messages, dead_id)
+      redis.call('HDEL', dead_state, dead_id)
+    end
+  elseif redis.call('ZSCORE', dead_leased, dead_id) then
+    outcome = 3
+  end
+  reply[i + 1] = struct.pack('<Bd', outcome, due)
+end
+reply = table.concat(reply)
+remember(calls, lane, sequence, now, reply, first)
+return reply

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.recipes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class DebounceTest extends RecipeTest {
+
+    /** Plays the search index. */
+    public static class SearchIndex {
+        final BlockingQueue<String> updated = new LinkedBlockingQueue<>();
+        final CountDownLatch begun = new CountDownLatch(1);
+        final CountDownLatch goOn;
+
+        SearchIndex(int waits) {
+            goOn = new CountDownLatch(waits);
+        }
+
+        public void update(String document) throws InterruptedException {
+            begun.countDown();
+            goOn.await(20, TimeUnit.SECONDS);
+            updated.add(document);
+        }
+    }
+
+    @Test
+    void should_index_once_what_has_changed_three_times() throws Exception {
+        SearchIndex index = new SearchIndex(0);
+        start(new Debounce(), Map.of("searchIndex", index));
+        template.sendBody("direct:documentChanged", "D-1");
+        template.sendBody("direct:documentChanged", "D-2");
+        template.sendBody("direct:documentChanged", "D-1");
+        template.sendBody("direct:documentChanged", "D-1");
+        assertThat(stats("index").delayed()).isEqualTo(2);
+        makeDue("index");
+        await().untilAsserted(() -> assertThat(index.updated).containsExactlyInAnyOrder("D-1", "D-2"));
+        await().until(() -> isEmpty("index"));
+    }
+
+    @Test
+    void should_index_again_what_has_changed_while_it_was_being_indexed() throws Exception {
+        SearchIndex index = new SearchIndex(1);
+        start(new Debounce(), Map.of("searchIndex", index));
+        template.sendBody("direct:documentChanged", "D-1");
+        makeDue("index");
+        assertThat(index.begun.await(10, TimeUnit.SECONDS)).isTrue();
+        template.sendBody("direct:documentChanged", "D-1");
+        index.goOn.countDown();
+        await().until(() -> index.updated.size() == 1);
+        assertThat(stats("index").delayed()).isOne();
+        makeDue("index");
+        await().untilAsserted(() -> assertThat(index.updated).hasSize(2));
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.recipes;
+
+import org.apache.camel.LoggingLevel;
+import org.apache.camel.builder.RouteBuilder;
+
+/** What those who operate a queue ask for. */
+final class Operators extends RouteBuilder {
+
+    @Override
+    public void configure() {
+        // tag::routes[]
+        from("direct:stats").to("redis-delay:orders?operation=stats"); // the body becomes a Map
+
+        from("direct:find") // the body is an id; it becomes the stored message
+                .setHeader("CamelRedisDelayScheduleId", body())
+                .to("redis-delay:orders?operation=get");
+
+        from("direct:inWork").to("redis-delay:orders?operation=list&state=leased"); // a List of Maps: who holds what
+        from("direct:deadLetters").to("redis-delay:orders?operation=list&state=dead&limit=20");
+
+        from("direct:pause").to("redis-delay:orders?operation=pause"); // nobody anywhere receives a message
+        from("direct:resume").to("redis-delay:orders?operation=resume");
+
+        from("direct:redriveTimeouts") // dead letters of this exception, and no others, are delivered again
+                .to("redis-delay:orders?operation=redrive&exceptionClass=java.net.SocketTimeoutException")
+                .log("${header.CamelRedisDelayCount} dead letters are delivered again");
+        from("direct:purgeDeadLetters") // all: there is no way back
+                .to("redis-delay:orders?operation=purge")
+                .log("${header.CamelRedisDelayCount} dead letters were dropped");
+
+        from("timer:watch?period=1m").to("direct:watch");
+        from("direct:watch")
+                .to("redis-delay:orders?operation=stats")
+                .filter(simple("${body[overdue]} > 0 && ${body[consumers]} == 0"))
+                .log(LoggingLevel.ERROR, "orders: ${body[overdue]} messages are overdue, and nobody listens")
+                .to("bean:pager?method=call");
+        // end::routes[]
+    }
+}

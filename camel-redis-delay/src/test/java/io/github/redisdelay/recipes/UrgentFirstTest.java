@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.recipes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.api.Test;
+
+class UrgentFirstTest extends RecipeTest {
+
+    /** Plays the gateway. */
+    public static class SmsGateway {
+        final BlockingQueue<String> sent = new LinkedBlockingQueue<>();
+
+        public void send(String text) {
+            sent.add(text);
+        }
+    }
+
+    @Test
+    void should_send_what_is_urgent_before_what_is_due_longer() throws Exception {
+        SmsGateway gateway = new SmsGateway();
+        start(new UrgentFirst(), Map.of("smsGateway", gateway));
+        template.sendBody("redis-delay:sms?operation=pause", null);
+        template.sendBody("direct:newsletter", "news 1");
+        template.sendBody("direct:newsletter", "news 2");
+        makeDue("sms");
+        template.sendBody("direct:loginCode", "code");
+        template.sendBody("redis-delay:sms?operation=resume", null);
+        await().untilAsserted(() -> assertThat(gateway.sent).containsExactly("code", "news 1", "news 2"));
+    }
+}
