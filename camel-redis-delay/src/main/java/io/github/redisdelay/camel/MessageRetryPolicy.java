@@ -51,6 +51,13 @@ record MessageRetryPolicy(
                 header(message, RedisDelayConstants.BACK_OFF_MULTIPLIER, MessageRetryPolicy::multiplier),
                 header(message, RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY, Durations::of),
                 header(message, RedisDelayConstants.REDELIVERY_DELAYS, MessageRetryPolicy::steps));
+        if (policy.redeliveryDelay != null
+                && policy.maximumRedeliveryDelay != null
+                && policy.redeliveryDelay.compareTo(policy.maximumRedeliveryDelay) > 0) {
+            throw new IllegalArgumentException("header '" + RedisDelayConstants.REDELIVERY_DELAY + "' is "
+                    + policy.redeliveryDelay + ", longer than header '" + RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY
+                    + "', which is " + policy.maximumRedeliveryDelay + ": make that one longer too");
+        }
         return policy.encode().isEmpty() ? null : policy;
     }
 

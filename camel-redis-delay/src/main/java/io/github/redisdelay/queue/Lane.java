@@ -464,14 +464,18 @@ final class Lane {
     private static String notSent(Request<?> request) {
         return request.script() == LuaScript.SCHEDULE
                 ? "message '" + request.id() + "' was not sent, nothing was stored"
-                : "the change of message '" + request.id() + "' was not sent, nothing was changed";
+                : change(request) + " was not sent, nothing was changed";
     }
 
     private static String perhapsDone(Request<?> request) {
         return request.script() == LuaScript.SCHEDULE
                 ? "message '" + request.id() + "' may be stored: the same id can safely be sent again"
-                : "the change of message '" + request.id()
-                        + "' may have taken effect: it can safely be asked for again";
+                : change(request) + " may have taken effect: it can safely be asked for again";
+    }
+
+    /** A pause and its end are about no message. */
+    private static String change(Request<?> request) {
+        return request.id().isEmpty() ? "the change of the queue" : "the change of message '" + request.id() + "'";
     }
 
     private static String because(Call call) {

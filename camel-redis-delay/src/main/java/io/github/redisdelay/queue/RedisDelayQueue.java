@@ -141,49 +141,34 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public Submission<ChangeResult> cancel(String id) {
-        byte[] idBytes = idBytes(id);
-        Object[] arguments = {idBytes, new byte[] {'c'}, Lane.ascii(0)};
-        return client.submit(
-                this,
-                LuaScript.CHANGE,
-                id,
-                arguments,
-                idBytes.length + 20,
-                (time, outcome, micros) -> new ChangeResult(id, stateOf(outcome), 0));
+        return change(id, 'c', 0);
     }
 
     @Override
     public Submission<ChangeResult> reschedule(String id, DueTime due) {
-        byte[] idBytes = idBytes(id);
-        Object[] arguments = {idBytes, new byte[] {(byte) (due.relative() ? 'd' : 'a')}, Lane.ascii(due.micros())};
-        return client.submit(this, LuaScript.CHANGE, id, arguments, idBytes.length + 20, (time, outcome, micros) -> {
-            if (outcome == 3) {
-                throw beyondRange(due);
-            }
-            return new ChangeResult(id, stateOf(outcome), micros);
-        });
+        return change(id, due.relative() ? 'd' : 'a', due.micros());
     }
 
     @Override
     public Submission<ChangeResult> promote(String id) {
-        return promote(id, 0);
+        return change(id, 'p', 0);
     }
 
     /**
-     * Makes a waiting message due no later than at a time.
+     * Changes a message.
      *
-     * @param latestMicros the time; 0 is now
+     * @param action a letter that {@code change.lua} knows
+     * @param micros the time or the delay that goes with it
      */
-    private Submission<ChangeResult> promote(String id, long latestMicros) {
+    private Submission<ChangeResult> change(String id, char action, long micros) {
         byte[] idBytes = idBytes(id);
-        Object[] arguments = {idBytes, new byte[] {'p'}, Lane.ascii(latestMicros)};
-        return client.submit(
-                this,
-                LuaScript.CHANGE,
-                id,
-                arguments,
-                idBytes.length + 20,
-                (time, outcome, micros) -> new ChangeResult(id, stateOf(outcome), micros));
+        Object[] arguments = {idBytes, new byte[] {(byte) action}, Lane.ascii(micros)};
+        return client.submit(this, LuaScript.CHANGE, id, arguments, idBytes.length + 20, (time, outcome, due) -> {
+            if (outcome == 3) {
+                throw beyondRange(new DueTime(action == 'd', micros));
+            }
+            return new ChangeResult(id, stateOf(outcome), due);
+        });
     }
 
     @Override
@@ -235,30 +220,18 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
             AtomicLong time = new AtomicLong(stats.timeMicros());
             return message -> message.dueMicros() <= stats.timeMicros()
                     ? CompletableFuture.completedFuture(false)
-                    : promote(message.id(), time.getAndIncrement()).thenApply(result -> result.dueMicros() > 0);
+                    : change(message.id(), 'p', time.getAndIncrement()).thenApply(result -> result.dueMicros() > 0);
         });
     }
 
     @Override
     public CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which) {
+        // 'e' leaves alone what was claimed meanwhile.
         return Sweep.of(
                 this,
                 which,
-                stats -> message -> cancelWaiting(message.id())
+                stats -> message -> change(message.id(), 'e', 0)
                         .thenApply(result -> result.previousState() == MessageState.DELAYED));
-    }
-
-    /** Removes a message unless it is being delivered. */
-    private Submission<ChangeResult> cancelWaiting(String id) {
-        byte[] idBytes = idBytes(id);
-        Object[] arguments = {idBytes, new byte[] {'e'}, Lane.ascii(0)};
-        return client.submit(
-                this,
-                LuaScript.CHANGE,
-                id,
-                arguments,
-                idBytes.length + 20,
-                (time, outcome, micros) -> new ChangeResult(id, stateOf(outcome), 0));
     }
 
     @Override

@@ -40,6 +40,15 @@ class MessageRetryPolicyTest {
     }
 
     @Test
+    void should_refuse_a_delay_longer_than_the_longest_one() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> encoded(
+                        RedisDelayConstants.REDELIVERY_DELAY, "2h", RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY, "1h"))
+                .withMessageContaining("header 'CamelRedisDelayRedeliveryDelay' is PT2H, longer than header"
+                        + " 'CamelRedisDelayMaximumRedeliveryDelay', which is PT1H");
+    }
+
+    @Test
     void should_be_none_where_no_header_asks_for_one() {
         assertThat(MessageRetryPolicy.ofHeaders(message("other", 1))).isNull();
     }
