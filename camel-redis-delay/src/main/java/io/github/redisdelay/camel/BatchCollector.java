@@ -32,6 +32,9 @@ final class BatchCollector {
     /** How long a message waits for a free exchange, beyond the timeout of its batch. */
     static final Duration PATIENCE = Duration.ofSeconds(1);
 
+    /** How long no exchange may become free before that is told. */
+    static final Duration HANGING = Duration.ofSeconds(10);
+
     /** The order in which they were claimed: they are handed over by several threads. */
     private static final Comparator<ReceivedMessage> CLAIMED = Comparator.comparing(
                     ReceivedMessage::delivery,
@@ -47,6 +50,7 @@ final class BatchCollector {
     private final Executor executor;
     private final Consumer<List<ReceivedMessage>> begin;
     private final Runnable changed;
+    private final Runnable hanging;
 
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -61,6 +65,10 @@ final class BatchCollector {
     private boolean open = true;
     /** Whether something was given back because no exchange was free, and none has become free since. */
     private boolean full;
+
+    private long fullSinceNanos;
+    /** Whether it was told that no exchange has become free for long. */
+    private boolean reported;
 
     private Runnable timer; // cancels it; null if there is none
     private long timerNanos;
@@ -81,6 +89,7 @@ final class BatchCollector {
      * @param executor runs {@code begin}
      * @param begin begins a batch; {@link #finished()} is called when its exchange has completed
      * @param changed told when {@link #wantsMore()} has changed
+     * @param hanging told when messages were given back and no exchange has become free for {@link #HANGING}
      */
     BatchCollector(
             int batchSize,
@@ -90,7 +99,8 @@ final class BatchCollector {
             ConsumerTimers timers,
             Executor executor,
             Consumer<List<ReceivedMessage>> begin,
-            Runnable changed) {
+            Runnable changed,
+            Runnable hanging) {
         this.batchSize = batchSize;
         this.timeoutNanos = timeout.toNanos();
         this.patienceNanos = patience.toNanos();
@@ -99,6 +109,7 @@ final class BatchCollector {
         this.executor = executor;
         this.begin = begin;
         this.changed = changed;
+        this.hanging = hanging;
     }
 
     /** A message was received. */
@@ -170,6 +181,7 @@ final class BatchCollector {
         Decision decision = new Decision();
         boolean fullBefore;
         boolean fullNow;
+        boolean tell = false;
         lock.lock();
         try {
             long now = timers.nanoTime();
@@ -177,6 +189,13 @@ final class BatchCollector {
             if (open) {
                 fill(now, decision.begin);
                 giveBack(now, decision.release);
+                if (full && !fullBefore) {
+                    fullSinceNanos = now;
+                    reported = false;
+                } else if (full && !reported && now - fullSinceNanos >= HANGING.toNanos()) {
+                    reported = true;
+                    tell = true;
+                }
                 arm(now);
             } else {
                 takeWhile(together, waiting -> true, decision.release);
@@ -200,6 +219,9 @@ final class BatchCollector {
         }
         if (fullBefore && !fullNow) {
             changed.run();
+        }
+        if (tell) {
+            hanging.run();
         }
     }
 
@@ -231,6 +253,8 @@ final class BatchCollector {
             return;
         }
         int before = release.size();
+        // One of these may have killed its last consumer. If it does so again, no other must lose an attempt with it.
+        alone.removeIf(waiting -> waiting.message().delivery().lostLeases() > 0 && release.add(waiting.message()));
         takeWhile(together, waiting -> now - waiting.sinceNanos() >= patienceNanos, release);
         takeWhile(alone, waiting -> now - waiting.sinceNanos() >= patienceNanos, release);
         if (release.size() > before) {
@@ -252,6 +276,9 @@ final class BatchCollector {
             next = after(now, together, timeoutNanos);
         } else {
             next = Math.min(after(now, together, patienceNanos), after(now, alone, patienceNanos));
+        }
+        if (full && !reported) {
+            next = Math.min(next, Math.max(0, fullSinceNanos + HANGING.toNanos() - now));
         }
         if (next == Long.MAX_VALUE) {
             cancelTimer();

@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import org.apache.camel.Exchange;
 import org.apache.camel.Message;
 
 /** The operations that change waiting messages, or pause their queue. Holds nothing of an exchange. */
@@ -35,13 +36,18 @@ final class ChangeOperations {
      *
      * @throws IllegalArgumentException if that is not possible; then nothing was sent
      */
-    SentRequest send(RedisDelayOperation operation, Message message) {
+    SentRequest send(RedisDelayOperation operation, Exchange exchange) {
+        Message message = exchange.getMessage();
         settings.checkState(operation);
         boolean dead = settings.state() == MessageSet.DEAD;
         DelayQueue target = dead ? queue.deadLetters() : queue;
         return switch (operation) {
             case cancel ->
-                change(required(operation, message, dead), dead, target::cancel, result -> removed(result, dead));
+                change(
+                        required(operation, message, dead),
+                        dead,
+                        id -> cancel(target, id, exchange),
+                        result -> removed(result, dead));
             case reschedule -> {
                 ScheduleIds ids = required(operation, message, dead);
                 DueTime time = dueTime(message, ids);
@@ -73,13 +79,23 @@ final class ChangeOperations {
                         : change(
                                 withoutClass(ids, operation, message),
                                 true,
-                                letters::cancel,
+                                id -> cancel(letters, id, exchange),
                                 result -> removed(result, true));
             }
             case pause -> pause(target::pause);
             case resume -> pause(target::resume);
             default -> throw new IllegalArgumentException("operation '" + operation + "' changes no message");
         };
+    }
+
+    /** A route that cancels its own message is done with that delivery, and may plan the message anew. */
+    private static Submission<ChangeResult> cancel(DelayQueue target, String id, Exchange exchange) {
+        DeliveryCompletion held = HeldDeliveries.find(exchange, target, id);
+        Submission<ChangeResult> submission = target.cancel(id);
+        if (held != null) {
+            submission.outcome().thenAccept(result -> held.superseded());
+        }
+        return submission;
     }
 
     private static ScheduleIds required(RedisDelayOperation operation, Message message, boolean dead) {
@@ -107,11 +123,18 @@ final class ChangeOperations {
     }
 
     private String exceptionClass(Message message) {
-        Object name = message.getHeader(RedisDelayConstants.EXCEPTION_CLASS);
+        Object name = GivenHeader.of(message, RedisDelayConstants.EXCEPTION_CLASS);
+        if (name == null) {
+            return settings.exceptionClass();
+        }
         if (name instanceof Class<?> type) {
             return type.getName();
         }
-        return name == null ? settings.exceptionClass() : name.toString();
+        if (name instanceof CharSequence text && !text.toString().isBlank()) {
+            return text.toString().strip();
+        }
+        throw new IllegalArgumentException("header '" + RedisDelayConstants.EXCEPTION_CLASS + "' is '"
+                + Names.shown(name) + "': give the name of a class, such as java.net.ConnectException");
     }
 
     private Predicate<MessageInfo> failedWith(Message message) {
@@ -180,6 +203,9 @@ final class ChangeOperations {
 
     private SentRequest all(Supplier<CompletableFuture<Long>> call) {
         return new SentCall<>(call, (count, message) -> {
+            // What an earlier change answered is no answer to this one.
+            message.removeHeader(RedisDelayConstants.PREVIOUS_STATE);
+            message.removeHeader(RedisDelayConstants.RESULT);
             message.setHeader(RedisDelayConstants.QUEUE, queue.name());
             message.setHeader(RedisDelayConstants.COUNT, count);
         });

@@ -3,10 +3,12 @@ package io.github.redisdelay.camel;
 
 import io.github.redisdelay.camel.RedisDelayClients.OpenClient;
 import io.github.redisdelay.camel.SharedResources.Reference;
+import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -64,7 +66,8 @@ final class ConsumerDeliveries implements DeliveryHandler {
                 component.timers(),
                 component.executor(),
                 this::route,
-                consumer::claimingChanged);
+                consumer::claimingChanged,
+                this::batchesHang);
     }
 
     /** Whether there is room for more messages. */
@@ -180,6 +183,23 @@ final class ConsumerDeliveries implements DeliveryHandler {
                 QueueReport.text(age),
                 consumer.getRouteId(),
                 underWay.get(delivery));
+    }
+
+    /** The queue layer does not see that no exchange is free: it was told to claim nothing. */
+    private void batchesHang() {
+        DelayQueue queue = consumer.queue();
+        Delivery longest = underWay.keySet().stream()
+                .min(Comparator.comparingLong(Delivery::claimedMicros))
+                .orElse(null);
+        if (queue == null || longest == null) {
+            return;
+        }
+        queue.stats().thenAccept(stats -> {
+            Duration age = QueueReport.micros(stats.oldestOverdueMicros());
+            if (age.compareTo(BatchCollector.HANGING) >= 0) {
+                overdueWhileFull(age, longest);
+            }
+        });
     }
 
     @Override

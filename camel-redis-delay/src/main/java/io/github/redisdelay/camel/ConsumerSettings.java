@@ -68,6 +68,14 @@ record ConsumerSettings(
                 }
             }
         }
+        if (!options.isDeadLetter() && own.contains("deadLetter")) {
+            for (String option : List.of("deadLetterRetention", "maximumDeadLetters")) {
+                if (own.contains(option)) {
+                    throw new IllegalArgumentException("options 'deadLetter' (false) and '" + option
+                            + "' are both set: there are no dead letters to keep, remove one of the two");
+                }
+            }
+        }
         ConsumerOptions claims = options.consumerOptions();
         RetryPolicy retries = options.retryPolicy();
         return new ConsumerSettings(

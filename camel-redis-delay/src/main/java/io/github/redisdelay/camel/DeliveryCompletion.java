@@ -26,7 +26,7 @@ final class DeliveryCompletion {
     private final String routeId;
     private final Runnable finished;
 
-    /** Whether the route scheduled its own message again. Set by the producer, read when the exchange completes. */
+    /** Whether the route scheduled its own message again, or cancelled it. Set by the producer, read when the exchange completes. */
     private volatile boolean superseded;
 
     /** Whether the delivery was finished, in whatever way; only the first one counts. */
@@ -61,7 +61,7 @@ final class DeliveryCompletion {
         finish("release", delivery::release);
     }
 
-    /** The route scheduled its own message again, which took the place of the delivery: nothing is left to be sent. */
+    /** The route scheduled its own message again, which took the place of the delivery, or cancelled it: nothing is left to be sent. */
     void superseded() {
         // The exchange goes on: its slot is free when it has completed.
         superseded = true;

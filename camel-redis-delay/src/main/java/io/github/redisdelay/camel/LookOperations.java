@@ -146,6 +146,15 @@ final class LookOperations {
     }
 
     private CompletableFuture<MessagePage> page(String from) {
+        try {
+            return browse(from);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "header '" + RedisDelayConstants.CURSOR + "': " + e.getMessage() + ", by removing the header", e);
+        }
+    }
+
+    private CompletableFuture<MessagePage> browse(String from) {
         MessageState state = settings.state() == MessageSet.LEASED ? MessageState.LEASED : MessageState.DELAYED;
         return target(settings.state() == MessageSet.DEAD).browse(state, from, settings.limit());
     }

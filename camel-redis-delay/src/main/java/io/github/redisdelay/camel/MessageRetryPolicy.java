@@ -51,6 +51,10 @@ record MessageRetryPolicy(
                 header(message, RedisDelayConstants.BACK_OFF_MULTIPLIER, MessageRetryPolicy::multiplier),
                 header(message, RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY, Durations::of),
                 header(message, RedisDelayConstants.REDELIVERY_DELAYS, MessageRetryPolicy::steps));
+        if (policy.redeliveryDelay != null && policy.redeliveryDelays != null) {
+            throw new IllegalArgumentException("headers '" + RedisDelayConstants.REDELIVERY_DELAY + "' and '"
+                    + RedisDelayConstants.REDELIVERY_DELAYS + "' are both set: set one of them");
+        }
         if (policy.redeliveryDelay != null
                 && policy.maximumRedeliveryDelay != null
                 && policy.redeliveryDelay.compareTo(policy.maximumRedeliveryDelay) > 0) {
@@ -62,7 +66,7 @@ record MessageRetryPolicy(
     }
 
     private static <T> T header(Message message, String name, Reader<T> reader) {
-        Object value = message.getHeader(name);
+        Object value = GivenHeader.of(message, name);
         return value == null ? null : reader.read("header '" + name + "'", value);
     }
 

@@ -53,13 +53,17 @@ record ProducerSettings(
         }
         long length = options.getMaximumQueueLength();
         if (length < 0 || length > DueTime.MAX_MICROS) {
-            throw new IllegalArgumentException(
-                    "option 'maximumQueueLength' is " + length + ": it must be 1 or more, or 0 for any number");
+            throw new IllegalArgumentException("option 'maximumQueueLength' is " + length + ": it must be from 1 to "
+                    + DueTime.MAX_MICROS + ", or 0 for any number");
         }
         int limit = options.getLimit();
         if (limit < 1 || limit > DelayQueue.MAX_PAGE) {
             throw new IllegalArgumentException(
                     "option 'limit' is " + limit + ": it must be from 1 to " + DelayQueue.MAX_PAGE);
+        }
+        if (options.getExceptionClass() != null && options.getExceptionClass().isBlank()) {
+            throw new IllegalArgumentException("option 'exceptionClass' is empty: give the name of a class, such as"
+                    + " java.net.ConnectException, or leave it out for all");
         }
         return new ProducerSettings(
                 due,

@@ -3,6 +3,7 @@ package io.github.redisdelay.camel;
 
 import io.github.redisdelay.camel.RedisDelayClients.OpenClient;
 import io.github.redisdelay.camel.SharedResources.Reference;
+import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.QueueStats;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -58,7 +59,9 @@ final class QueueFigures {
         Reference<OpenClient> client = null;
         try {
             client = endpoint.acquireClient();
-            return endpoint.queue(client)
+            DelayQueue queue = endpoint.queue(client);
+            boolean dead = endpoint.producerSettings().state() == MessageSet.DEAD;
+            return (dead ? queue.deadLetters() : queue)
                     .stats()
                     .get(endpoint.clientOptions().requestTimeout().toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {

@@ -5,6 +5,7 @@ import io.github.redisdelay.camel.RedisDelayClients.OpenClient;
 import io.github.redisdelay.camel.SharedResources.Reference;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.QueueNames;
+import java.math.BigInteger;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
@@ -49,6 +50,8 @@ public class RedisDelayComponent extends HealthCheckComponent {
             "maximumDeadLetters",
             "batchSize");
 
+    private static final Set<String> LONG_NUMBERS = Set.of("maximumQueueLength", "maximumDeadLetters");
+
     public RedisDelayComponent() {}
 
     public RedisDelayComponent(CamelContext context) {
@@ -67,11 +70,16 @@ public class RedisDelayComponent extends HealthCheckComponent {
 
     /** Camel reads a whole number as a duration if it cannot read it otherwise: "x" and "" become 0. */
     private static void checkNumber(String option, Object value) {
-        if (WHOLE_NUMBERS.contains(option)
-                && value instanceof String text
-                && !text.startsWith("#")
-                && !text.strip().matches("-?[0-9]+")) {
+        if (!WHOLE_NUMBERS.contains(option) || !(value instanceof String text) || text.startsWith("#")) {
+            return;
+        }
+        if (!text.strip().matches("-?[0-9]+")) {
             throw new IllegalArgumentException("option '" + option + "' is '" + text + "': give a whole number");
+        }
+        // It also cuts off what is too long for an int.
+        int bits = new BigInteger(text.strip()).bitLength();
+        if (bits > (LONG_NUMBERS.contains(option) ? Long.SIZE : Integer.SIZE) - 1) {
+            throw new IllegalArgumentException("option '" + option + "' is '" + text + "': that is too large");
         }
     }
 

@@ -107,7 +107,7 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
                                 open.get().queues()::nextId)
                         .send(exchange);
             case cancel, reschedule, promote, redrive, purge, pause, resume ->
-                new ChangeOperations(settings, queue).send(operation, exchange.getMessage());
+                new ChangeOperations(settings, queue).send(operation, exchange);
             case get, list, stats ->
                 new LookOperations(settings, queue, getEndpoint().mapper()).send(operation, exchange);
         };

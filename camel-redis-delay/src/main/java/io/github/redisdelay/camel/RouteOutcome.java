@@ -2,6 +2,7 @@
 package io.github.redisdelay.camel;
 
 import java.time.Duration;
+import org.apache.camel.CamelExchangeException;
 import org.apache.camel.Exchange;
 import org.apache.camel.ExchangePropertyKey;
 import org.slf4j.Logger;
@@ -67,9 +68,14 @@ record RouteOutcome(boolean failed, Throwable cause, Duration retryAfter, String
     }
 
     private static Throwable cause(Exchange exchange) {
-        return exchange.getException() != null
+        Throwable cause = exchange.getException() != null
                 ? exchange.getException()
                 : exchange.getProperty(ExchangePropertyKey.EXCEPTION_CAUGHT, Throwable.class);
+        // What split and multicast put around it says nothing of the failure.
+        while (cause instanceof CamelExchangeException && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause;
     }
 
     private static String deadLetterReason(Exchange exchange) {

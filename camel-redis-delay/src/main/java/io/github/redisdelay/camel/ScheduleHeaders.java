@@ -59,8 +59,8 @@ record ScheduleHeaders(Message own, Message outer, ProducerSettings options) {
      * @throws IllegalArgumentException naming the header and its value
      */
     static DueTime due(Message message) {
-        Object delay = message.getHeader(RedisDelayConstants.DELAY);
-        Object deliverAt = message.getHeader(RedisDelayConstants.DELIVER_AT);
+        Object delay = GivenHeader.of(message, RedisDelayConstants.DELAY);
+        Object deliverAt = GivenHeader.of(message, RedisDelayConstants.DELIVER_AT);
         if (delay != null && deliverAt != null) {
             throw new IllegalArgumentException(DELAY + " (" + delay + ") and " + DELIVER_AT + " (" + deliverAt
                     + ") are both set: set one of them");
@@ -129,13 +129,13 @@ record ScheduleHeaders(Message own, Message outer, ProducerSettings options) {
     }
 
     private Object header(String name) {
-        Object value = own.getHeader(name);
-        return value == null && own != outer ? outer.getHeader(name) : value;
+        Object value = GivenHeader.of(own, name);
+        return value == null && own != outer ? GivenHeader.of(outer, name) : value;
     }
 
     /** The operation, or the given one if the headers name none. */
     static RedisDelayOperation operation(Message message, RedisDelayOperation otherwise) {
-        Object operation = message.getHeader(RedisDelayConstants.OPERATION);
+        Object operation = GivenHeader.of(message, RedisDelayConstants.OPERATION);
         return operation == null
                 ? otherwise
                 : RedisDelayOperation.of("header '" + RedisDelayConstants.OPERATION + "'", operation);

@@ -24,12 +24,8 @@ record ScheduleIds(List<String> ids, boolean list) {
      * @throws IllegalArgumentException if one cannot be an id
      */
     static ScheduleIds of(Message message, boolean deadLetters) {
-        Object value = message.getHeader(RedisDelayConstants.SCHEDULE_ID);
+        Object value = GivenHeader.of(message, RedisDelayConstants.SCHEDULE_ID);
         if (value == null) {
-            // An expression that found nothing must not mean all messages.
-            if (message.hasHeaders() && message.getHeaders().containsKey(RedisDelayConstants.SCHEDULE_ID)) {
-                throw new IllegalArgumentException(HEADER + " is null: name the messages that are meant");
-            }
             return null;
         }
         if (!(value instanceof Collection<?> all)) {
@@ -48,7 +44,7 @@ record ScheduleIds(List<String> ids, boolean list) {
      * @throws IllegalArgumentException if it cannot be an id, or is a list
      */
     static String single(Message message, boolean deadLetter) {
-        Object value = message.getHeader(RedisDelayConstants.SCHEDULE_ID);
+        Object value = GivenHeader.of(message, RedisDelayConstants.SCHEDULE_ID);
         return value == null ? null : id(value, deadLetter);
     }
 

@@ -78,6 +78,9 @@ final class SentChanges<T> implements SentRequest {
         if (first != null) {
             throw list ? partlyFailed(failed, first) : asException(first);
         }
+        // What an earlier change answered is no answer to this one.
+        message.removeHeader(RedisDelayConstants.DEAD_LETTER_ID);
+        message.removeHeader(RedisDelayConstants.DUE_TIME);
         message.setHeader(RedisDelayConstants.QUEUE, queue);
         message.setHeader(
                 RedisDelayConstants.COUNT,
@@ -92,8 +95,6 @@ final class SentChanges<T> implements SentRequest {
         put(message, RedisDelayConstants.RESULT, changes, Change::result);
         if (changes.stream().anyMatch(each -> each.dueMillis() > 0)) {
             put(message, RedisDelayConstants.DUE_TIME, changes, Change::dueMillis);
-        } else {
-            message.removeHeader(RedisDelayConstants.DUE_TIME);
         }
     }
 

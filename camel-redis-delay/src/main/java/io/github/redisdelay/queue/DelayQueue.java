@@ -93,8 +93,8 @@ public interface DelayQueue {
     int MAX_PAGE = 256;
 
     /**
-     * Makes all waiting messages due now, in slices: as many as wait when it begins. Those that become leased meanwhile are left
-     * alone.
+     * Makes all waiting messages due now that are not due yet, in slices, up to the due time that is the last one when it begins.
+     * Those that become leased meanwhile are left alone.
      *
      * @param which decides for each
      * @return how many

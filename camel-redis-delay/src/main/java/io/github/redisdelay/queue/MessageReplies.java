@@ -27,7 +27,12 @@ final class MessageReplies {
         return Optional.of(new StoredMessage(info, stored.scheduledMicros(), stored.body()));
     }
 
-    static MessagePage page(List<?> reply, MessageState state, int limit) {
+    /**
+     * A page of messages.
+     *
+     * @param list the letter of the list, for the cursor
+     */
+    static MessagePage page(List<?> reply, MessageState state, int limit, char list) {
         List<MessageInfo> messages = new ArrayList<>(reply.size() / COLUMNS);
         for (int at = 0; at < reply.size(); at += COLUMNS) {
             messages.add(info(reply, at, state));
@@ -37,7 +42,7 @@ final class MessageReplies {
         }
         MessageInfo last = messages.get(messages.size() - 1);
         long score = state == MessageState.LEASED ? last.leaseEndMicros() : last.dueMicros();
-        return new MessagePage(messages, PageCursor.text(score, (byte[]) reply.get(reply.size() - COLUMNS)));
+        return new MessagePage(messages, PageCursor.text(list, score, (byte[]) reply.get(reply.size() - COLUMNS)));
     }
 
     private static MessageInfo info(List<?> reply, int at, MessageState state) {

@@ -5,7 +5,7 @@ import java.util.Base64;
 
 /**
  * Behind which message a page begins: its score, in microseconds, and the bytes of its id (which may be no text), as text
- * {@code <micros>:<id in Base64 for URLs>}.
+ * {@code <list><micros>:<id in Base64 for URLs>}. The list is a letter, because a position in one list says nothing about another.
  *
  * @param id empty for the very first page
  */
@@ -13,10 +13,16 @@ record PageCursor(long micros, byte[] id) {
 
     static final PageCursor START = new PageCursor(0, new byte[0]);
 
-    static PageCursor parse(String text) {
+    /**
+     * Reads a cursor.
+     *
+     * @param list of which list it has to be
+     * @throws IllegalArgumentException if it is none of that list
+     */
+    static PageCursor parse(char list, String text) {
         int colon = text.indexOf(':');
         try {
-            long micros = Long.parseLong(text, 0, Math.max(0, colon), 10);
+            long micros = text.startsWith(String.valueOf(list)) ? Long.parseLong(text, 1, Math.max(1, colon), 10) : -1;
             if (micros >= 0 && micros <= DueTime.MAX_MICROS) {
                 return new PageCursor(micros, Base64.getUrlDecoder().decode(text.substring(colon + 1)));
             }
@@ -25,10 +31,11 @@ record PageCursor(long micros, byte[] id) {
         }
         String shown = text.length() <= 60 ? text : text.substring(0, 60) + "…";
         throw new IllegalArgumentException("cursor '" + shown.replaceAll("\\p{Cc}", "?")
-                + "' is none that a list has answered: give the one of the page before, or none for the first page");
+                + "' is none that this list has answered: give the one of the page before, or none for the first page");
     }
 
-    static String text(long micros, byte[] id) {
-        return micros + ":" + Base64.getUrlEncoder().withoutPadding().encodeToString(id);
+    static String text(char list, long micros, byte[] id) {
+        return list + Long.toString(micros) + ":"
+                + Base64.getUrlEncoder().withoutPadding().encodeToString(id);
     }
 }

@@ -14,6 +14,8 @@ package io.github.redisdelay.queue;
  * @param consumers how many running consumers were seen in the last 70 s: each tells of itself every 30 s, also while it
  *     is suspended or full
  * @param paused whether the queue is paused
+ * @param lastDueMicros when the last of the messages that wait is due, in microseconds since the epoch by the Redis server's
+ *     clock; 0 if there is none
  */
 public record QueueStats(
         long timeMicros,
@@ -24,4 +26,5 @@ public record QueueStats(
         long oldestOverdueMicros,
         long nextDueMicros,
         int consumers,
-        boolean paused) {}
+        boolean paused,
+        long lastDueMicros) {}

@@ -279,15 +279,17 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
         if (limit < 1 || limit > MAX_PAGE) {
             throw new IllegalArgumentException("limit is " + limit + ": it must be from 1 to " + MAX_PAGE);
         }
-        PageCursor cursor = from == null ? PageCursor.START : PageCursor.parse(from);
+        char letter = state == MessageState.LEASED ? 'l' : 'd';
+        char list = isDeadLetters() ? Character.toUpperCase(letter) : letter;
+        PageCursor cursor = from == null ? PageCursor.START : PageCursor.parse(list, from);
         return client.callOnce(
                         this,
                         LuaScript.BROWSE,
-                        new byte[] {(byte) (state == MessageState.LEASED ? 'l' : 'd')},
+                        new byte[] {(byte) letter},
                         Lane.ascii(limit),
                         Lane.ascii(cursor.micros()),
                         cursor.id())
-                .thenApply(reply -> MessageReplies.page((List<?>) reply, state, limit));
+                .thenApply(reply -> MessageReplies.page((List<?>) reply, state, limit, list));
     }
 
     private static IllegalArgumentException beyondRange(DueTime due) {
@@ -367,7 +369,8 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                     (long) reply.getDouble(),
                     (long) reply.getDouble(),
                     (int) reply.getDouble(),
-                    reply.getDouble() != 0);
+                    reply.getDouble() != 0,
+                    (long) reply.getDouble());
         });
     }
 

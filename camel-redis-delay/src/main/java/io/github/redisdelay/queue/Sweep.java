@@ -10,18 +10,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Does something to all waiting messages of a queue, page by page, each page when the one before is done. Ends after as many
- * messages as waited when it began, so that it ends also while others schedule. What others change meanwhile is left as they
- * want it: each change is a step of its own that looks at the message's state.
+ * Does something to all waiting messages of a queue, page by page, each page when the one before is done. Ends behind the due
+ * time that was the last one when it began. What others change meanwhile is left as they want it: each change is a step of its
+ * own that looks at the message's state.
  */
 final class Sweep {
 
     private static final Logger LOG = LoggerFactory.getLogger(Sweep.class);
 
+    /** It ends, too, after as many times the messages that waited when it began: others may schedule without end. */
+    private static final int MAX_GROWTH = 10;
+
     private final DelayQueue queue;
     private final Predicate<MessageInfo> which;
     private final Function<MessageInfo, CompletableFuture<Boolean>> change;
+    /** Behind this due time there is only what came later. */
+    private final long endMicros;
+
+    /** How many messages are looked at in all: more of them come in between while others schedule. */
     private long left;
+
     private long changed;
 
     /**
@@ -31,11 +39,12 @@ final class Sweep {
             DelayQueue queue,
             Predicate<MessageInfo> which,
             Function<MessageInfo, CompletableFuture<Boolean>> change,
-            long left) {
+            QueueStats stats) {
         this.queue = queue;
         this.which = which;
         this.change = change;
-        this.left = left;
+        this.endMicros = stats.lastDueMicros();
+        this.left = MAX_GROWTH * stats.delayed();
     }
 
     /** Sweeps over a queue; completes with how many were changed. */
@@ -43,13 +52,18 @@ final class Sweep {
             DelayQueue queue,
             Predicate<MessageInfo> which,
             Function<QueueStats, Function<MessageInfo, CompletableFuture<Boolean>>> change) {
-        return queue.stats()
-                .thenCompose(stats -> new Sweep(queue, which, change.apply(stats), stats.delayed()).page(null));
+        return queue.stats().thenCompose(stats -> new Sweep(queue, which, change.apply(stats), stats).page(null));
     }
 
     // The pages follow one another: no two threads are in here at a time.
     private CompletableFuture<Long> page(String from) {
         if (left <= 0) {
+            if (endMicros > 0) {
+                LOG.warn(
+                        "queue '{}': messages are scheduled faster than they are changed; it ends with {}",
+                        queue.name(),
+                        changed);
+            }
             return CompletableFuture.completedFuture(changed);
         }
         int limit = (int) Math.min(left, DelayQueue.MAX_PAGE);
@@ -65,9 +79,16 @@ final class Sweep {
                     .thenCompose(done -> {
                         changed +=
                                 changes.stream().filter(CompletableFuture::join).count();
-                        return page.next() == null ? CompletableFuture.completedFuture(changed) : page(page.next());
+                        return page.next() == null || isBehindEnd(page)
+                                ? CompletableFuture.completedFuture(changed)
+                                : page(page.next());
                     });
         });
+    }
+
+    private boolean isBehindEnd(MessagePage page) {
+        List<MessageInfo> messages = page.messages();
+        return messages.isEmpty() || messages.get(messages.size() - 1).dueMicros() > endMicros;
     }
 
     private CompletableFuture<Boolean> change(MessageInfo message) {

@@ -557,7 +557,8 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
                 if (age.toNanos() < OVERDUE_NANOS) {
                     // What becomes due while the same work hangs on is still to be reported.
                     overdueReported = false;
-                    overdueLookNanos = timers.nanoTime() + SAFETY_NANOS;
+                    overdueLookNanos =
+                            timers.nanoTime() + (age.isZero() ? SAFETY_NANOS : OVERDUE_NANOS - age.toNanos());
                 } else if (!underWay.isEmpty() && mode == Mode.RUNNING) {
                     longest = underWay.iterator().next();
                 }

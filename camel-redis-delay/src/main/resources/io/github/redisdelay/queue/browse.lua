@@ -3,7 +3,7 @@
 -- KEYS  1 to 16 see queue.lua  17 consumers
 -- ARGV  1 d delayed or l leased ones  2 how many at the most, 1 to 256  3 and 4 behind which score and id to begin
 -- Reply  a list: for each message what look.lua tells
--- Cost  O(log N) for each message
+-- Cost  O(log N) for each message, and one comparison for each priority in use
 
 --@include call.lua
 --@include record.lua
@@ -45,12 +45,14 @@ local function rank_behind(set)
 end
 
 read_config()
-local found = {}
+-- What each set has behind the position, and the place of the next one in it.
+local runs = {}
+
 local function look_into(set, priority)
   local rank = rank_behind(set)
-  local members = redis.call('ZRANGE', set, rank, rank + limit - 1, 'WITHSCORES')
-  for i = 1, #members, 2 do
-    found[#found + 1] = { id = members[i], score = tonumber(members[i + 1]), priority = priority }
+  local run = redis.call('ZRANGE', set, rank, rank + limit - 1, 'WITHSCORES')
+  if #run > 0 then
+    runs[#runs + 1] = { members = run, at = 1, score = tonumber(run[2]), priority = priority }
   end
 end
 
@@ -61,15 +63,27 @@ else
   for i = 1, #priorities do
     look_into(delayed_set(priorities[i]), priorities[i])
   end
-  if #priorities > 0 then
-    table.sort(found, function(a, b)
-      return a.score < b.score or (a.score == b.score and is_before(a.id, b.id))
-    end)
-  end
 end
 
+-- Merged, and not sorted: only as many are looked at as are answered.
 local reply = {}
-for i = 1, math.min(limit, #found) do
-  tell(reply, found[i].id, found[i].score, found[i].priority, ARGV[1] == 'l')
+local left = limit
+while left > 0 and #runs > 0 do
+  local n = 1
+  for i = 2, #runs do
+    local a, b = runs[i], runs[n]
+    if a.score < b.score or (a.score == b.score and is_before(a.members[a.at], b.members[b.at])) then
+      n = i
+    end
+  end
+  local run = runs[n]
+  tell(reply, run.members[run.at], run.score, run.priority, ARGV[1] == 'l')
+  left = left - 1
+  run.at = run.at + 2
+  if run.members[run.at] then
+    run.score = tonumber(run.members[run.at + 1])
+  else
+    table.remove(runs, n)
+  end
 end
 return reply

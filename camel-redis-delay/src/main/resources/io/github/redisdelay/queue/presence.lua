@@ -19,6 +19,8 @@ if name == '' then
   redis.call('HDEL', consumers, id)
   return ''
 end
+-- Needs no memory: after it, nothing is refused when memory is full.
+redis.call('HDEL', consumers, '')
 redis.call('HSET', consumers, id, struct.pack('<d', now) .. name)
 local others = redis.call('HRANDFIELD', consumers, 3)
 for i = 1, #others do

@@ -32,11 +32,14 @@ end
 local function read_config()
   local found = redis.call('HMGET', config, 'format', 'priorities', 'paused')
   check_format(found[1])
-  local digits = found[2] or ''
+  priorities, paused = {}, found[3] == '1'
+  local digits = found[2]
+  if not digits then
+    return
+  end
   if not string.find(digits, '^[1-9]*$') then
     error('REDISDELAY config: priorities')
   end
-  priorities, paused = {}, found[3] == '1'
   for i = 1, #digits do
     priorities[i] = string.byte(digits, i) - 48
     if i > 1 and priorities[i] >= priorities[i - 1] then

@@ -1,9 +1,10 @@
 -- Reads a queue's figures. Changes nothing.
 --
 -- KEYS  1 to 16 see queue.lua  17 consumers  18 dead delayed  19 dead leased
--- Reply bytes: struct 'ddddddddd' time of the call; messages delayed, overdue (due and not claimed), leased, dead; for how
+-- Reply bytes: struct 'dddddddddd' time of the call; messages delayed, overdue (due and not claimed), leased, dead; for how
 --       many microseconds the oldest overdue message has been due (0: none is); in how many microseconds the next one
---       will be due that is not yet (-1: there is none); consumers seen in the last 70 s; whether the queue is paused
+--       will be due that is not yet (-1: there is none); consumers seen in the last 70 s; whether the queue is paused;
+--       when the last message is due (0: there is none)
 -- Cost  O(log N), and one step for each consumer
 
 --@include call.lua
@@ -14,7 +15,7 @@ local SEEN_LATELY = 70 * 1000000
 
 read_config()
 local now = server_time()
-local waiting, overdue, coming = 0, 0, nil
+local waiting, overdue, coming, last = 0, 0, nil, 0
 
 local function count(set)
   waiting = waiting + redis.call('ZCARD', set)
@@ -24,6 +25,7 @@ local function count(set)
   if next and (not coming or next < coming) then
     coming = next
   end
+  last = math.max(last, tonumber(redis.call('ZRANGE', set, -1, -1, 'WITHSCORES')[2]) or 0)
 end
 
 count(delayed)
@@ -38,10 +40,11 @@ for i = 1, #records do
     listening = listening + 1
   end
 end
-return struct.pack('<ddddddddd', now, waiting, overdue,
+return struct.pack('<dddddddddd', now, waiting, overdue,
   redis.call('ZCARD', leased),
   redis.call('ZCARD', KEYS[18]) + redis.call('ZCARD', KEYS[19]),
   oldest and math.max(0, now - oldest) or 0,
   coming and coming - now or -1,
   listening,
-  paused and 1 or 0)
+  paused and 1 or 0,
+  last)

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class BatchCollectorTest {
@@ -18,6 +19,7 @@ class BatchCollectorTest {
     private final ManualTimers timers = new ManualTimers();
     private final List<List<String>> begun = new ArrayList<>();
     private final List<Boolean> claiming = new ArrayList<>();
+    private final AtomicInteger hanging = new AtomicInteger();
     private Executor executor = Runnable::run;
     private BatchCollector collector = collector(3, 1);
 
@@ -31,12 +33,18 @@ class BatchCollectorTest {
                 task -> executor.execute(task),
                 batch -> begun.add(
                         batch.stream().map(message -> message.delivery().id()).toList()),
-                () -> claiming.add(this.collector.wantsMore()));
+                () -> claiming.add(this.collector.wantsMore()),
+                hanging::incrementAndGet);
     }
 
     private RecordingDelivery add(String id, int attempt) {
+        return add(id, attempt, 0);
+    }
+
+    private RecordingDelivery add(String id, int attempt, int lostLeases) {
         RecordingDelivery delivery = new RecordingDelivery(attempt);
         delivery.id = id;
+        delivery.lostLeases = lostLeases;
         DeliveryCompletion completion = new DeliveryCompletion(delivery, null, null, "route", () -> {});
         collector.add(new ReceivedMessage(completion, null, false));
         return delivery;
@@ -93,6 +101,36 @@ class BatchCollectorTest {
         add("b", "c", "d");
         collector.finished();
         assertThat(begun).containsExactly(List.of("poison"), List.of("a", "b", "c"));
+    }
+
+    @Test
+    void should_keep_nothing_beside_one_that_may_have_killed_its_last_consumer() {
+        add("poison", 2, 1);
+        RecordingDelivery neighbour = add("neighbour", 2, 1);
+        RecordingDelivery failed = add("failed", 2, 0);
+        assertThat(begun).containsExactly(List.of("poison"));
+        assertReleased(List.of(neighbour));
+        assertThat(failed.calls).isEmpty();
+        assertThat(collector.wantsMore()).isFalse();
+        collector.finished();
+        assertThat(begun).containsExactly(List.of("poison"), List.of("failed"));
+    }
+
+    @Test
+    void should_tell_once_when_no_exchange_becomes_free_for_long() {
+        add("a", "b", "c");
+        add("d", 1);
+        timers.advance(PATIENCE);
+        assertThat(collector.wantsMore()).isFalse();
+        timers.advance(BatchCollector.HANGING.minusNanos(1));
+        assertThat(hanging).hasValue(0);
+        timers.advance(Duration.ofNanos(1));
+        assertThat(hanging).hasValue(1);
+        timers.advance(BatchCollector.HANGING.multipliedBy(3));
+        assertThat(hanging).hasValue(1);
+        collector.finished();
+        assertThat(collector.wantsMore()).isTrue();
+        assertThat(timers.waiting()).isZero();
     }
 
     @Test

@@ -179,6 +179,37 @@ class DeadLetterOperationsTest extends CamelRedisTest {
     }
 
     @Test
+    void should_not_take_an_exception_class_that_was_not_found_for_any() throws Exception {
+        die("a");
+        for (Object none : new Object[] {null, "", " ", 5}) {
+            for (String operation : List.of("redrive", "purge")) {
+                Map<String, Object> headers = new HashMap<>();
+                headers.put(RedisDelayConstants.EXCEPTION_CLASS, none);
+                assertThat(send(uri + "?operation=" + operation, "x", headers).getException())
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("header 'CamelRedisDelayExceptionClass' is");
+            }
+        }
+        assertThat(stats().dead()).isOne();
+    }
+
+    @Test
+    void should_not_leave_the_results_of_an_earlier_change() throws Exception {
+        die("a");
+        Message first = change("?operation=redrive", "nobody");
+        Message second = change("?operation=redrive", Map.copyOf(withoutId(first)));
+        assertThat(second.getHeaders())
+                .containsEntry(RedisDelayConstants.COUNT, 1L)
+                .doesNotContainKeys(RedisDelayConstants.RESULT, RedisDelayConstants.PREVIOUS_STATE);
+    }
+
+    private static Map<String, Object> withoutId(Message message) {
+        Map<String, Object> headers = new HashMap<>(message.getHeaders());
+        headers.remove(RedisDelayConstants.SCHEDULE_ID);
+        return headers;
+    }
+
+    @Test
     void should_refuse_ids_together_with_an_exception_class() throws Exception {
         die("a");
         for (String operation : List.of("redrive", "purge")) {

@@ -40,6 +40,14 @@ class MessageRetryPolicyTest {
     }
 
     @Test
+    void should_refuse_a_delay_and_steps() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> encoded(
+                        RedisDelayConstants.REDELIVERY_DELAY, "2h", RedisDelayConstants.REDELIVERY_DELAYS, "1h,2h"))
+                .withMessageContaining("are both set: set one of them");
+    }
+
+    @Test
     void should_refuse_a_delay_longer_than_the_longest_one() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> encoded(

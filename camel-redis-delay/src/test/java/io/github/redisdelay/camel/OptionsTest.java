@@ -159,6 +159,11 @@ class OptionsTest {
                 "address=redis://localhost:6379/2 | has a path; the number of the database is the option 'database'",
                 "database=2 | option 'database' is set without option 'address'",
                 "address=redis://h&configurationUri=file:x.yaml | more than one of the options",
+                "maximumRedeliveries=4294967296 | option 'maximumRedeliveries' is '4294967296': that is too large",
+                "priority=4294967305 | option 'priority' is '4294967305': that is too large",
+                "maximumQueueLength=99999999999999999999 | option 'maximumQueueLength' is '99999999999999999999': that is too",
+                "maximumQueueLength=9223372036854775807 | it must be from 1 to 9007199254740991, or 0 for any number",
+                "exceptionClass= | option 'exceptionClass' is empty",
                 "noSuchOption=1 | Unknown parameters=[{noSuchOption=1}]"
             })
     void should_name_option_value_and_what_is_right(String options, String message) {

@@ -134,4 +134,26 @@ class PauseAndReplaceTest extends ConsumerSideTest {
         assertEmpty();
         assertThat(stats().dead()).isZero();
     }
+
+    @Test
+    void should_let_a_route_cancel_its_own_message_and_plan_it_anew() throws Exception {
+        start(consume(FAST, exchange -> {
+            take(exchange);
+            if (received.size() == 1) {
+                Exchange copy = exchange.copy();
+                copy.getMessage().setHeader(RedisDelayConstants.SCHEDULE_ID, "a");
+                assertThat(template.send(uri + "?operation=cancel", copy)
+                                .getMessage()
+                                .getHeader(RedisDelayConstants.PREVIOUS_STATE))
+                        .isEqualTo("leased");
+                assertThat(template.send(uri + "?delay=20ms", copy).getException())
+                        .isNull();
+            }
+        }));
+        schedule("a", "x");
+        await().until(() -> received.size() == 2);
+        assertEmpty();
+        assertThat(received.stream().map(message -> message.getHeader(RedisDelayConstants.ATTEMPT)))
+                .containsExactly(1, 1);
+    }
 }

@@ -109,6 +109,24 @@ class ProducerTest extends CamelRedisTest {
         assertFails(send(uri, "x", Map.of(RedisDelayConstants.SCHEDULE_ID, Map.of())), "is of type java.util");
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                RedisDelayConstants.DELAY,
+                RedisDelayConstants.DELIVER_AT,
+                RedisDelayConstants.SCHEDULE_ID,
+                RedisDelayConstants.OPERATION,
+                RedisDelayConstants.PRIORITY,
+                RedisDelayConstants.TIME_TO_LIVE,
+                RedisDelayConstants.DEDUPLICATION_PERIOD,
+                RedisDelayConstants.REDELIVERY_DELAYS
+            })
+    void should_store_nothing_when_an_expression_found_nothing(String header) {
+        Map<String, Object> headers = new java.util.HashMap<>();
+        headers.put(header, null);
+        assertFails(send(uri + "?delay=1h", "x", headers), "header '" + header + "' is null");
+    }
+
     @Test
     void should_refuse_bodies_that_cannot_become_bytes_and_messages_that_are_too_large() {
         assertFails(send(uri, Map.of("a", 1), Map.of()), "marshal it first, e.g. .marshal().json()");

@@ -53,6 +53,17 @@ class QueueFiguresTest extends CamelRedisTest {
     }
 
     @Test
+    void should_be_those_of_the_dead_letters_on_their_endpoint() {
+        context.start();
+        send(uri + "?delay=1h", "x", Map.of());
+        send(uri + "?operation=pause&state=dead", "x", Map.of());
+        QueueFigures figures =
+                new QueueFigures((RedisDelayEndpoint) context.getEndpoint(uri + "?state=dead"), nanoTime::get);
+        assertThat(figures.get().delayed()).isZero();
+        assertThat(figures.get().paused()).isTrue();
+    }
+
+    @Test
     void should_ask_redis_once_a_second() {
         context.start();
         QueueFigures figures = new QueueFigures((RedisDelayEndpoint) context.getEndpoint(uri), nanoTime::get);

@@ -309,4 +309,22 @@ class RouteDecisionTest extends ConsumerSideTest {
         assertThatThrownBy(() -> schedule("good", "x")).hasCauseInstanceOf(DuplicateMessageException.class);
         schedule("bad", "given up: its id is free");
     }
+
+    @Test
+    void should_keep_what_failed_and_not_what_a_split_put_around_it() throws Exception {
+        start(new org.apache.camel.builder.RouteBuilder() {
+            @Override
+            public void configure() {
+                errorHandler(noErrorHandler());
+                from(uri + "?maximumRedeliveries=0")
+                        .split(body())
+                        .stopOnException()
+                        .throwException(new java.net.ConnectException("partner is down"));
+            }
+        });
+        schedule("a", "x");
+        await().until(() -> stats().dead() == 1);
+        assertThat(failureOfDeadLetter())
+                .contains("\"exception\":\"java.net.ConnectException\"", "\"message\":\"partner is down\"");
+    }
 }

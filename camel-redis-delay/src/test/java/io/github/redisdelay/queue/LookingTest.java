@@ -263,21 +263,46 @@ class LookingTest extends RealQueueTest {
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining(state.name());
         }
-        for (String cursor :
-                List.of("", ":", "x", "1", "-1:YQ", "x:YQ", "9007199254740992:YQ", "1.5:YQ", "1:Y Q", "1:ü", "1:?")) {
+        for (String cursor : List.of(
+                "",
+                ":",
+                "x",
+                "1",
+                "-1:YQ",
+                "x:YQ",
+                "1:YQ",
+                "d:YQ",
+                "d-1:YQ",
+                "dx:YQ",
+                "d9007199254740992:YQ",
+                "d1.5:YQ",
+                "d1:Y Q",
+                "d1:ü",
+                "d1:?")) {
             assertThatThrownBy(() -> delayed(cursor, 1))
                     .as(cursor)
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("cursor '" + cursor + "' is none that a list has answered");
+                    .hasMessageContaining("cursor '" + cursor + "' is none that this list has answered");
+        }
+    }
+
+    @Test
+    void should_refuse_a_cursor_of_another_list() {
+        String delayed = PageCursor.text('d', 5, new byte[] {1});
+        for (char other : new char[] {'l', 'D', 'L'}) {
+            assertThatThrownBy(() -> PageCursor.parse(other, delayed))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("is none that this list has answered");
         }
     }
 
     @Test
     void should_write_cursors_as_plain_text() {
-        PageCursor cursor = PageCursor.parse(PageCursor.text(DueTime.MAX_MICROS, new byte[] {0, -1, -2, '\n', ':'}));
+        PageCursor cursor =
+                PageCursor.parse('d', PageCursor.text('d', DueTime.MAX_MICROS, new byte[] {0, -1, -2, '\n', ':'}));
         assertThat(cursor.micros()).isEqualTo(DueTime.MAX_MICROS);
         assertThat(cursor.id()).containsExactly(0, -1, -2, '\n', ':');
-        assertThat(PageCursor.text(5, "order/1 ü".getBytes(StandardCharsets.UTF_8)))
-                .matches("5:[-_0-9A-Za-z]+");
+        assertThat(PageCursor.text('l', 5, "order/1 ü".getBytes(StandardCharsets.UTF_8)))
+                .matches("l5:[-_0-9A-Za-z]+");
     }
 }

@@ -583,7 +583,16 @@ final class QueueModel {
                 .orElse(-1);
         double given = dead == null ? 0 : dead.delayed.size() + dead.leased.size();
         return doubles(
-                time, times.size(), overdue, leased.size(), given, oldest, next, consumers.size(), paused ? 1 : 0);
+                time,
+                times.size(),
+                overdue,
+                leased.size(),
+                given,
+                oldest,
+                next,
+                consumers.size(),
+                paused ? 1 : 0,
+                times.stream().mapToDouble(at -> at).max().orElse(0));
     }
 
     private static <T> List<String> inOrder(Map<String, T> set, Function<T, Long> time) {

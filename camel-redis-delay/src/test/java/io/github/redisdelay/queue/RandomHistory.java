@@ -124,16 +124,19 @@ final class RandomHistory {
     /** Looks at something; nothing may change by that. */
     private void look(Client client) {
         RedisDelayQueue queue = random.nextInt(3) == 0 ? client.dead : client.queue;
+        MessageState state = random.nextBoolean() ? MessageState.DELAYED : MessageState.LEASED;
+        char letter = state == MessageState.DELAYED ? 'd' : 'l';
         calls.add(
                 switch (random.nextInt(4)) {
                     case 0 -> queue.stats();
                     case 1 -> queue.get(queue == client.dead ? deadLetter() : id());
                     default ->
                         queue.browse(
-                                random.nextBoolean() ? MessageState.DELAYED : MessageState.LEASED,
+                                state,
                                 random.nextBoolean()
                                         ? null
                                         : PageCursor.text(
+                                                queue == client.dead ? Character.toUpperCase(letter) : letter,
                                                 System.currentTimeMillis() * 1000 + delay(),
                                                 id().getBytes(StandardCharsets.ISO_8859_1)),
                                 1 + random.nextInt(4));

@@ -820,9 +820,11 @@ class ScriptSafetyTest {
 
     private static RedissonClient connect(RedisServer server, String user) {
         Config config = new Config();
-        config.useSingleServer().setAddress(server.address()).setConnectionMinimumIdleSize(1);
+        // Redisson 3 has these settings only here.
+        org.redisson.config.SingleServerConfig single =
+                config.useSingleServer().setAddress(server.address()).setConnectionMinimumIdleSize(1);
         if (user != null) {
-            config.setUsername(user).setPassword("secret");
+            single.setUsername(user).setPassword("secret");
         }
         return Redisson.create(config);
     }

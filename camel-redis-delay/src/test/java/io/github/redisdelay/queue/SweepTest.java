@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -114,6 +116,34 @@ class SweepTest extends RealQueueTest {
             producer.get(20, TimeUnit.SECONDS);
         }
         assertThat(get(queue.cancelAll(message -> true))).isGreaterThan(count);
+    }
+
+    @Test
+    void should_reach_all_that_waited_while_others_schedule_earlier_ones() throws Exception {
+        int count = 3_000;
+        scheduleMany(count, "m", IN_AN_HOUR);
+        AtomicBoolean over = new AtomicBoolean();
+        Future<?> producer = executor.submit(() -> {
+            for (int i = 0; !over.get(); i++) {
+                scheduleMany(20, "new" + i + "-", new DueTime(true, 600_000_000L));
+            }
+        });
+        try {
+            assertThat(get(queue.promoteAll(message -> true))).isGreaterThanOrEqualTo(count);
+        } finally {
+            over.set(true);
+            producer.get(20, TimeUnit.SECONDS);
+        }
+        long now = get(queue.stats()).timeMicros();
+        Map<String, Long> due = new HashMap<>();
+        for (String from = ""; from != null; ) {
+            MessagePage page = get(queue.browse(MessageState.DELAYED, from.isEmpty() ? null : from, 256));
+            page.messages().forEach(message -> due.put(message.id(), message.dueMicros()));
+            from = page.next();
+        }
+        assertThat(due.keySet().stream().filter(id -> id.startsWith("m")))
+                .hasSize(count)
+                .allSatisfy(id -> assertThat(due.get(id)).as(id).isLessThanOrEqualTo(now));
     }
 
     @Test

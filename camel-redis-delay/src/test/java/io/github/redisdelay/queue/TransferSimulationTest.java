@@ -414,7 +414,7 @@ class TransferSimulationTest {
                     random,
                     work -> timers.schedule(0, work),
                     this,
-                    () -> CompletableFuture.completedFuture(new QueueStats(0, 0, 0, 0, 0, 0, -1, 0, false)),
+                    () -> CompletableFuture.completedFuture(new QueueStats(0, 0, 0, 0, 0, 0, -1, 0, false, 0)),
                     () -> {});
         }
 

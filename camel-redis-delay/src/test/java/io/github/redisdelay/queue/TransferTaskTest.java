@@ -109,7 +109,8 @@ class TransferTaskTest {
     }
 
     private static QueueStats overdue(Duration oldest) {
-        return new QueueStats(FakeClaims.TIME, 1, oldest.isZero() ? 0 : 1, 0, 0, oldest.toNanos() / 1000, -1, 1, false);
+        return new QueueStats(
+                FakeClaims.TIME, 1, oldest.isZero() ? 0 : 1, 0, 0, oldest.toNanos() / 1000, -1, 1, false, 0);
     }
 
     private TransferTask running(int concurrentConsumers, int maxMessagesPerPoll) {
