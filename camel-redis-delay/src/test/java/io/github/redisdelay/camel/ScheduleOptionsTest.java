@@ -98,6 +98,7 @@ class ScheduleOptionsTest extends CamelRedisTest {
         assertThat(settings("none")).isEqualTo(Envelope.Settings.NONE);
     }
 
+    /** All that can go together. */
     private static final Map<String, Object> ALL_HEADERS = Map.of(
             RedisDelayConstants.DELAY, "1h",
             RedisDelayConstants.PRIORITY, 1,
@@ -106,8 +107,7 @@ class ScheduleOptionsTest extends CamelRedisTest {
             RedisDelayConstants.MAXIMUM_REDELIVERIES, 1,
             RedisDelayConstants.REDELIVERY_DELAY, "1s",
             RedisDelayConstants.BACK_OFF_MULTIPLIER, 2,
-            RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY, "1h",
-            RedisDelayConstants.REDELIVERY_DELAYS, "1s");
+            RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY, "1h");
 
     @Test
     void should_remove_the_headers_that_were_for_this_message_only() {
