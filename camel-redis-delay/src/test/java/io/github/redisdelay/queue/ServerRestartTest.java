@@ -110,13 +110,16 @@ class ServerRestartTest {
         });
         assertThat(handler.received.values()).as("deliveries of each message").containsOnly(1);
         assertThat(consumer.failingFor()).isZero();
-        // Another connection of the pool that died with the server may be noticed only when it is used: then both come once
+        // Another connection of the pool that died with the server may be noticed only when it is used: then both come
+        // once
         // more. Never the same twice in a row.
         List<String> more = new ArrayList<>(handler.reports);
         for (int i = 0; i < more.size(); i++) {
             assertThat(more.get(i)).isEqualTo(i % 2 == 0 ? "fails" : "works again");
         }
-        assertThat(more.size() % 2).as("the last report is that it works: " + more).isZero();
+        assertThat(more.size() % 2)
+                .as("the last report is that it works: " + more)
+                .isZero();
     }
 
     @Test
