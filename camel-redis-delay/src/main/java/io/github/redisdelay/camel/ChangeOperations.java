@@ -167,7 +167,7 @@ final class ChangeOperations {
                 .map(id -> new SentChanges.Part<>(
                         id,
                         new SentOperation<>(
-                                "the change of message '" + id + "' of queue '" + queue.name() + "'",
+                                () -> "the change of message '" + id + "' of queue '" + queue.name() + "'",
                                 () -> call.apply(id),
                                 (result, message) -> {})))
                 .toList();
@@ -213,7 +213,7 @@ final class ChangeOperations {
 
     private SentRequest pause(Supplier<Submission<Boolean>> call) {
         return new SentOperation<>(
-                "the pause of queue '" + queue.name() + "'",
+                () -> "the pause of queue '" + queue.name() + "'",
                 call,
                 (changed, message) -> message.setHeader(RedisDelayConstants.QUEUE, queue.name()));
     }

@@ -50,12 +50,13 @@ final class DeliveryExchange {
         }
         message.setHeader(RedisDelayConstants.MESSAGE_ID, delivery.id());
         message.setHeader(RedisDelayConstants.QUEUE, delivery.queue());
-        message.setHeader(RedisDelayConstants.SCHEDULED_TIME, delivery.scheduledMicros() / 1000);
+        Long scheduled = delivery.scheduledMicros() / 1000;
+        message.setHeader(RedisDelayConstants.SCHEDULED_TIME, scheduled);
         message.setHeader(RedisDelayConstants.DUE_TIME, delivery.dueMicros() / 1000);
         message.setHeader(RedisDelayConstants.ATTEMPT, delivery.attempt());
         message.setHeader(RedisDelayConstants.LATENESS, delivery.lateness().toMillis());
         message.setHeader(RedisDelayConstants.MESSAGE_PRIORITY, delivery.priority());
-        message.setHeader(Exchange.MESSAGE_TIMESTAMP, delivery.scheduledMicros() / 1000);
+        message.setHeader(Exchange.MESSAGE_TIMESTAMP, scheduled);
         if (delivery.redeliveryReason() != RedeliveryReason.NONE) {
             message.setHeader(RedisDelayConstants.REDELIVERY_REASON, text(delivery.redeliveryReason()));
         }

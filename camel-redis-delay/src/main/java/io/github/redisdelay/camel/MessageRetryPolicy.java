@@ -45,6 +45,9 @@ record MessageRetryPolicy(
      * @throws IllegalArgumentException naming the header and its value
      */
     static MessageRetryPolicy ofHeaders(Message message) {
+        if (!message.hasHeaders()) {
+            return null;
+        }
         MessageRetryPolicy policy = new MessageRetryPolicy(
                 header(message, RedisDelayConstants.MAXIMUM_REDELIVERIES, MessageRetryPolicy::maximum),
                 header(message, RedisDelayConstants.REDELIVERY_DELAY, Durations::of),
@@ -62,7 +65,15 @@ record MessageRetryPolicy(
                     + policy.redeliveryDelay + ", longer than header '" + RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY
                     + "', which is " + policy.maximumRedeliveryDelay + ": make that one longer too");
         }
-        return policy.encode().isEmpty() ? null : policy;
+        return policy.isEmpty() ? null : policy;
+    }
+
+    private boolean isEmpty() {
+        return maximumRedeliveries == null
+                && redeliveryDelay == null
+                && backOffMultiplier == null
+                && maximumRedeliveryDelay == null
+                && redeliveryDelays == null;
     }
 
     private static <T> T header(Message message, String name, Reader<T> reader) {

@@ -8,6 +8,7 @@ import io.github.redisdelay.queue.QueueNames;
 import java.math.BigInteger;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -33,7 +34,8 @@ public class RedisDelayComponent extends HealthCheckComponent {
     private final ReentrantLock resourcesLock = new ReentrantLock();
     // Guarded by resourcesLock; read without it once they are there.
     private volatile RedisDelayClients clients;
-    private volatile ExecutorService executor;
+    private volatile ExchangeThreads threads;
+    private ExecutorService pool; // guarded by resourcesLock
     private ScheduledExecutorService clock; // guarded by resourcesLock
     /** Keeps the client of the component's own settings open from its first use on. */
     private Reference<OpenClient> own; // guarded by resourcesLock
@@ -122,18 +124,19 @@ public class RedisDelayComponent extends HealthCheckComponent {
     }
 
     /** Threads on which exchanges are routed: as many as are busy. */
-    ExecutorService executor() {
-        if (executor == null) {
+    Executor executor() {
+        if (threads == null) {
             resourcesLock.lock();
             try {
-                if (executor == null) {
-                    executor = getCamelContext().getExecutorServiceManager().newCachedThreadPool(this, "RedisDelay");
+                if (threads == null) {
+                    pool = getCamelContext().getExecutorServiceManager().newCachedThreadPool(this, "RedisDelay");
+                    threads = new ExchangeThreads(pool);
                 }
             } finally {
                 resourcesLock.unlock();
             }
         }
-        return executor;
+        return threads;
     }
 
     /** Timers whose tasks run on the component's threads. */
@@ -153,10 +156,10 @@ public class RedisDelayComponent extends HealthCheckComponent {
 
     /** Goes on with a task on a thread of the component; on this one if those have been stopped already. */
     void goOn(Runnable task) {
-        ExecutorService threads = isStoppingOrStopped() ? executor : executor();
-        if (threads != null) {
+        Executor running = isStoppingOrStopped() ? threads : executor();
+        if (running != null) {
             try {
-                threads.execute(task);
+                running.execute(task);
                 return;
             } catch (RejectedExecutionException stopped) {
                 // Below.
@@ -169,16 +172,17 @@ public class RedisDelayComponent extends HealthCheckComponent {
     protected void doStop() throws Exception {
         super.doStop();
         RedisDelayClients open;
-        ExecutorService threads;
+        ExecutorService routing;
         ScheduledExecutorService timers;
         resourcesLock.lock();
         try {
             open = clients;
-            threads = executor;
+            routing = pool;
             timers = clock;
             own = null;
             clients = null;
-            executor = null;
+            threads = null;
+            pool = null;
             clock = null;
         } finally {
             resourcesLock.unlock();
@@ -190,8 +194,8 @@ public class RedisDelayComponent extends HealthCheckComponent {
             // First: sends the last acknowledgements and ends what waits for an answer.
             open.close();
         }
-        if (threads != null) {
-            getCamelContext().getExecutorServiceManager().shutdownGraceful(threads);
+        if (routing != null) {
+            getCamelContext().getExecutorServiceManager().shutdownGraceful(routing);
         }
     }
 

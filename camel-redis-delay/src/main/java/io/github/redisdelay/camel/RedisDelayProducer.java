@@ -46,7 +46,7 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
     @Override
     public boolean process(Exchange exchange, AsyncCallback callback) {
         SentRequest request;
-        CompletableFuture<Void> answered;
+        CompletableFuture<?> answered;
         try {
             request = SentRequest.Unanswered.take(exchange, getEndpoint().getEndpointUri());
             if (request == null) {
@@ -62,7 +62,7 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
         }
         if (exchange.isTransacted()) {
             // A transaction belongs to its thread, so this one has to wait.
-            answered.join();
+            answered.handle((result, error) -> null).join();
         }
         if (answered.isDone()) {
             finish(exchange, request);
@@ -70,7 +70,7 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
             return true;
         }
         SentRequest sent = request;
-        answered.thenRun(() -> getEndpoint().getComponent().goOn(() -> {
+        answered.whenComplete((result, error) -> getEndpoint().getComponent().goOn(() -> {
             finish(exchange, sent);
             callback.done(false);
         }));
@@ -79,8 +79,11 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
 
     private void finish(Exchange exchange, SentRequest request) {
         try {
+            boolean asked = exchange.getMessage().hasHeaders();
             request.complete(exchange.getMessage());
-            ScheduleHeaders.remove(exchange.getMessage());
+            if (asked) {
+                ScheduleHeaders.remove(exchange.getMessage());
+            }
         } catch (Exception e) {
             exchange.setException(e);
             if (request.isToBeContinued()) {

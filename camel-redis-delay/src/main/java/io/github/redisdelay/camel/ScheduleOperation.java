@@ -62,7 +62,7 @@ final class ScheduleOperation {
         ScheduleRequest request = new ScheduleRequest(
                 id, due, body, settings.onDuplicate(), supersedes, priority, settings.maximumQueueLength());
         return new SentOperation<>(
-                "message '" + id + "' of queue '" + queue.name() + "'",
+                () -> "message '" + id + "' of queue '" + queue.name() + "'",
                 () -> {
                     Submission<ScheduleResult> submission = queue.schedule(request);
                     if (held != null) {

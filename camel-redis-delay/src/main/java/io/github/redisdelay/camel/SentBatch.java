@@ -35,7 +35,7 @@ final class SentBatch implements SentRequest {
     }
 
     @Override
-    public CompletableFuture<Void> answered() {
+    public CompletableFuture<?> answered() {
         return CompletableFuture.allOf(elements.stream()
                 .filter(element -> element.operation() != null)
                 .map(element -> element.operation().answered())
@@ -43,7 +43,7 @@ final class SentBatch implements SentRequest {
     }
 
     @Override
-    public CompletableFuture<Void> again(Duration timeout) {
+    public CompletableFuture<?> again(Duration timeout) {
         for (Element element : elements) {
             if (element.operation() != null) {
                 element.operation().again(timeout);

@@ -28,12 +28,12 @@ final class SentCall<T> implements SentRequest {
     }
 
     @Override
-    public CompletableFuture<Void> answered() {
-        return answer.handle((result, error) -> null);
+    public CompletableFuture<?> answered() {
+        return answer;
     }
 
     @Override
-    public CompletableFuture<Void> again(Duration timeout) {
+    public CompletableFuture<?> again(Duration timeout) {
         answer = call.get();
         return answered();
     }

@@ -50,13 +50,13 @@ final class SentChanges<T> implements SentRequest {
     }
 
     @Override
-    public CompletableFuture<Void> answered() {
+    public CompletableFuture<?> answered() {
         return CompletableFuture.allOf(
                 parts.stream().map(part -> part.operation().answered()).toArray(CompletableFuture[]::new));
     }
 
     @Override
-    public CompletableFuture<Void> again(Duration timeout) {
+    public CompletableFuture<?> again(Duration timeout) {
         parts.forEach(part -> part.operation().again(timeout));
         return answered();
     }

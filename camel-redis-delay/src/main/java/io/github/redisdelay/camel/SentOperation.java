@@ -15,7 +15,7 @@ import org.apache.camel.Message;
 /** One operation that was sent: a schedule, cancel or reschedule of one message. */
 final class SentOperation<T> implements SentRequest {
 
-    private final String what;
+    private final Supplier<String> what;
     private final Supplier<Submission<T>> call;
     private final BiConsumer<T, Message> results;
 
@@ -28,7 +28,7 @@ final class SentOperation<T> implements SentRequest {
      * @param call sends it; again only if the first one certainly had no effect
      * @param results puts the answer into the message
      */
-    SentOperation(String what, Supplier<Submission<T>> call, BiConsumer<T, Message> results) {
+    SentOperation(Supplier<String> what, Supplier<Submission<T>> call, BiConsumer<T, Message> results) {
         this.what = what;
         this.call = call;
         this.results = results;
@@ -41,12 +41,12 @@ final class SentOperation<T> implements SentRequest {
     }
 
     @Override
-    public CompletableFuture<Void> answered() {
-        return answer.handle((result, error) -> null);
+    public CompletableFuture<?> answered() {
+        return answer;
     }
 
     @Override
-    public CompletableFuture<Void> again(Duration timeout) {
+    public CompletableFuture<?> again(Duration timeout) {
         if (isUnknown() && !submission.outcome().isCompletedExceptionally()) {
             answer = submission.outcome().copy().orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS);
         } else if (error() != null) {
@@ -77,7 +77,7 @@ final class SentOperation<T> implements SentRequest {
             Throwable cause = e.getCause();
             if (cause instanceof TimeoutException) {
                 return new RequestTimeoutException(
-                        "Redis did not answer in time again; " + what
+                        "Redis did not answer in time again; " + what.get()
                                 + " may be stored: the same id can safely be sent again",
                         true,
                         cause);

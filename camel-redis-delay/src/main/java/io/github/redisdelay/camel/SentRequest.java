@@ -13,15 +13,18 @@ import org.apache.camel.util.URISupport;
  */
 interface SentRequest {
 
-    /** Completes when everything is answered or the request timeout is over; never exceptionally. */
-    CompletableFuture<Void> answered();
+    /**
+     * Completes when everything is answered or the request timeout is over. With which value or error says nothing: {@link
+     * #complete} does.
+     */
+    CompletableFuture<?> answered();
 
     /**
      * For a redelivery of the step: sends again what certainly had no effect, and waits for what may have had one.
      *
      * @return as {@link #answered()}
      */
-    CompletableFuture<Void> again(Duration timeout);
+    CompletableFuture<?> again(Duration timeout);
 
     /**
      * Puts the results into the message.

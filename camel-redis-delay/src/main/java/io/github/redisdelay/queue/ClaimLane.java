@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -14,8 +15,12 @@ import java.util.random.RandomGenerator;
  */
 final class ClaimLane implements Claims {
 
+    private static final byte[] NOBODY = {};
+
     private final byte[] name;
     private final List<Object> keys;
+    private final byte[] base;
+    private final byte[] member;
     private final RedisCaller redis;
     private final LongSupplier sequences;
     private final Timers timers;
@@ -26,11 +31,13 @@ final class ClaimLane implements Claims {
     private final AtomicInteger users = new AtomicInteger(1);
 
     /**
+     * @param member the consumer's member of the waiting room; see {@code room.lua}
      * @param attemptFailed told of each sending that got no answer
      * @param released told when the lane's name can be used by another consumer
      */
     ClaimLane(
             byte[] name,
+            byte[] member,
             QueueKeys keys,
             RedisCaller redis,
             LongSupplier sequences,
@@ -39,7 +46,9 @@ final class ClaimLane implements Claims {
             Consumer<Throwable> attemptFailed,
             Runnable released) {
         this.name = name;
+        this.member = member;
         this.keys = keys.of(LuaScript.CLAIM);
+        this.base = keys.base().getBytes(StandardCharsets.UTF_8);
         this.redis = redis;
         this.sequences = sequences;
         this.timers = timers;
@@ -54,18 +63,36 @@ final class ClaimLane implements Claims {
             // Its consumer was stopped while it was about to claim; the name may be another's by now.
             return CompletableFuture.failedFuture(new DelayQueueException("the consumer was stopped"));
         }
-        Object[] arguments = {
+        CompletableFuture<ClaimReply> result = new CompletableFuture<>();
+        send(arguments(request), 1, result);
+        return result;
+    }
+
+    @Override
+    public void leave(ClaimId claimId) {
+        if (users.get() > 0) {
+            try {
+                redis.call(LuaScript.CLAIM, keys, arguments(ClaimRequest.leave(claimId)), 1);
+            } catch (RuntimeException e) {
+                // As if it had been lost on its way.
+            }
+        }
+    }
+
+    private Object[] arguments(ClaimRequest request) {
+        return new Object[] {
             name,
             Lane.ascii(sequences.getAsLong()),
             request.claimId().bytes(),
             Lane.ascii(request.leaseMicros()),
             Lane.ascii(request.messages()),
             Lane.ascii(request.ended()),
-            Lane.ascii(ClaimRequest.MAX_BYTES)
+            Lane.ascii(ClaimRequest.MAX_BYTES),
+            base,
+            request.afterwards() == ClaimRequest.Afterwards.DONE ? NOBODY : member,
+            request.afterwards().letter(),
+            Lane.ascii(request.safetyMicros())
         };
-        CompletableFuture<ClaimReply> result = new CompletableFuture<>();
-        send(arguments, 1, result);
-        return result;
     }
 
     private void send(Object[] arguments, int attempt, CompletableFuture<ClaimReply> result) {

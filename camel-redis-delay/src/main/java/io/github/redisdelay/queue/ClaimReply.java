@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -13,13 +14,35 @@ import java.util.List;
  * @param timeMicros the server's time at the claim
  * @param nextDueMicros in how many microseconds, from the claim, the next message is due; 0 now, -1 none is pending
  * @param nextEndMicros in how many microseconds the next lease ends; 0 now, -1 nothing is leased
+ * @param safetyMicros in how many microseconds this consumer is to claim again in any case
+ * @param expected when this consumer is expected to claim again
  * @param messages what was claimed
  * @param dropped ids that had no body
  */
 record ClaimReply(
-        long timeMicros, long nextDueMicros, long nextEndMicros, List<ClaimedMessage> messages, List<String> dropped) {
+        long timeMicros,
+        long nextDueMicros,
+        long nextEndMicros,
+        long safetyMicros,
+        Expected expected,
+        List<ClaimedMessage> messages,
+        List<String> dropped) {
 
-    private static final int HEAD_BYTES = 32;
+    private static final int HEAD_BYTES = 44;
+    private static final Expected[] EXPECTED = Expected.values();
+
+    /** When a consumer is expected to claim again; in the order of their numbers in {@code claim.lua}. */
+    enum Expected {
+        /** When its safety interval is over: others have promised to come before. */
+        AFTER_SAFETY_INTERVAL,
+        /** By the next event. */
+        BY_EVENT,
+        /** By {@link TransferTask#SECOND_NANOS} after the next event: another one has promised to come first. */
+        BY_SECOND,
+        /** When it has room: nobody counts on it. */
+        WHEN_IT_HAS_ROOM
+    }
+
     /** A message as the claim gave it. */
     record ClaimedMessage(
             String id,
@@ -43,24 +66,32 @@ record ClaimReply(
         long time = (long) head.getDouble();
         long nextDue = (long) head.getDouble();
         long nextEnd = (long) head.getDouble();
+        long safety = (long) head.getDouble();
         int count = head.getInt();
         int droppedCount = head.getInt();
+        Expected expected = EXPECTED[head.getInt()];
         List<ClaimedMessage> messages = new ArrayList<>(count);
+        ByteBuffer lengths = little((byte[]) reply.get(1));
+        byte[] ids = (byte[]) reply.get(2);
+        byte[] records = (byte[]) reply.get(3);
+        int idAt = 0;
+        int recordAt = 0;
         for (int i = 0; i < count; i++) {
-            byte[] id = (byte[]) reply.get(1 + i);
-            byte[] stored = (byte[]) reply.get(1 + count + i);
-            byte[] record = (byte[]) reply.get(1 + 2 * count + i);
-            messages.add(message(id, stored, record));
+            int idEnd = idAt + lengths.getInt(4 * i);
+            int recordEnd = recordAt + lengths.getInt(4 * (count + i));
+            byte[] id = Arrays.copyOfRange(ids, idAt, idEnd);
+            messages.add(message(id, (byte[]) reply.get(4 + i), StateRecord.parse(records, recordAt, recordEnd)));
+            idAt = idEnd;
+            recordAt = recordEnd;
         }
         List<String> dropped = new ArrayList<>(droppedCount);
         for (int i = 0; i < droppedCount; i++) {
-            dropped.add(new String((byte[]) reply.get(1 + 3 * count + i), StandardCharsets.UTF_8));
+            dropped.add(new String((byte[]) reply.get(4 + count + i), StandardCharsets.UTF_8));
         }
-        return new ClaimReply(time, nextDue, nextEnd, messages, dropped);
+        return new ClaimReply(time, nextDue, nextEnd, safety, expected, messages, dropped);
     }
 
-    private static ClaimedMessage message(byte[] id, byte[] bytes, byte[] stateRecord) {
-        StateRecord state = StateRecord.parse(stateRecord);
+    private static ClaimedMessage message(byte[] id, byte[] bytes, StateRecord state) {
         StoredBody stored = StoredBody.parse(bytes, state.firstDueMicros());
         return new ClaimedMessage(
                 new String(id, StandardCharsets.UTF_8),

@@ -13,6 +13,12 @@ interface Claims {
      */
     CompletableFuture<ClaimReply> claim(ClaimRequest request);
 
+    /**
+     * Leaves the waiting room: nobody counts on this consumer until its next claim. Sent once, and not waited for; not while
+     * a claim is under way.
+     */
+    void leave(ClaimId claimId);
+
     /** Gives back what the claims used, once the last one is answered. */
     void close();
 }

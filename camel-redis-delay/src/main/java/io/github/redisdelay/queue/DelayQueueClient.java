@@ -46,7 +46,8 @@ public final class DelayQueueClient implements AutoCloseable {
     private final byte[] clientId;
     private final WakeupChannel wakeups;
     private final LeaseKeeper leases;
-    private final byte[] channel;
+    /** In a cluster, PUBLISH in a script counts the receivers of one node only. */
+    private final boolean cluster;
 
     /** Numbers the calls of all lanes, so that a lane which is dropped and made anew goes on with higher ones. */
     private final AtomicLong sequence = new AtomicLong();
@@ -85,11 +86,12 @@ public final class DelayQueueClient implements AutoCloseable {
         this.clientId = new byte[CLIENT_ID_BYTES];
         random.nextBytes(clientId);
         this.wakeups = new WakeupChannel(
-                redisson.getTopic(options.keyPrefix() + ":wakeup", ByteArrayCodec.INSTANCE),
+                redisson.getTopic(
+                        options.keyPrefix() + ":wakeup:" + HexFormat.of().formatHex(clientId), ByteArrayCodec.INSTANCE),
                 HexFormat.of().formatHex(clientId),
                 timers,
                 random);
-        this.channel = wakeups.name().getBytes(StandardCharsets.UTF_8);
+        this.cluster = redisson.getConfig().isClusterConfig();
         this.leases = new LeaseKeeper(timers);
     }
 
@@ -161,7 +163,7 @@ public final class DelayQueueClient implements AutoCloseable {
     <T> Submission<T> submit(
             RedisDelayQueue queue, LuaScript script, String id, Object[] arguments, int bytes, Request.Reply<T> reply) {
         Submission<T> submission = new Submission<>();
-        boolean delivery = script == LuaScript.SETTLE || script == LuaScript.EXTEND;
+        boolean delivery = script == LuaScript.SETTLE || script == LuaScript.ACKNOWLEDGE || script == LuaScript.EXTEND;
         long deadline = delivery
                 ? Long.MAX_VALUE
                 : timers.nanoTime() + options.requestTimeout().toNanos();
@@ -197,9 +199,9 @@ public final class DelayQueueClient implements AutoCloseable {
                 laneName((key.deliveries() ? "d" : "s") + key.number()),
                 queue.keys(),
                 script -> switch (script) {
-                    case SETTLE -> new Object[] {channel, base, dead};
-                    case EXTEND -> new Object[] {};
-                    default -> new Object[] {channel, base};
+                    case SETTLE -> new Object[] {base, dead};
+                    case ACKNOWLEDGE, EXTEND -> new Object[] {};
+                    default -> new Object[] {base};
                 },
                 redis,
                 sequence::incrementAndGet,
@@ -258,6 +260,7 @@ public final class DelayQueueClient implements AutoCloseable {
         }
         return new ClaimLane(
                 laneName("c" + number),
+                ((cluster ? "~c" : "c") + number + " " + wakeups.name()).getBytes(StandardCharsets.UTF_8),
                 queue.keys(),
                 redis,
                 sequence::incrementAndGet,

@@ -146,7 +146,11 @@ public final class Envelope {
 
     private final BodyType bodyType;
     private final Object body;
-    private final byte[] bodyBytes;
+
+    /** What the body is the end of, from {@link #bodyStart} on: in an envelope that was read, all of its bytes. */
+    private final byte[] source;
+
+    private final int bodyStart;
     private final String contentType;
     private final Map<String, Object> headers;
     private final Settings settings;
@@ -157,14 +161,16 @@ public final class Envelope {
     private Envelope(
             BodyType bodyType,
             Object body,
-            byte[] bodyBytes,
+            byte[] source,
+            int bodyStart,
             String contentType,
             Map<String, Object> headers,
             Settings settings,
             byte[] fields) {
         this.bodyType = bodyType;
         this.body = body;
-        this.bodyBytes = bodyBytes;
+        this.source = source;
+        this.bodyStart = bodyStart;
         this.contentType = contentType;
         this.headers = headers;
         this.settings = settings;
@@ -218,9 +224,10 @@ public final class Envelope {
         } else {
             throw EnvelopeWriter.unsupported("the body", body);
         }
-        Map<String, Object> copy = Collections.unmodifiableMap(new LinkedHashMap<String, Object>(headers));
+        Map<String, Object> copy =
+                headers.isEmpty() ? Map.of() : Collections.unmodifiableMap(new LinkedHashMap<String, Object>(headers));
         byte[] fields = EnvelopeWriter.fields(contentType, copy, settings);
-        Envelope envelope = new Envelope(type, body, bytes, contentType, copy, settings, fields);
+        Envelope envelope = new Envelope(type, body, bytes, 0, contentType, copy, settings, fields);
         if (envelope.size(fields) > MAX_SIZE) {
             throw new IllegalArgumentException("an envelope of " + envelope.size(fields)
                     + " bytes cannot be stored: Redis holds at most " + MAX_SIZE + " bytes in one value");
@@ -298,17 +305,15 @@ public final class Envelope {
         }
 
         int start = in.position();
-        byte[] body = in.bytes();
-        EnvelopeReader content = new EnvelopeReader(bytes, start);
         Object value =
                 switch (type) {
-                    case NULL -> content.nothing();
-                    case BYTES -> body;
-                    case TEXT -> content.text();
-                    case NUMBER -> content.number();
-                    case BOOLEAN -> content.bool();
+                    case NULL -> in.nothing();
+                    case BYTES -> in.bytes();
+                    case TEXT -> in.text();
+                    case NUMBER -> in.number();
+                    case BOOLEAN -> in.bool();
                 };
-        return new Envelope(type, value, body, contentType, headers, settings, null);
+        return new Envelope(type, value, bytes, start, contentType, headers, settings, null);
     }
 
     private static void checkFirst(Object before, String what, int position) {
@@ -330,7 +335,7 @@ public final class Envelope {
             System.arraycopy(written, 0, bytes, position, written.length);
             position += written.length;
         }
-        System.arraycopy(bodyBytes, 0, bytes, position, bodyBytes.length);
+        System.arraycopy(source, bodyStart, bytes, position, bodyLength());
         return bytes;
     }
 
@@ -340,12 +345,16 @@ public final class Envelope {
     }
 
     private long size(byte[] written) {
-        long size = 2L + bodyBytes.length;
+        long size = 2L + bodyLength();
         return written.length == 0 ? size : size + EnvelopeWriter.varintSize(written.length) + written.length;
     }
 
     private byte[] fields() {
         return fields != null ? fields : EnvelopeWriter.fields(contentType, headers, settings);
+    }
+
+    private int bodyLength() {
+        return source.length - bodyStart;
     }
 
     /** What the body is. */
@@ -363,7 +372,10 @@ public final class Envelope {
 
     /** The body as it is written: the text's UTF-8, for example. */
     public byte[] bodyBytes() {
-        return bodyBytes;
+        if (body instanceof byte[] bytes) {
+            return bytes;
+        }
+        return bodyStart == 0 ? source : Arrays.copyOfRange(source, bodyStart, source.length);
     }
 
     /** The body's media type, or null. */
@@ -386,19 +398,19 @@ public final class Envelope {
     public boolean equals(Object other) {
         return other instanceof Envelope that
                 && bodyType == that.bodyType
-                && Arrays.equals(bodyBytes, that.bodyBytes)
+                && Arrays.equals(source, bodyStart, source.length, that.source, that.bodyStart, that.source.length)
                 && Arrays.equals(fields(), that.fields());
     }
 
     @Override
     public int hashCode() {
-        return 31 * Objects.hash(bodyType, contentType) + Arrays.hashCode(bodyBytes);
+        return 31 * Objects.hash(bodyType, contentType) + Arrays.hashCode(bodyBytes());
     }
 
     /** Tells type and sizes; never the data. */
     @Override
     public String toString() {
-        return "Envelope[" + bodyType + " of " + bodyBytes.length + " bytes, " + headers.size() + " headers]";
+        return "Envelope[" + bodyType + " of " + bodyLength() + " bytes, " + headers.size() + " headers]";
     }
 
     static String hex(int octet) {

@@ -27,11 +27,7 @@ final class EnvelopeReader {
     private int position;
 
     EnvelopeReader(byte[] bytes) {
-        this(bytes, 0);
-    }
-
-    EnvelopeReader(byte[] bytes, int start) {
-        this(bytes, start, bytes.length);
+        this(bytes, 0, bytes.length);
     }
 
     private EnvelopeReader(byte[] bytes, int start, int end) {

@@ -6,9 +6,10 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -31,6 +32,8 @@ import org.slf4j.LoggerFactory;
 final class Lane {
 
     private static final Logger LOG = LoggerFactory.getLogger(Lane.class);
+
+    private static final byte[] ZERO = {'0'};
 
     static final int MAX_REQUESTS_PER_CALL = 256;
     static final int MAX_BYTES_PER_CALL = 1 << 20;
@@ -57,6 +60,8 @@ final class Lane {
     // All below are guarded by lock.
     private final ArrayDeque<Request<?>> waiting = new ArrayDeque<>();
     private long waitingBytes;
+    /** The keys of the scripts that were called so far: to put their names together costs as much as ten messages. */
+    private final Map<LuaScript, List<Object>> keysOf = new EnumMap<>(LuaScript.class);
     /** Left out of a call and to be told so, once the lock is free. */
     private final List<Request<?>> cancelled = new ArrayList<>();
 
@@ -73,14 +78,16 @@ final class Lane {
     private static final class Call {
         final LuaScript script;
         final List<Request<?>> requests;
+        final List<Object> keys;
         final Object[] arguments;
         // Changed only by the one thread that handles the outcome of the last sending.
         int attempts;
         Throwable lastError;
 
-        Call(LuaScript script, List<Request<?>> requests, Object[] arguments) {
+        Call(LuaScript script, List<Request<?>> requests, List<Object> keys, Object[] arguments) {
             this.script = script;
             this.requests = requests;
+            this.keys = keys;
             this.arguments = arguments;
         }
     }
@@ -191,7 +198,7 @@ final class Lane {
             return null;
         }
         LuaScript script = null;
-        List<Request<?>> requests = new ArrayList<>();
+        List<Request<?>> requests = new ArrayList<>(Math.min(waiting.size(), MAX_REQUESTS_PER_CALL));
         int bytes = 0;
         while (requests.size() < MAX_REQUESTS_PER_CALL && !waiting.isEmpty()) {
             Request<?> request = waiting.peek();
@@ -215,15 +222,27 @@ final class Lane {
         if (requests.isEmpty()) {
             return null;
         }
-        List<Object> arguments = new ArrayList<>();
-        arguments.add(name);
-        arguments.add(ascii(sequences.getAsLong()));
-        arguments.addAll(Arrays.asList(header.apply(script)));
-        for (Request<?> request : requests) {
-            arguments.addAll(Arrays.asList(request.arguments()));
-        }
-        underWay = new Call(script, requests, arguments.toArray());
+        underWay = new Call(
+                script, requests, keysOf.computeIfAbsent(script, keys::of), arguments(header.apply(script), requests));
         return underWay;
+    }
+
+    private Object[] arguments(Object[] head, List<Request<?>> requests) {
+        int count = 2 + head.length;
+        for (Request<?> request : requests) {
+            count += request.arguments().length;
+        }
+        Object[] arguments = new Object[count];
+        arguments[0] = name;
+        arguments[1] = ascii(sequences.getAsLong());
+        System.arraycopy(head, 0, arguments, 2, head.length);
+        int at = 2 + head.length;
+        for (Request<?> request : requests) {
+            Object[] own = request.arguments();
+            System.arraycopy(own, 0, arguments, at, own.length);
+            at += own.length;
+        }
+        return arguments;
     }
 
     /** Takes those that were left out because they were cancelled. Holds the lock. */
@@ -247,7 +266,7 @@ final class Lane {
     private void send(Call call) {
         if (call != null) {
             call.attempts++;
-            redis.call(call.script, keys.of(call.script), call.arguments, call.attempts)
+            redis.call(call.script, call.keys, call.arguments, call.attempts)
                     .whenComplete((reply, error) -> answered(call, reply, error));
         }
     }
@@ -529,7 +548,20 @@ final class Lane {
         }
     }
 
+    /** A number as digits. Without a string on the way: there is one in each request. */
     static byte[] ascii(long number) {
-        return Long.toString(number).getBytes(StandardCharsets.ISO_8859_1);
+        if (number <= 0) {
+            // Nobody changes arguments.
+            return number == 0 ? ZERO : Long.toString(number).getBytes(StandardCharsets.ISO_8859_1);
+        }
+        int length = 0;
+        for (long rest = number; rest > 0; rest /= 10) {
+            length++;
+        }
+        byte[] digits = new byte[length];
+        for (long rest = number; rest > 0; rest /= 10) {
+            digits[--length] = (byte) ('0' + rest % 10);
+        }
+        return digits;
     }
 }

@@ -17,6 +17,7 @@ enum LuaScript {
     CHANGE("change"),
     CLAIM("claim"),
     SETTLE("settle"),
+    ACKNOWLEDGE("acknowledge"),
     EXTEND("extend"),
     REDRIVE("redrive"),
     TRIM("trim"),

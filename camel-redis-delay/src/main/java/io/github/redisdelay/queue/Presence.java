@@ -16,8 +16,8 @@ final class Presence {
 
     private static final Logger LOG = LoggerFactory.getLogger(Presence.class);
 
-    /** How often a consumer tells of itself. {@code stats.lua} counts those that did so in the last 70 s. */
-    static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(30);
+    /** How often a consumer tells of itself. {@code stats.lua} counts those that did so in the last 140 s. */
+    static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private static final byte[] GONE = {};
 

@@ -28,11 +28,23 @@ record QueueKeys(String base, boolean deadLetters) {
     /** The keys of a script, in the order that its comment names. */
     List<Object> of(LuaScript script) {
         return switch (script) {
-            case SCHEDULE, CHANGE, CLAIM -> common();
-            case SETTLE -> common(dead().key("messages"), dead().key("delayed"), dead().key("state"));
+            case SCHEDULE, CHANGE, CLAIM -> common(key("waiting"));
+            case SETTLE ->
+                common(
+                        key("waiting"),
+                        dead().key("messages"),
+                        dead().key("delayed"),
+                        dead().key("state"),
+                        dead().key("waiting"));
             case REDRIVE ->
-                common(dead().key("messages"), dead().key("delayed"), dead().key("leased"), dead().key("state"));
-            case EXTEND -> List.of(key("messages"), key("leased"), key("state"), key("calls"), key("config"));
+                common(
+                        key("waiting"),
+                        dead().key("messages"),
+                        dead().key("delayed"),
+                        dead().key("leased"),
+                        dead().key("state"));
+            case EXTEND, ACKNOWLEDGE ->
+                List.of(key("messages"), key("leased"), key("state"), key("calls"), key("config"));
             case GET, BROWSE -> common(key("consumers"));
             case STATS -> common(key("consumers"), dead().key("delayed"), dead().key("leased"));
             case TRIM -> List.of(dead().key("messages"), dead().key("delayed"), dead().key("state"), key("config"));

@@ -314,6 +314,15 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     @Override
     public Submission<Settlement> settle(ClaimedDelivery delivery, char action, long micros, byte[] failure) {
         byte[] id = delivery.idBytes();
+        if (action == 'a' && micros == 0) {
+            return client.submit(
+                    this,
+                    LuaScript.ACKNOWLEDGE,
+                    delivery.id(),
+                    new Object[] {id, delivery.claimId().bytes()},
+                    id.length + 20,
+                    (time, outcome, due) -> settlementOf(LuaScript.ACKNOWLEDGE, outcome));
+        }
         Object[] arguments = {id, delivery.claimId().bytes(), new byte[] {(byte) action}, Lane.ascii(micros), failure};
         return client.submit(
                 this,

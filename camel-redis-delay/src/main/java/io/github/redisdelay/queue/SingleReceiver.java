@@ -99,7 +99,9 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
                     client.nextClaimId(),
                     TimeUnit.NANOSECONDS.toMicros(options.visibilityTimeout().toNanos()),
                     1,
-                    1);
+                    1,
+                    deadline - sent > 0 ? ClaimRequest.Afterwards.WAITS_UNTIL_GIVEN : ClaimRequest.Afterwards.DONE,
+                    TimeUnit.NANOSECONDS.toMicros(TransferTask.SAFETY_NANOS));
             CompletableFuture<ClaimReply> claim = claims.claim(request);
             ClaimReply reply = null;
             long wait;
@@ -110,7 +112,7 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
                         answered ? 0 : client.options().requestTimeout().toNanos());
                 reply = await(claim, sent + patience);
                 if (reply == null) {
-                    releaseLater(claim, request, sent);
+                    giveUpLater(claims, claim, request, sent);
                     return null; // closed
                 }
                 refusals = 0;
@@ -118,23 +120,36 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
                 if (!reply.messages().isEmpty()) {
                     return begin(reply, request, sent);
                 }
-                wait = TransferTask.SAFETY_NANOS;
-                wait = earlier(wait, reply.nextDueMicros());
-                wait = earlier(wait, reply.nextEndMicros());
+                wait = TimeUnit.MICROSECONDS.toNanos(reply.safetyMicros());
+                if (reply.expected() != ClaimReply.Expected.AFTER_SAFETY_INTERVAL) {
+                    wait = earlier(wait, reply.nextDueMicros());
+                    wait = earlier(wait, reply.nextEndMicros());
+                    if (reply.expected() == ClaimReply.Expected.BY_SECOND) {
+                        wait += TransferTask.SECOND_NANOS;
+                    }
+                }
             } catch (ExecutionException e) {
                 failure[0] = RedisErrors.unwrap(e.getCause());
                 wait = Backoff.nanos(++refusals, client.random());
             } catch (TimeoutException e) {
-                releaseLater(claim, request, sent);
+                giveUpLater(claims, claim, request, sent);
                 if (answered) {
                     return null;
                 }
                 throw failed(failure[0]);
             } catch (InterruptedException e) {
-                releaseLater(claim, request, sent);
+                giveUpLater(claims, claim, request, sent);
                 throw e;
             }
-            if (!sleep(waiter, timers.nanoTime() + wait, deadline)) {
+            boolean goOn = false;
+            try {
+                goOn = sleep(waiter, timers.nanoTime() + wait, deadline);
+            } finally {
+                if (!goOn) {
+                    claims.leave(client.nextClaimId());
+                }
+            }
+            if (!goOn) {
                 if (answered) {
                     return null;
                 }
@@ -201,10 +216,13 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
                 (finished, worked) -> {});
     }
 
-    private void releaseLater(CompletableFuture<ClaimReply> claim, ClaimRequest request, long sent) {
+    /** Gives back what a claim gives that nobody waits for any more. */
+    private void giveUpLater(Claims claims, CompletableFuture<ClaimReply> claim, ClaimRequest request, long sent) {
         claim.thenAccept(reply -> {
             if (!reply.messages().isEmpty()) {
                 delivery(reply, request, sent).release();
+            } else {
+                claims.leave(client.nextClaimId());
             }
         });
     }

@@ -5,39 +5,42 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 
-/** A state record as {@code record.lua} writes it. */
+/** A state record as {@code record.lua} writes it, but for its claim id. */
 record StateRecord(
         int lostLeases,
         RedeliveryReason redeliveryReason,
         int priority,
         int attempts,
-        byte[] claimId,
         long dueMicros,
         long firstDueMicros,
         byte[] lastFailure) {
 
     private static final int LENGTH = 40;
+    private static final byte[] NO_FAILURE = {};
 
     /** What a dead letter's priority is written with on top. */
     private static final int DEAD = 16;
 
     static StateRecord parse(byte[] bytes) {
-        ByteBuffer record = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        return parse(bytes, 0, bytes.length);
+    }
+
+    /** The record in a part of some bytes, from a position and before another one. */
+    static StateRecord parse(byte[] bytes, int from, int to) {
+        ByteBuffer record = ByteBuffer.wrap(bytes, from, to - from).order(ByteOrder.LITTLE_ENDIAN);
         record.get();
         int lost = record.get() & 0xff;
         int reason = record.get();
         int priority = (record.get() & 0xff) % DEAD;
         int attempts = record.getInt();
-        byte[] claim = new byte[ClaimId.LENGTH];
-        record.get(claim);
+        record.position(record.position() + ClaimId.LENGTH);
         return new StateRecord(
                 lost,
                 RedeliveryReason.of(reason),
                 priority,
                 attempts,
-                claim,
                 (long) record.getDouble(),
                 (long) record.getDouble(),
-                Arrays.copyOfRange(bytes, LENGTH, bytes.length));
+                to - from == LENGTH ? NO_FAILURE : Arrays.copyOfRange(bytes, from + LENGTH, to));
     }
 }

@@ -22,8 +22,13 @@ import org.slf4j.LoggerFactory;
  * <p>Every event (a claim's answer, a wake-up, a timer, a finished message) ends in {@link #step()}, which looks at the
  * state under the lock, decides, and acts after it has let go of the lock. Nothing here blocks.
  *
+ * <p>Redis knows which consumers have room, and counts on two of them for each event (see {@code room.lua}). Each claim
+ * says whether this one is counted on, and so does a wake-up; otherwise it sleeps for the safety interval. One that
+ * cannot keep its promise, as it is full or stops, says so.
+ *
  * <p>Room is the number of free slots and a read-ahead, which follows what this consumer really finished in the last
- * 100 ms: none for a slow one, so that it never sits on messages that another could work on.
+ * 100 ms, and is no more than it can begin within 5 ms: none for a slow one, so that it never sits on messages that
+ * another could work on.
  */
 final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
 
@@ -31,6 +36,15 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
 
     /** How long to wait at the most without a claim, so that a lost wake-up costs no more than this. */
     static final long SAFETY_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    /** By how much later than the first consumer the second one comes for an event; {@code SECOND} in {@code room.lua}. */
+    static final long SECOND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    /** A consumer whose work takes less on average can promise to come again though its hands are full. */
+    static final long QUICK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
+    /** How long a full consumer that has promised to come waits for a free slot before it says that it cannot. */
+    static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     /** What was read ahead and not begun for this long is given back. */
     static final long READ_AHEAD_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -74,10 +88,16 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     private ClaimedDelivery alone;
 
     private boolean claiming;
-    /** When the next message is due, as far as this consumer knows, by the local clock. */
+    /** When to claim for the next message that is due, by the local clock. */
     private long nextDueNanos;
-    /** When the next lease ends, as far as this consumer knows; claimed only into free slots. */
+    /** When to claim for the next lease that ends; such messages are claimed only into free slots. */
     private long nextEndNanos;
+    /** When the next message is due, as far as this consumer knows, whoever is to come for it. */
+    private long headNanos;
+    /** Whether it is in the waiting room, as far as this consumer knows. */
+    private boolean inRoom;
+    /** Whether it is counted on by then: the earlier of {@link #nextDueNanos} and {@link #nextEndNanos}. */
+    private boolean promised;
     /** The earliest event that wake-ups told of since the claim under way was sent. */
     private long wokenNanos = Long.MAX_VALUE;
 
@@ -98,6 +118,8 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     private long windowStartNanos;
     private int finishedInWindow;
     private int finishedBefore;
+    /** How long a message's work takes, a moving average; -1 before the first one. */
+    private long workNanos = -1;
 
     // Read without the lock.
     /** Whether leases are not extended any more. Set under lock, before those under way are let go. */
@@ -134,6 +156,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         long now = timers.nanoTime();
         this.nextDueNanos = now;
         this.nextEndNanos = now;
+        this.headNanos = now;
         this.notBeforeNanos = now;
         this.overdueLookNanos = now;
         this.windowStartNanos = now;
@@ -153,6 +176,8 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
                 wokenNanos = Math.min(wokenNanos, at);
             }
             nextDueNanos = Math.min(nextDueNanos, at);
+            headNanos = Math.min(headNanos, at);
+            promised = inRoom;
         } finally {
             lock.unlock();
         }
@@ -281,7 +306,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
                     alone = null;
                 }
                 if (worked) {
-                    countFinished(timers.nanoTime());
+                    countFinished(delivery, timers.nanoTime());
                 }
             }
         } finally {
@@ -314,6 +339,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         List<ClaimedDelivery> release = new ArrayList<>(0);
         List<ClaimedDelivery> begin = new ArrayList<>(0);
         ClaimRequest claim = null;
+        boolean leave;
         long now;
         lock.lock();
         try {
@@ -322,6 +348,8 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
                 release.addAll(readAhead);
                 readAhead.clear();
                 cancelTimer();
+                leave = inRoom && !claiming;
+                inRoom = inRoom && claiming;
             } else {
                 dropOldReadAhead(now, release);
                 begin(now, begin, release);
@@ -330,10 +358,14 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
                     claiming = true;
                     wokenNanos = Long.MAX_VALUE;
                 }
+                leave = leaves(now);
                 armTimer(now);
             }
         } finally {
             lock.unlock();
+        }
+        if (leave) {
+            claims.leave(claimIds.get());
         }
         for (ClaimedDelivery delivery : begin) {
             hand(delivery);
@@ -424,7 +456,37 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         }
         int messages = Math.min(options.maxMessagesPerPoll(), room);
         return new ClaimRequest(
-                claimIds.get(), TimeUnit.NANOSECONDS.toMicros(leaseNanos), messages, Math.min(messages, endedRoom));
+                claimIds.get(),
+                TimeUnit.NANOSECONDS.toMicros(leaseNanos),
+                messages,
+                Math.min(messages, endedRoom),
+                afterwards(room, messages),
+                TimeUnit.NANOSECONDS.toMicros(SAFETY_NANOS - random.nextLong(SAFETY_NANOS / 10)));
+    }
+
+    /** Holds the lock. */
+    private ClaimRequest.Afterwards afterwards(int room, int messages) {
+        if (workNanos >= 0 && workNanos <= QUICK_NANOS) {
+            return ClaimRequest.Afterwards.QUICK;
+        }
+        return room > messages ? ClaimRequest.Afterwards.KEEPS_WAITING : ClaimRequest.Afterwards.WAITS_IF_GIVEN_LESS;
+    }
+
+    /** Whether it is time to say that this consumer cannot come as it has promised; notes that it has. Holds the lock. */
+    private boolean leaves(long now) {
+        if (claiming || !promised || room(now) > 0 || now - leavesAt() < 0) {
+            return false;
+        }
+        promised = false;
+        inRoom = false;
+        nextDueNanos = now; // as soon as there is room
+        nextEndNanos = now;
+        return true;
+    }
+
+    /** Holds the lock. */
+    private long leavesAt() {
+        return Math.min(nextDueNanos, nextEndNanos) + PATIENCE_NANOS;
     }
 
     /** How many messages whose lease ended may come. Holds the lock. */
@@ -452,12 +514,16 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         shiftWindow(now);
         // One for each slot is no sign of speed: a slow consumer, too, finishes a message before it asks for the next.
         int beyondSlots = Math.max(finishedInWindow, finishedBefore) - options.concurrentConsumers();
-        return Math.max(0, Math.min(options.maxMessagesPerPoll(), beyondSlots));
+        // Nor is anything read ahead that is not begun within a few milliseconds: others may have nothing to do.
+        long soon = workNanos <= 0 ? beyondSlots : options.concurrentConsumers() * (QUICK_NANOS / workNanos);
+        return (int) Math.max(0, Math.min(Math.min(options.maxMessagesPerPoll(), beyondSlots), soon));
     }
 
-    private void countFinished(long now) {
+    private void countFinished(ClaimedDelivery delivery, long now) {
         shiftWindow(now);
         finishedInWindow++;
+        long took = now - delivery.begunNanos();
+        workNanos = workNanos < 0 ? took : workNanos + (took - workNanos) / 8;
     }
 
     private void shiftWindow(long now) {
@@ -479,6 +545,9 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
                 next = nextDueNanos - now;
             } else if (room == 0 && !overdueReported) {
                 next = overdueLook() - now;
+            }
+            if (room == 0 && promised) {
+                next = Math.min(next, leavesAt() - now);
             }
             if (endedRoom > 0) {
                 next = Math.min(next, nextEndNanos - now);
@@ -542,7 +611,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
 
     /** When it is time to ask whether a message is overdue, if this consumer stays full. Holds the lock. */
     private long overdueLook() {
-        return Math.max(nextDueNanos + OVERDUE_NANOS, overdueLookNanos);
+        return Math.max(headNanos + OVERDUE_NANOS, overdueLookNanos);
     }
 
     /** Others may have taken what was due: asks before it warns. */
@@ -602,13 +671,32 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
                         queue, message, request.claimId(), reply.timeMicros(), sentNanos, now, this));
             }
             // The earliest of the answer, the wake-ups since the claim was sent, and the safety interval.
-            long safety = now + SAFETY_NANOS - random.nextLong(SAFETY_NANOS / 10);
-            nextDueNanos = Math.min(safety, Math.min(wokenNanos, after(now, reply.nextDueMicros())));
-            nextEndNanos = Math.min(safety, after(now, reply.nextEndMicros()));
-            if (reply.nextEndMicros() == 0 && request.ended() == 0) {
-                // Not asked for: there was no free slot. It is looked at when there is one.
-                nextEndNanos = now;
+            long safety = now + TimeUnit.MICROSECONDS.toNanos(reply.safetyMicros());
+            long due = Math.min(safety, after(now, reply.nextDueMicros()));
+            long end = Math.min(safety, after(now, reply.nextEndMicros()));
+            headNanos = Math.min(wokenNanos, due);
+            inRoom = reply.expected() != ClaimReply.Expected.WHEN_IT_HAS_ROOM;
+            promised = inRoom;
+            switch (reply.expected()) {
+                case BY_EVENT -> {
+                    nextDueNanos = due;
+                    nextEndNanos = end;
+                }
+                case BY_SECOND -> {
+                    nextDueNanos = Math.min(safety, due + SECOND_NANOS);
+                    nextEndNanos = Math.min(safety, end + SECOND_NANOS);
+                }
+                case AFTER_SAFETY_INTERVAL -> {
+                    nextDueNanos = safety;
+                    nextEndNanos = safety;
+                    promised = wokenNanos != Long.MAX_VALUE;
+                }
+                case WHEN_IT_HAS_ROOM -> {
+                    nextDueNanos = now;
+                    nextEndNanos = now;
+                }
             }
+            nextDueNanos = Math.min(nextDueNanos, wokenNanos);
         } finally {
             lock.unlock();
         }
@@ -638,6 +726,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
             notBeforeNanos = timers.nanoTime() + Backoff.nanos(refusals, random);
             nextDueNanos = notBeforeNanos;
             nextEndNanos = notBeforeNanos;
+            headNanos = notBeforeNanos;
         } finally {
             lock.unlock();
         }

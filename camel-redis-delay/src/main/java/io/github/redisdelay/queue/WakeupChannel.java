@@ -16,9 +16,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The client's one subscription: hears that a queue has something due earlier than its consumers know.
+ * The client's one subscription, to a channel of its own: hears that a queue counts on one of its consumers (see
+ * {@code room.lua}).
  *
- * <p>Subscribed while there is a consumer. It does not trust the subscription: it publishes an echo to itself every 10 s,
+ * <p>Subscribed while there is a consumer. It does not trust the subscription: it publishes an echo to itself every 20 s,
  * and where that does not come back it subscribes again. After each (re-)subscription every consumer makes a pass, so
  * that what became due while nobody listened is delivered.
  *
@@ -28,7 +29,7 @@ final class WakeupChannel {
 
     private static final Logger LOG = LoggerFactory.getLogger(WakeupChannel.class);
 
-    static final long ECHO_NANOS = TimeUnit.SECONDS.toNanos(10);
+    static final long ECHO_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     /** How long an echo may take. */
     static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);

@@ -9,18 +9,21 @@
 --
 -- calls: lane (bytes) -> struct '<dd' sequence, time in microseconds; then the result (bytes)
 
--- Records that nobody used for this long are dropped, a few with each new lane, and the key expires after twice that.
+-- Records that nobody used for this long are dropped, a few with each lane's first call in an hour, and the key expires
+-- after twice that.
 local UNUSED_MICROS = 86400 * 1000000
 local UNUSED_SECONDS = 2 * 86400
+local HOUR = 3600 * 1000000
 
 -- The largest integer that a double, and so a score, holds exactly.
 local MAX_EXACT = 9007199254740991
 
--- A whole number within bounds, or an error. Called before anything is written.
-local function integer(text, low, high, what)
+-- A whole number within bounds, or an error that says of what, and of the how manieth one (number) if there are more.
+-- Called before anything is written.
+local function integer(text, low, high, what, number)
   local n = tonumber(text)
-  if not n or n ~= math.floor(n) or n < low or n > high then
-    error('REDISDELAY argument: ' .. what)
+  if not n or n % 1 ~= 0 or n < low or n > high then
+    error('REDISDELAY argument: ' .. what .. (number or ''))
   end
   return n
 end
@@ -31,15 +34,16 @@ local function server_time()
   return tonumber(t[1]) * 1000000 + tonumber(t[2])
 end
 
--- The stored result if this call is a repeat, or nil if it is to be executed.
-local function repeated(calls, lane, sequence)
+-- The stored result if this call is a repeat, or nil if it is to be executed; and whether this is the lane's first call,
+-- or its first one in this hour: then what is to be done now and then is done.
+local function repeated(calls, lane, sequence, now)
   local record = redis.call('HGET', calls, lane)
   if not record then
     return nil, true
   end
-  local last, _, result = struct.unpack('<dd', record)
+  local last, time = struct.unpack('<dd', record)
   if sequence > last then
-    return nil, false
+    return nil, math.floor(time / HOUR) ~= math.floor(now / HOUR)
   end
   if sequence < last then
     error('REDISDELAY superseded: a later call of this lane was executed')
@@ -47,8 +51,8 @@ local function repeated(calls, lane, sequence)
   return string.sub(record, 17), false
 end
 
--- Stores the result of this call; with a lane's first call, drops up to three records of clients that are long gone.
--- Not a first write: what it needs of memory must not be refused (see the scripts).
+-- Stores the result of this call; with a lane's first call (see repeated), drops up to three records of clients that are
+-- long gone. Not a first write: what it needs of memory must not be refused (see the scripts).
 local function remember(calls, lane, sequence, now, result, first)
   if first then
     local candidates = redis.call('HRANDFIELD', calls, 3)
@@ -67,11 +71,11 @@ local function remember(calls, lane, sequence, now, result, first)
 end
 
 -- Asks for what the script will need before it changes anything: a user who may not do it (see ACL) is told now, when
--- nothing is half done. The less likely ones only with a lane's first call. Not a first write either.
+-- nothing is half done. Only with a lane's first call (see repeated). Not a first write either.
 local function rehearse(calls, leased, first)
-  redis.call('ZADD', leased, 'XX', 0, '')
-  redis.call('EXPIRE', calls, UNUSED_SECONDS)
   if first then
+    redis.call('ZADD', leased, 'XX', '0', '')
+    redis.call('EXPIRE', calls, UNUSED_SECONDS)
     redis.call('ZREM', leased, '')
     redis.call('ZRANGE', leased, 0, 0)
     redis.call('ZRANGEBYSCORE', leased, 0, 0, 'LIMIT', 0, 1)
@@ -88,11 +92,4 @@ local function check_format(version)
   if version and version ~= '1' then
     error('REDISDELAY format: this queue has format ' .. version .. ', this client knows format 1')
   end
-end
-
--- Tells waiting consumers that something will be due in so many microseconds. Called before the first write: subscribers
--- get it after the script has ended, and if publishing is refused nothing is half done.
--- message: wait in microseconds, space, the queue's base key
-local function publish_wait(channel, queue, micros)
-  redis.call('PUBLISH', channel, string.format('%.0f', math.max(0, micros)) .. ' ' .. queue)
 end

@@ -1,7 +1,7 @@
 -- Cancels messages, changes the time at which they are due, or pauses the queue.
 --
--- KEYS  1 to 16 see queue.lua
--- ARGV  1 lane  2 sequence  3 wake-up channel  4 the queue's base key
+-- KEYS  1 to 16 see queue.lua  17 see room.lua
+-- ARGV  1 lane  2 sequence  3 the queue's base key
 --       then three for each message, at most 256:
 --         id; of z and w nothing
 --         c cancel, e cancel unless it is leased, d due after a delay, a due at a time, p due at a time unless it is due
@@ -19,15 +19,19 @@
 --@include call.lua
 --@include record.lua
 --@include queue.lua
+--@include place.lua
+--@include seen.lua
+--@include room.lua
 
 local lane = ARGV[1]
 local sequence = integer(ARGV[2], 1, MAX_EXACT, 'sequence')
-local count = (#ARGV - 4) / 3
+local count = (#ARGV - 3) / 3
 if count < 1 or count > 256 or count ~= math.floor(count) then
   error('REDISDELAY argument: number of messages')
 end
 
-local stored, first = repeated(calls, lane, sequence)
+local now = server_time()
+local stored, first = repeated(calls, lane, sequence, now)
 if stored then
   return stored
 end
@@ -37,16 +41,15 @@ redis.call('ZCARD', leased)
 redis.call('HLEN', state)
 local remembers = any_seen()
 
-local now = server_time()
 local dues = {}
 local earliest, resumed = math.huge, false
 for i = 1, count do
-  local at = 4 + (i - 1) * 3
+  local at = 3 + (i - 1) * 3
   local id, action = ARGV[at + 1], ARGV[at + 2]
   if not string.find(action, '^[cedapzw]$') or ((#id == 0) ~= (action == 'z' or action == 'w')) then
     error('REDISDELAY argument: message ' .. i)
   end
-  local due = integer(ARGV[at + 3], 0, MAX_EXACT, 'due time of message ' .. i)
+  local due = integer(ARGV[at + 3], 0, MAX_EXACT, 'due time of message ', i)
   local pending = #id > 0 and find_delayed(id)
   if action == 'd' or (action == 'p' and due == 0) then
     due = now + due + (i - 1)
@@ -57,18 +60,20 @@ for i = 1, count do
   end
   resumed = resumed or action == 'w'
 end
+local called
 if resumed then
-  publish_wait(ARGV[3], ARGV[4], 0)
+  called = cover(waiting, ARGV[3], now, now)
 elseif earliest < math.huge then
-  wake_up(ARGV[3], ARGV[4], earliest, now)
+  called = cover_earlier(ARGV[3], earliest, now)
 end
 
 -- Needs no memory: after it, nothing is refused when memory is full.
 redis.call('ZREM', delayed, '')
 rehearse(calls, leased, first)
+keep_promises(waiting, called)
 local reply = { struct.pack('<d', now) }
 for i = 1, count do
-  local at = 4 + (i - 1) * 3
+  local at = 3 + (i - 1) * 3
   local id, action = ARGV[at + 1], ARGV[at + 2]
   local was, due = 0, 0
   if action == 'z' or action == 'w' then

@@ -21,35 +21,34 @@ if count < 1 or count > 256 or count ~= math.floor(count) then
   error('REDISDELAY argument: number of deliveries')
 end
 
-local stored, first = repeated(calls, lane, sequence)
+local now = server_time()
+local stored, first = repeated(calls, lane, sequence, now)
 if stored then
   return stored
 end
 check_format(redis.call('HGET', config, 'format'))
 redis.call('HLEN', messages)
-redis.call('ZCARD', leased)
-redis.call('HLEN', state)
+local ids, claims, leases = {}, {}, {}
 for i = 1, count do
   local at = 2 + (i - 1) * 3
-  if #ARGV[at + 1] == 0 or #ARGV[at + 2] ~= 16 or ARGV[at + 2] == NO_CLAIM then
+  ids[i], claims[i] = ARGV[at + 1], ARGV[at + 2]
+  if #ids[i] == 0 or #claims[i] ~= 16 or claims[i] == NO_CLAIM then
     error('REDISDELAY argument: delivery ' .. i)
   end
-  integer(ARGV[at + 3], 1, MAX_EXACT, 'lease of delivery ' .. i)
+  leases[i] = integer(ARGV[at + 3], 1, MAX_EXACT, 'lease of delivery ', i)
 end
+local held = which_are_held(leased, state, ids, claims)
 
-local now = server_time()
 -- Needs no memory: after it, nothing is refused when memory is full.
 redis.call('ZREM', leased, '')
 rehearse(calls, leased, first)
 local reply = { struct.pack('<d', now) }
 for i = 1, count do
-  local at = 2 + (i - 1) * 3
-  local id = ARGV[at + 1]
   local outcome, expires = 1, 0
-  if holds(leased, state, id, ARGV[at + 2]) then
-    expires = math.min(now + tonumber(ARGV[at + 3]), MAX_EXACT)
-    redis.call('ZADD', leased, expires, id)
-  elseif redis.call('HEXISTS', messages, id) == 1 then
+  if held[i] then
+    expires = math.min(now + leases[i], MAX_EXACT)
+    redis.call('ZADD', leased, expires, ids[i])
+  elseif redis.call('HEXISTS', messages, ids[i]) == 1 then
     outcome = 3
   else
     outcome = 2

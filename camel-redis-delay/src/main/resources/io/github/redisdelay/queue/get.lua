@@ -9,6 +9,7 @@
 --@include call.lua
 --@include record.lua
 --@include queue.lua
+--@include place.lua
 --@include look.lua
 
 local id = ARGV[1]

@@ -1,4 +1,5 @@
--- Included where messages change from one set to another, after call.lua.
+-- Included where messages change from one set to another, after call.lua. What is included is made anew with each call, so
+-- what only some calls need is in place.lua and seen.lua.
 --
 -- KEYS  1 messages  2 delayed  3 leased  4 state  5 calls  6 config  7 seen  8 to 16 delayed:1 to delayed:9
 --
@@ -23,11 +24,6 @@ local function delayed_set(priority)
   return KEYS[7 + priority]
 end
 
--- The set in which a message with this record waits.
-local function waiting_priority(record)
-  return record.priority < DEAD and record.priority or 0
-end
-
 -- Reads the configuration and checks the kinds of the keys that it leads to.
 local function read_config()
   local found = redis.call('HMGET', config, 'format', 'priorities', 'paused')
@@ -49,13 +45,6 @@ local function read_config()
   end
 end
 
--- Checks that a priority can be used by use_priority, which comes after the first write.
-local function check_priority(priority)
-  if priority > 0 then
-    redis.call('ZCARD', delayed_set(priority))
-  end
-end
-
 local function write_priorities()
   if #priorities == 0 then
     redis.call('HDEL', config, 'priorities')
@@ -64,45 +53,11 @@ local function write_priorities()
   end
 end
 
--- Claims look into the set of this priority from now on.
-local function use_priority(priority)
-  local at = 1
-  while priorities[at] and priorities[at] > priority do
-    at = at + 1
-  end
-  if priority > 0 and priorities[at] ~= priority then
-    table.insert(priorities, at, priority)
-    write_priorities()
-  end
-end
-
--- When a delayed message is due, as text, and its priority; nil if it is not delayed.
-local function find_delayed(id)
-  local score = redis.call('ZSCORE', delayed, id)
-  if score then
-    return score, 0
-  end
-  for i = 1, #priorities do
-    score = redis.call('ZSCORE', delayed_set(priorities[i]), id)
-    if score then
-      return score, priorities[i]
-    end
-  end
-end
-
--- Removes an id from whatever set of delayed ones it is in.
-local function remove_delayed(id)
-  redis.call('ZREM', delayed, id)
-  for i = 1, #priorities do
-    redis.call('ZREM', delayed_set(priorities[i]), id)
-  end
-end
-
 -- When the first delayed message is due; nil if there is none.
 local function first_due()
-  local first = tonumber(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2])
+  local first = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2])
   for i = 1, #priorities do
-    local other = tonumber(redis.call('ZRANGE', delayed_set(priorities[i]), 0, 0, 'WITHSCORES')[2])
+    local other = tonumber(redis.call('ZRANGE', delayed_set(priorities[i]), '0', '0', 'WITHSCORES')[2])
     if other and (not first or other < first) then
       first = other
     end
@@ -110,31 +65,7 @@ local function first_due()
   return first
 end
 
--- Wakes consumers if something is due earlier than they know.
-local function wake_up(channel, queue, earliest, now)
-  if not paused then
-    local first = first_due()
-    if not first or earliest < first then
-      publish_wait(channel, queue, earliest - now)
-    end
-  end
-end
-
 -- Whether any id is remembered at all. Also checks the kind of the key.
 local function any_seen()
   return redis.call('ZCARD', seen) > 0
-end
-
--- Until when an id is remembered; nil if it is not, or not any more.
-local function remembered_until(id, now)
-  local score = tonumber(redis.call('ZSCORE', seen, id) or 0)
-  return score > now and score or nil
-end
-
--- Forgets ids that are no duplicates any more, a few at a time.
-local function forget_some(now)
-  local old = redis.call('ZRANGEBYSCORE', seen, '-inf', now, 'LIMIT', 0, 100)
-  if #old > 0 then
-    redis.call('ZREM', seen, unpack(old))
-  end
 end

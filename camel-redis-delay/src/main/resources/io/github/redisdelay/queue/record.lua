@@ -6,7 +6,7 @@
 --     delivery, due time of the first one, then what the last failure left (bytes of the client's)
 local RECORD = '<BBBBI4c16dd'
 local RECORD_LENGTH = 40
-local NO_CLAIM = string.rep('\0', 16)
+local NO_CLAIM = '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
 
 -- Dead letters wait in one set whatever their priority, and keep it for when they are redriven.
 local DEAD = 16
@@ -33,11 +33,32 @@ local function write_record(r)
   return struct.pack(RECORD, 1, r.lost, r.reason, r.priority, r.attempts, r.claim, r.due, r.first_due) .. r.failure
 end
 
+-- The set in which a message with this record waits.
+local function waiting_priority(record)
+  return record.priority < DEAD and record.priority or 0
+end
+
+-- Whether a message with this state record is held under this claim id, if it is leased.
+local function claimed_by(bytes, claim)
+  return bytes and #bytes >= RECORD_LENGTH and string.sub(bytes, 9, 24) == claim
+end
+
 -- Whether the message is leased under this claim id. A lease that has ended and that nobody claimed still counts.
 local function holds(leased, state, id, claim)
   if not redis.call('ZSCORE', leased, id) then
     return false
   end
   local bytes = redis.call('HGET', state, id)
-  return bytes and #bytes >= RECORD_LENGTH and string.sub(bytes, 9, 24) == claim, bytes
+  return claimed_by(bytes, claim), bytes
+end
+
+-- The same for several: for each id whether it is held under the claim id with the same index, and the state records.
+local function which_are_held(leased, state, ids, claims)
+  local scores = redis.call('ZMSCORE', leased, unpack(ids))
+  local records = redis.call('HMGET', state, unpack(ids))
+  local held = {}
+  for i = 1, #ids do
+    held[i] = scores[i] and claimed_by(records[i], claims[i])
+  end
+  return held, records
 end

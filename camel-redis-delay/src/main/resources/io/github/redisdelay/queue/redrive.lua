@@ -1,7 +1,7 @@
 -- Moves dead letters back into their queue, due now.
 --
--- KEYS  1 to 16 see queue.lua  17 dead messages  18 dead delayed  19 dead leased  20 dead state
--- ARGV  1 lane  2 sequence  3 wake-up channel  4 the queue's base key
+-- KEYS  1 to 16 see queue.lua  17 see room.lua  18 dead messages  19 dead delayed  20 dead leased  21 dead state
+-- ARGV  1 lane  2 sequence  3 the queue's base key
 --       then for each dead letter, at most 256, its id: the message's id, '@' and digits
 -- Reply bytes: struct 'd' time of the call, then for each dead letter 'Bd' outcome and due time (0: none)
 --         0 there is none  1 redriven  2 its id is in use  3 a consumer of dead letters holds it
@@ -12,16 +12,19 @@
 --@include call.lua
 --@include record.lua
 --@include queue.lua
+--@include place.lua
+--@include room.lua
 
-local dead_messages, dead_delayed, dead_leased, dead_state = KEYS[17], KEYS[18], KEYS[19], KEYS[20]
+local dead_messages, dead_delayed, dead_leased, dead_state = KEYS[18], KEYS[19], KEYS[20], KEYS[21]
 local lane = ARGV[1]
 local sequence = integer(ARGV[2], 1, MAX_EXACT, 'sequence')
-local count = #ARGV - 4
+local count = #ARGV - 3
 if count < 1 or count > 256 then
   error('REDISDELAY argument: number of dead letters')
 end
 
-local stored, first = repeated(calls, lane, sequence)
+local now = server_time()
+local stored, first = repeated(calls, lane, sequence, now)
 if stored then
   return stored
 end
@@ -33,11 +36,10 @@ redis.call('HLEN', state)
 redis.call('HLEN', dead_messages)
 redis.call('ZCARD', dead_leased)
 
-local now = server_time()
 local levels = {}
 local any = false
 for i = 1, count do
-  local dead_id = ARGV[4 + i]
+  local dead_id = ARGV[3 + i]
   if #dead_id == 0 then
     error('REDISDELAY argument: dead letter ' .. i)
   end
@@ -48,17 +50,16 @@ for i = 1, count do
   end
 end
 redis.call('HLEN', dead_state)
-if any then
-  wake_up(ARGV[3], ARGV[4], now, now)
-end
+local called = any and cover_earlier(ARGV[3], now, now)
 
 -- Needs no memory: after it, nothing is refused when memory is full.
 redis.call('ZREM', delayed, '')
 rehearse(calls, leased, first)
+keep_promises(waiting, called)
 local scheduled = struct.pack('<d', now)
 local reply = { scheduled }
 for i = 1, count do
-  local dead_id = ARGV[4 + i]
+  local dead_id = ARGV[3 + i]
   local outcome, due = 0, 0
   local body = levels[i] and redis.call('ZSCORE', dead_delayed, dead_id) and redis.call('HGET', dead_messages, dead_id)
   if body then

@@ -1,7 +1,7 @@
 -- Finishes deliveries: acknowledges them, returns them to the queue, or gives them up.
 --
--- KEYS  1 to 16 see queue.lua  17 dead messages  18 dead delayed  19 dead state
--- ARGV  1 lane  2 sequence  3 wake-up channel  4 the queue's base key  5 the dead letters' base key
+-- KEYS  1 to 16 see queue.lua  17 see room.lua  18 dead messages  19 dead delayed  20 dead state  21 dead waiting
+-- ARGV  1 lane  2 sequence  3 the queue's base key  4 the dead letters' base key
 --       then five for each delivery, at most 256:
 --         id
 --         claim id (16 bytes)
@@ -18,46 +18,65 @@
 --@include call.lua
 --@include record.lua
 --@include queue.lua
+--@include place.lua
+--@include seen.lua
+--@include room.lua
 
-local dead_messages, dead_delayed, dead_state = KEYS[17], KEYS[18], KEYS[19]
+local ACTIONS = { a = true, n = true, r = true, b = true, x = true }
+local dead_messages, dead_delayed, dead_state, dead_waiting = KEYS[18], KEYS[19], KEYS[20], KEYS[21]
 local lane = ARGV[1]
 local sequence = integer(ARGV[2], 1, MAX_EXACT, 'sequence')
-local count = (#ARGV - 5) / 5
+local count = (#ARGV - 4) / 5
 if count < 1 or count > 256 or count ~= math.floor(count) then
   error('REDISDELAY argument: number of deliveries')
 end
 
-local stored, first = repeated(calls, lane, sequence)
+local now = server_time()
+local stored, first = repeated(calls, lane, sequence, now)
 if stored then
   return stored
 end
 read_config()
 redis.call('HLEN', messages)
-redis.call('ZCARD', leased)
-redis.call('ZCARD', delayed)
-redis.call('HLEN', state)
 any_seen()
 
-local now = server_time()
-local outcomes, dues, records, levels = {}, {}, {}, {}
-local earliest, burials = math.huge, false
+local ids, claims, micros = {}, {}, {}
 for i = 1, count do
-  local at = 5 + (i - 1) * 5
-  local id, action = ARGV[at + 1], ARGV[at + 3]
-  if #id == 0 or #ARGV[at + 2] ~= 16 or ARGV[at + 2] == NO_CLAIM or not string.find(action, '^[anrbx]$') then
+  local at = 4 + (i - 1) * 5
+  local id, claim = ARGV[at + 1], ARGV[at + 2]
+  if #id == 0 or #claim ~= 16 or claim == NO_CLAIM or not ACTIONS[ARGV[at + 3]] then
     error('REDISDELAY argument: delivery ' .. i)
   end
-  local delay = integer(ARGV[at + 4], 0, MAX_EXACT, 'delay of delivery ' .. i)
-  local held, bytes = holds(leased, state, id, ARGV[at + 2])
-  if held then
-    outcomes[i] = 1
+  ids[i], claims[i] = id, claim
+  micros[i] = integer(ARGV[at + 4], 0, MAX_EXACT, 'delay of delivery ', i)
+end
+local held, bytes = which_are_held(leased, state, ids, claims)
+
+-- What is returned or buried, by index: its new record.
+local returned, buried = {}, {}
+-- Ids: all that are acted on; those of them that end here; those that are remembered, each behind its time.
+local finished, gone, remembered = {}, {}, {}
+-- id -> how this call finishes it. A second time it is stale.
+local done = {}
+local answers = { now }
+local earliest, burials = math.huge, false
+for i = 1, count do
+  local at = 4 + (i - 1) * 5
+  local id, action = ids[i], ARGV[at + 3]
+  local outcome, due = 1, 0
+  if not held[i] then
+    outcome = redis.call('HEXISTS', messages, id) == 1 and 3 or 2
+  elseif done[id] then
+    outcome = (done[id] == 'n' or done[id] == 'r') and 3 or 2
+  else
+    done[id] = action
+    finished[#finished + 1] = id
     if action == 'n' or action == 'r' then
-      local record = read_record(bytes, now, 0)
+      local record = read_record(bytes[i], now, 0)
       record.claim = NO_CLAIM
-      levels[i] = waiting_priority(record)
-      check_priority(levels[i])
+      check_priority(waiting_priority(record))
       if action == 'n' then
-        record.due = math.min(now + delay + (i - 1), MAX_EXACT)
+        record.due = math.min(now + micros[i] + (i - 1), MAX_EXACT)
         record.lost = 0
         record.reason = 1
         record.failure = ARGV[at + 5]
@@ -65,79 +84,82 @@ for i = 1, count do
         record.attempts = math.max(0, record.attempts - 1)
         record.reason = 3
       end
-      dues[i] = record.due
-      earliest = math.min(earliest, record.due)
-      records[i] = write_record(record)
-    elseif action == 'b' then
-      -- In the dead letters the attempts start anew; what this queue knew is in the failure.
-      local record = read_record(bytes, now, 0)
-      record.claim = NO_CLAIM
-      record.priority = record.priority % DEAD + DEAD
-      record.attempts, record.lost, record.reason = 0, 0, 0
-      record.due = now
-      record.failure = ARGV[at + 5]
-      records[i] = write_record(record)
-      burials = true
+      due = record.due
+      earliest = math.min(earliest, due)
+      returned[i] = record
+    else
+      gone[#gone + 1] = id
+      if micros[i] > 0 then
+        remembered[#remembered + 1] = math.min(now + micros[i], MAX_EXACT)
+        remembered[#remembered + 1] = id
+      end
+      if action == 'b' then
+        -- In the dead letters the attempts start anew; what this queue knew is in the failure.
+        local record = read_record(bytes[i], now, 0)
+        record.claim = NO_CLAIM
+        record.priority = record.priority % DEAD + DEAD
+        record.attempts, record.lost, record.reason = 0, 0, 0
+        record.due = now
+        record.failure = ARGV[at + 5]
+        buried[i] = record
+        burials = true
+      end
     end
-  elseif redis.call('HEXISTS', messages, id) == 1 then
-    outcomes[i] = 3
-  else
-    outcomes[i] = 2
   end
+  answers[2 * i], answers[2 * i + 1] = outcome, due
 end
+local called, dead_called
 if burials then
   redis.call('HLEN', dead_messages)
   redis.call('HLEN', dead_state)
-  local head = tonumber(redis.call('ZRANGE', dead_delayed, 0, 0, 'WITHSCORES')[2])
+  local head = tonumber(redis.call('ZRANGE', dead_delayed, '0', '0', 'WITHSCORES')[2])
   if not head or now < head then
-    publish_wait(ARGV[3], ARGV[5], 0)
+    dead_called = cover(dead_waiting, ARGV[4], now, now)
   end
 end
 if earliest < math.huge then
-  wake_up(ARGV[3], ARGV[4], earliest, now)
+  redis.call('ZCARD', delayed)
+  called = cover_earlier(ARGV[3], earliest, now)
 end
 
 -- Needs no memory: after it, nothing is refused when memory is full.
-redis.call('ZREM', delayed, '')
-rehearse(calls, leased, first)
-local reply = { struct.pack('<d', now) }
-local remembered = false
-for i = 1, count do
-  local at = 5 + (i - 1) * 5
-  local id, action = ARGV[at + 1], ARGV[at + 3]
-  -- A second call for the same delivery within one batch finds it finished.
-  if outcomes[i] == 1 and redis.call('ZREM', leased, id) == 0 then
-    outcomes[i] = redis.call('HEXISTS', messages, id) == 1 and 3 or 2
-    dues[i] = nil
-  elseif outcomes[i] == 1 then
-    if records[i] and action ~= 'b' then
-      redis.call('HSET', state, id, records[i])
-      use_priority(levels[i])
-      redis.call('ZADD', delayed_set(levels[i]), dues[i], id)
-    else
-      if action == 'b' then
-        local dead_id = id .. '@' .. string.format('%.0f', now)
-        local body = redis.call('HGET', messages, id)
-        if body then
-          redis.call('HSET', dead_messages, dead_id, body)
-          redis.call('HSET', dead_state, dead_id, records[i])
-          redis.call('ZADD', dead_delayed, now, dead_id)
-        end
-      end
-      redis.call('HDEL', messages, id)
-      redis.call('HDEL', state, id)
-      local remember_for = tonumber(ARGV[at + 4])
-      if remember_for > 0 then
-        redis.call('ZADD', seen, math.min(now + remember_for, MAX_EXACT), id)
-        remembered = true
+redis.call('ZREM', leased, '')
+local only_gone = #gone == #finished and #remembered == 0 and not burials
+if first or not only_gone then
+  rehearse(calls, leased, first)
+end
+keep_promises(waiting, called)
+keep_promises(dead_waiting, dead_called)
+if #finished > 0 then
+  redis.call('ZREM', leased, unpack(finished))
+end
+if not only_gone then
+  for i = 1, count do
+    local id = ids[i]
+    if returned[i] then
+      local level = waiting_priority(returned[i])
+      redis.call('HSET', state, id, write_record(returned[i]))
+      use_priority(level)
+      redis.call('ZADD', delayed_set(level), returned[i].due, id)
+    elseif buried[i] then
+      local dead_id = id .. '@' .. string.format('%.0f', now)
+      local body = redis.call('HGET', messages, id)
+      if body then
+        redis.call('HSET', dead_messages, dead_id, body)
+        redis.call('HSET', dead_state, dead_id, write_record(buried[i]))
+        redis.call('ZADD', dead_delayed, now, dead_id)
       end
     end
   end
-  reply[i + 1] = struct.pack('<Bd', outcomes[i], dues[i] or 0)
 end
-if remembered then
+if #gone > 0 then
+  redis.call('HDEL', messages, unpack(gone))
+  redis.call('HDEL', state, unpack(gone))
+end
+if #remembered > 0 then
+  redis.call('ZADD', seen, unpack(remembered))
   forget_some(now)
 end
-reply = table.concat(reply)
+local reply = struct.pack('<d' .. string.rep('Bd', count), unpack(answers))
 remember(calls, lane, sequence, now, reply, first)
 return reply

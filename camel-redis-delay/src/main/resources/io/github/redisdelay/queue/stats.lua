@@ -3,7 +3,7 @@
 -- KEYS  1 to 16 see queue.lua  17 consumers  18 dead delayed  19 dead leased
 -- Reply bytes: struct 'dddddddddd' time of the call; messages delayed, overdue (due and not claimed), leased, dead; for how
 --       many microseconds the oldest overdue message has been due (0: none is); in how many microseconds the next one
---       will be due that is not yet (-1: there is none); consumers seen in the last 70 s; whether the queue is paused;
+--       will be due that is not yet (-1: there is none); consumers seen in the last 140 s; whether the queue is paused;
 --       when the last message is due (0: there is none)
 -- Cost  O(log N), and one step for each consumer
 
@@ -11,7 +11,7 @@
 --@include record.lua
 --@include queue.lua
 
-local SEEN_LATELY = 70 * 1000000
+local SEEN_LATELY = 140 * 1000000
 
 read_config()
 local now = server_time()

@@ -14,6 +14,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.redisson.client.RedisException;
 
@@ -27,6 +28,7 @@ class ClaimLaneTest {
     private int released;
     private final ClaimLane lane = new ClaimLane(
             "client-c0".getBytes(StandardCharsets.ISO_8859_1),
+            "c0 wakeup:client".getBytes(StandardCharsets.ISO_8859_1),
             QueueKeys.of("redis-delay", "orders"),
             redis,
             sequence::incrementAndGet,
@@ -35,17 +37,32 @@ class ClaimLaneTest {
             failed::add,
             () -> released++);
 
-    private static final ClaimRequest REQUEST =
-            new ClaimRequest(ClaimId.of("0123456789abcdef".getBytes(StandardCharsets.ISO_8859_1)), 30_000_000, 7, 3);
+    private static final ClaimRequest REQUEST = new ClaimRequest(
+            ClaimId.of("0123456789abcdef".getBytes(StandardCharsets.ISO_8859_1)),
+            30_000_000,
+            7,
+            3,
+            ClaimRequest.Afterwards.QUICK,
+            28_000_000);
+
+    private static List<String> arguments(FakeCaller.Sent call) {
+        return IntStream.range(0, call.arguments().size())
+                .mapToObj(call::argument)
+                .toList();
+    }
 
     private static List<Object> emptyReply() {
-        byte[] head = ByteBuffer.allocate(32)
+        byte[] head = ByteBuffer.allocate(44)
                 .order(ByteOrder.LITTLE_ENDIAN)
                 .putDouble(FakeCaller.TIME)
                 .putDouble(1_000_000)
                 .putDouble(-1)
+                .putDouble(30_000_000)
+                .putInt(0)
+                .putInt(0)
+                .putInt(ClaimReply.Expected.BY_EVENT.ordinal())
                 .array();
-        return List.of(head);
+        return List.of(head, new byte[0], new byte[0], new byte[0]);
     }
 
     @Test
@@ -53,17 +70,29 @@ class ClaimLaneTest {
         CompletableFuture<ClaimReply> reply = lane.claim(REQUEST);
         FakeCaller.Sent call = redis.last();
         assertThat(call.script()).isEqualTo(LuaScript.CLAIM);
-        assertThat(List.of(
-                        call.argument(0),
-                        call.argument(1),
-                        call.argument(2),
-                        call.argument(3),
-                        call.argument(4),
-                        call.argument(5),
-                        call.argument(6)))
-                .containsExactly("client-c0", "42", "0123456789abcdef", "30000000", "7", "3", "1048576");
+        assertThat(arguments(call))
+                .containsExactly(
+                        "client-c0",
+                        "42",
+                        "0123456789abcdef",
+                        "30000000",
+                        "7",
+                        "3",
+                        "1048576",
+                        "redis-delay:{orders}",
+                        "c0 wakeup:client",
+                        "q",
+                        "28000000");
         redis.answer(emptyReply());
-        assertThat(reply).isCompletedWithValue(new ClaimReply(FakeCaller.TIME, 1_000_000, -1, List.of(), List.of()));
+        assertThat(reply)
+                .isCompletedWithValue(new ClaimReply(
+                        FakeCaller.TIME,
+                        1_000_000,
+                        -1,
+                        30_000_000,
+                        ClaimReply.Expected.BY_EVENT,
+                        List.of(),
+                        List.of()));
     }
 
     @Test
@@ -148,6 +177,47 @@ class ClaimLaneTest {
         assertThat(released).isZero();
         redis.answer(emptyReply());
         assertThat(released).isEqualTo(1);
+    }
+
+    @Test
+    void should_tell_no_name_when_it_does_not_wait_for_more() {
+        lane.claim(new ClaimRequest(REQUEST.claimId(), 1, 1, 1, ClaimRequest.Afterwards.DONE, 1));
+        assertThat(redis.last().argument(8)).isEmpty();
+    }
+
+    @Test
+    void should_tell_how_it_goes_on_in_one_letter() {
+        List<String> letters = new ArrayList<>();
+        for (ClaimRequest.Afterwards afterwards : ClaimRequest.Afterwards.values()) {
+            lane.claim(new ClaimRequest(REQUEST.claimId(), 1, 1, 1, afterwards, 1));
+            letters.add(redis.last().argument(9));
+            redis.answer(emptyReply());
+        }
+        assertThat(letters).containsExactly("l", "l", "w", "k", "q");
+    }
+
+    @Test
+    void should_leave_by_a_claim_of_nothing_that_is_not_repeated() {
+        lane.claim(REQUEST);
+        redis.answer(emptyReply());
+        lane.leave(REQUEST.claimId());
+        FakeCaller.Sent left = redis.last();
+        assertThat(left.sequence()).isGreaterThan(redis.sent.get(0).sequence());
+        assertThat(arguments(left).subList(3, 6)).containsExactly("1", "0", "0");
+        assertThat(left.argument(8)).isEqualTo("c0 wakeup:client");
+        redis.fail(new TimeoutException("no answer"));
+        timers.advance(Duration.ofMinutes(1));
+        assertThat(redis.count()).isEqualTo(2);
+        redis.failure = new IllegalStateException("no connection");
+        lane.leave(REQUEST.claimId());
+        assertThat(failed).isEmpty();
+    }
+
+    @Test
+    void should_not_leave_with_a_name_that_may_be_anothers_by_now() {
+        lane.close();
+        lane.leave(REQUEST.claimId());
+        assertThat(redis.count()).isZero();
     }
 
     @Test

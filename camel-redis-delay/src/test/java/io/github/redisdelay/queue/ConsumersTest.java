@@ -48,7 +48,7 @@ class ConsumersTest {
         gate = new GatedCaller(redis.client());
         client = DelayQueueClient.create(
                 redis.client(), new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(5)), gate);
-        wakeups = redis.client().getTopic(redis.keyPrefix() + ":wakeup", ByteArrayCodec.INSTANCE);
+        wakeups = redis.client().getTopic(client.wakeups().name(), ByteArrayCodec.INSTANCE);
     }
 
     @AfterEach
@@ -68,6 +68,12 @@ class ConsumersTest {
 
     private int waitingTimers() {
         return ((ScheduledTimers) client.timers()).waiting();
+    }
+
+    private static long subscribers(DelayQueueClient client) {
+        return redis.client()
+                .getTopic(client.wakeups().name(), ByteArrayCodec.INSTANCE)
+                .countSubscribers();
     }
 
     private static long timerThreads() {
@@ -232,9 +238,11 @@ class ConsumersTest {
             clients.add(each);
         }
         await().until(() -> timerThreads() >= 20);
+        assertThat(clients.stream().map(each -> each.wakeups().name())).doesNotHaveDuplicates();
+        clients.forEach(each -> await().until(() -> subscribers(each) == 1));
         clients.forEach(DelayQueueClient::close);
         await().atMost(Duration.ofSeconds(10)).until(() -> timerThreads() <= 1);
-        await().atMost(Duration.ofSeconds(10)).until(wakeups::countSubscribers, count -> count == 0);
+        clients.forEach(each -> await().atMost(Duration.ofSeconds(10)).until(() -> subscribers(each) == 0));
     }
 
     @Test

@@ -23,6 +23,10 @@ final class FakeClaims implements Claims {
 
     RuntimeException failure;
     int closed;
+    /** How often the consumer has left the waiting room. */
+    int left;
+
+    Runnable onLeave = () -> {};
 
     FakeClaims(Timers timers) {
         this.timers = timers;
@@ -39,6 +43,12 @@ final class FakeClaims implements Claims {
             answer.complete(reply(null, null));
         }
         return answer;
+    }
+
+    @Override
+    public void leave(ClaimId claimId) {
+        left++;
+        onLeave.run();
     }
 
     @Override
@@ -67,7 +77,14 @@ final class FakeClaims implements Claims {
 
     /** A reply; null means that there is no such thing. */
     static ClaimReply reply(Duration nextDue, Duration nextEnd, ClaimReply.ClaimedMessage... messages) {
-        return new ClaimReply(TIME, micros(nextDue), micros(nextEnd), List.of(messages), List.of());
+        return new ClaimReply(
+                TIME,
+                micros(nextDue),
+                micros(nextEnd),
+                30_000_000,
+                ClaimReply.Expected.BY_EVENT,
+                List.of(messages),
+                List.of());
     }
 
     static ClaimReply.ClaimedMessage message(String id) {

@@ -129,7 +129,8 @@ class LostAnswerTest {
     }
 
     private static ClaimedDelivery claim(DelayQueueClient client, RedisDelayQueue queue, Claims claims) {
-        ClaimRequest request = new ClaimRequest(client.nextClaimId(), 60_000_000, 1, 1);
+        ClaimRequest request =
+                new ClaimRequest(client.nextClaimId(), 60_000_000, 1, 1, ClaimRequest.Afterwards.DONE, 1);
         ClaimReply reply = get(claims.claim(request));
         assertThat(reply.messages()).as("claimed messages").hasSize(1);
         return new ClaimedDelivery(
@@ -219,13 +220,15 @@ class LostAnswerTest {
         }
         Claims claims = client.newClaims(queue, error -> {});
         fates(Fate.ANSWER_LOST, Fate.LOST, Fate.TWICE);
-        ClaimReply reply = get(claims.claim(new ClaimRequest(client.nextClaimId(), 60_000_000, 3, 3)));
+        ClaimReply reply = get(claims.claim(
+                new ClaimRequest(client.nextClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
         assertThat(reply.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("m0", "m1", "m2");
         assertThat(reply.messages())
                 .extracting(ClaimReply.ClaimedMessage::attempt)
                 .containsOnly(1);
         assertThat(held().keys().get("leased").keySet()).containsExactly("m0", "m1", "m2");
-        assertThat(get(claims.claim(new ClaimRequest(client.nextClaimId(), 60_000_000, 3, 3)))
+        assertThat(get(claims.claim(new ClaimRequest(
+                                client.nextClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)))
                         .messages())
                 .extracting(ClaimReply.ClaimedMessage::id)
                 .containsExactly("m3", "m4");
@@ -239,7 +242,8 @@ class LostAnswerTest {
         fates(Fate.ANSWER_LOST);
         caller.meanwhile =
                 () -> assertThat(get(otherQueue.cancel("a")).previousState()).isEqualTo(MessageState.LEASED);
-        ClaimReply reply = get(claims.claim(new ClaimRequest(client.nextClaimId(), 60_000_000, 3, 3)));
+        ClaimReply reply = get(claims.claim(
+                new ClaimRequest(client.nextClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
         assertThat(reply.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("b");
     }
 
@@ -252,7 +256,8 @@ class LostAnswerTest {
             QueueSnapshot.shift(redis.client(), queue.keys(), 120_000_000);
             claim(other, otherQueue, otherClaims);
         };
-        ClaimReply reply = get(claims.claim(new ClaimRequest(client.nextClaimId(), 60_000_000, 3, 3)));
+        ClaimReply reply = get(claims.claim(
+                new ClaimRequest(client.nextClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
         assertThat(reply.messages()).isEmpty();
         assertThat(held().keys().get("state").get("a")).startsWith("attempts 2 ");
     }

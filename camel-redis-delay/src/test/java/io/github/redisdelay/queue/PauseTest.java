@@ -143,14 +143,14 @@ class PauseTest extends RealQueueTest {
             return real.call(script, keys, arguments, attempt);
         };
         Queue<String> wakeUps = new ConcurrentLinkedQueue<>();
-        RTopic topic = redis.client().getTopic(ClientOptions.DEFAULT_KEY_PREFIX + ":wakeup", ByteArrayCodec.INSTANCE);
+        DelayQueueClient other = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS, counting);
+        RTopic topic = redis.client().getTopic(other.wakeups().name(), ByteArrayCodec.INSTANCE);
         int listener = topic.addListener(byte[].class, (channel, message) -> {
             String text = text(message);
             if (text.endsWith(" " + keys().base())) {
                 wakeUps.add(text);
             }
         });
-        DelayQueueClient other = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS, counting);
         try {
             BlockingQueue<Delivery> received = consume(other.queue(queue.name()), ConsumerOptions.DEFAULTS);
             schedule("first", DueTime.now());

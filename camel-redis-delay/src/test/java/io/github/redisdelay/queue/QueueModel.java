@@ -50,7 +50,7 @@ final class QueueModel {
     /** When and with what priority a message is delayed. */
     private record Waiting(long due, int priority) {}
 
-    private record Call(long sequence, long time, byte[] result, String claim) {}
+    private record Call(long sequence, long time, byte[] result, String claim, List<String> claimed) {}
 
     private record State(
             int attempts, int lost, int reason, int priority, String claim, long due, long firstDue, String failure) {
@@ -88,17 +88,86 @@ final class QueueModel {
     /** Null in the model of the dead letters themselves. */
     final QueueModel dead;
 
-    QueueModel() {
-        this(new QueueModel(null));
+    /** Who waits for messages of this queue. */
+    final RoomModel room;
+
+    /** @param line who hears it when a consumer is called */
+    QueueModel(RoomModel.Line line) {
+        this(line, new QueueModel(line, null));
     }
 
-    private QueueModel(QueueModel dead) {
+    private QueueModel(RoomModel.Line line, QueueModel dead) {
+        this.room = new RoomModel(line);
         this.dead = dead;
+    }
+
+    /** What becomes due first of what waits; null if nothing does. */
+    private Long firstDue() {
+        return dueTimes().stream().min(Comparator.naturalOrder()).orElse(null);
+    }
+
+    private void coverEarlier(double earliest, long time) {
+        if (earliest != Double.POSITIVE_INFINITY && !paused) {
+            room.coverEarlier((long) earliest, firstDue(), time);
+        }
+    }
+
+    /** Calls those who are missing for what a call will make due, from how things are before it. */
+    private void cover(LuaScript script, List<Object[]> items, long time) {
+        double earliest = Double.POSITIVE_INFINITY;
+        for (int i = 0; i < items.size(); i++) {
+            Object[] item = items.get(i);
+            String id = text(item[0]);
+            switch (script) {
+                case SCHEDULE -> {
+                    double due = Long.parseLong(text(item[2]));
+                    due = text(item[1]).charAt(0) == 'd' ? time + due + i : due;
+                    earliest = due > MAX ? earliest : Math.min(earliest, due);
+                }
+                case CHANGE -> {
+                    char action = text(item[1]).charAt(0);
+                    double due = Long.parseLong(text(item[2]));
+                    if (action == 'w') {
+                        room.cover(time, time);
+                        return;
+                    }
+                    due = action == 'd' || (action == 'p' && due == 0) ? time + due + i : due;
+                    if (delayed.containsKey(id) && "dap".indexOf(action) >= 0 && due <= MAX) {
+                        earliest = Math.min(earliest, due);
+                    }
+                }
+                case SETTLE -> {
+                    if (!holds(id, (byte[]) item[1])) {
+                        continue;
+                    }
+                    switch (text(item[2])) {
+                        case "n" ->
+                            earliest = Math.min(
+                                    earliest, Math.min(time + (double) Long.parseLong(text(item[3])) + i, MAX));
+                        case "r" -> earliest = Math.min(earliest, state.get(id).due);
+                        default -> {}
+                    }
+                }
+                case REDRIVE -> earliest = dead.delayed.containsKey(id) ? time : earliest;
+                default -> {}
+            }
+        }
+        if (script == LuaScript.SETTLE && items.stream().anyMatch(this::buries)) {
+            Long head = dead.firstDue();
+            if (head == null || time < head) {
+                dead.room.cover(time, time);
+            }
+        }
+        coverEarlier(earliest, time);
+    }
+
+    private boolean buries(Object[] item) {
+        return text(item[2]).equals("b") && holds(text(item[0]), (byte[]) item[1]);
     }
 
     private static boolean hasLane(LuaScript script) {
         return switch (script) {
-            case SCHEDULE, CHANGE, CLAIM, SETTLE, EXTEND, REDRIVE -> true;
+            case SCHEDULE, CHANGE, CLAIM, SETTLE, ACKNOWLEDGE, EXTEND, REDRIVE -> true;
             default -> false;
         };
     }
@@ -130,38 +199,47 @@ final class QueueModel {
         }
         boolean repeat = last != null && sequence == last.sequence;
         if (script == LuaScript.CLAIM) {
-            return repeat ? claimAgain(last, time) : claim(lane, sequence, arguments, time);
+            return repeat ? claimAgain(last, arguments, time) : claim(lane, sequence, arguments, time);
         }
         if (repeat) {
             return last.result;
         }
         int head =
                 switch (script) {
-                    case EXTEND -> 2;
-                    case SETTLE -> 5;
-                    default -> 4;
+                    case ACKNOWLEDGE, EXTEND -> 2;
+                    case SETTLE -> 4;
+                    default -> 3;
                 };
         int width =
                 switch (script) {
                     case CHANGE, EXTEND -> 3;
                     case REDRIVE -> 1;
+                    case ACKNOWLEDGE -> 2;
                     default -> 5;
                 };
         List<Object[]> items = new ArrayList<>();
         for (int i = head; i < arguments.length; i += width) {
             items.add(Arrays.copyOfRange(arguments, i, i + width));
         }
+        cover(script, items, time);
         ByteBuffer reply = ByteBuffer.allocate(8 + 9 * items.size()).order(ByteOrder.LITTLE_ENDIAN);
         reply.putDouble(time);
         switch (script) {
             case SCHEDULE -> schedule(items, time, reply);
             case CHANGE -> change(items, time, reply);
             case SETTLE -> settle(items, time, reply);
+            case ACKNOWLEDGE ->
+                settle(
+                        items.stream()
+                                .map(item -> new Object[] {item[0], item[1], ascii("a"), ascii("0"), ascii("")})
+                                .toList(),
+                        time,
+                        reply);
             case EXTEND -> extend(items, time, reply);
             case REDRIVE -> redrive(items, time, reply);
             default -> throw new IllegalArgumentException(script.name());
         }
-        calls.put(lane, new Call(sequence, time, reply.array(), null));
+        calls.put(lane, new Call(sequence, time, reply.array(), null, List.of()));
         return reply.array();
     }
 
@@ -411,7 +489,8 @@ final class QueueModel {
     private List<byte[]> claim(String lane, long sequence, Object[] arguments, long time) {
         String claim = HexFormat.of().formatHex((byte[]) arguments[2]);
         long lease = Long.parseLong(text(arguments[3]));
-        int wanted = Integer.parseInt(text(arguments[4]));
+        int asked = Integer.parseInt(text(arguments[4]));
+        int wanted = asked;
         int wantedEnded = Integer.parseInt(text(arguments[5]));
         long maxBytes = Long.parseLong(text(arguments[6]));
         List<String> picked = new ArrayList<>();
@@ -446,7 +525,6 @@ final class QueueModel {
                 }
             }
         }
-        ByteArrayOutputStream names = new ByteArrayOutputStream();
         List<String> ids = new ArrayList<>();
         for (String id : picked) {
             boolean fromLease = leased.containsKey(id);
@@ -469,9 +547,6 @@ final class QueueModel {
                             fromLease ? s.due : delayed.get(id).due,
                             s.firstDue,
                             s.failure));
-            names.write(id.length() & 0xff);
-            names.write(id.length() >> 8);
-            names.writeBytes(id.getBytes(StandardCharsets.ISO_8859_1));
             if (lost >= 2) {
                 break;
             }
@@ -482,32 +557,78 @@ final class QueueModel {
         }
         dropped.forEach(this::remove);
         priorities.removeIf(p -> delayed.values().stream().noneMatch(w -> w.priority == p));
-        calls.put(lane, new Call(sequence, time, names.toByteArray(), claim));
-        return claimReply(ids, dropped, time);
+        calls.put(lane, new Call(sequence, time, packed(ids), claim, ids));
+        RoomModel.Answer answer = room.claim(
+                text(arguments[8]),
+                time,
+                nextEvent(),
+                ids.size(),
+                asked,
+                text(arguments[9]).charAt(0),
+                Long.parseLong(text(arguments[10])));
+        return claimReply(ids, dropped, time, answer);
     }
 
-    private List<byte[]> claimAgain(Call call, long time) {
-        List<String> ids = new ArrayList<>();
-        for (int at = 0; at < call.result.length; ) {
-            int length = (call.result[at] & 0xff) | (call.result[at + 1] & 0xff) << 8;
-            String id = latin(Arrays.copyOfRange(call.result, at + 2, at + 2 + length));
-            at += 2 + length;
-            if (holds(id, HexFormat.of().parseHex(call.claim)) && messages.containsKey(id)) {
-                ids.add(id);
-            }
+    private List<byte[]> claimAgain(Call call, Object[] arguments, long time) {
+        byte[] claim = HexFormat.of().parseHex(call.claim);
+        List<String> ids = call.claimed.stream()
+                .filter(id -> holds(id, claim) && messages.containsKey(id))
+                .toList();
+        boolean waits = !text(arguments[8]).isEmpty() && !text(arguments[4]).equals("0");
+        return claimReply(
+                ids,
+                List.of(),
+                time,
+                new RoomModel.Answer(
+                        waits ? ClaimReply.Expected.BY_EVENT : ClaimReply.Expected.WHEN_IT_HAS_ROOM,
+                        Long.parseLong(text(arguments[10]))));
+    }
+
+    /** Ids as MessagePack has them. */
+    private static byte[] packed(List<String> ids) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        if (ids.size() < 16) {
+            out.write(0x90 | ids.size());
+        } else {
+            out.write(0xdc);
+            out.write(ids.size() >> 8);
+            out.write(ids.size());
         }
-        return claimReply(ids, List.of(), time);
+        for (String id : ids) {
+            if (id.length() < 32) {
+                out.write(0xa0 | id.length());
+            } else {
+                out.write(0xd9);
+                out.write(id.length());
+            }
+            out.writeBytes(id.getBytes(StandardCharsets.ISO_8859_1));
+        }
+        return out.toByteArray();
     }
 
-    private List<byte[]> claimReply(List<String> ids, List<String> dropped, long time) {
-        ByteBuffer head = ByteBuffer.allocate(32).order(ByteOrder.LITTLE_ENDIAN);
+    /** When the next message is due or lease ends; null if nothing comes, or the queue is paused. */
+    private Long nextEvent() {
+        List<Long> all = new ArrayList<>(dueTimes());
+        all.addAll(leased.values());
+        return paused ? null : all.stream().min(Comparator.naturalOrder()).orElse(null);
+    }
+
+    private List<byte[]> claimReply(List<String> ids, List<String> dropped, long time, RoomModel.Answer answer) {
+        ByteBuffer head = ByteBuffer.allocate(44).order(ByteOrder.LITTLE_ENDIAN);
         head.putDouble(time).putDouble(untilFirst(dueTimes(), time)).putDouble(untilFirst(leased.values(), time));
-        head.putInt(ids.size()).putInt(dropped.size());
+        head.putDouble(answer.safetyMicros());
+        head.putInt(ids.size()).putInt(dropped.size()).putInt(answer.expected().ordinal());
         List<byte[]> reply = new ArrayList<>();
         reply.add(head.array());
-        ids.forEach(id -> reply.add(id.getBytes(StandardCharsets.ISO_8859_1)));
+        ByteBuffer lengths = ByteBuffer.allocate(8 * ids.size()).order(ByteOrder.LITTLE_ENDIAN);
+        ids.forEach(id -> lengths.putInt(id.length()));
+        ids.forEach(id -> lengths.putInt(state.get(id).bytes().length));
+        reply.add(lengths.array());
+        ByteArrayOutputStream records = new ByteArrayOutputStream();
+        ids.forEach(id -> records.writeBytes(state.get(id).bytes()));
+        reply.add(String.join("", ids).getBytes(StandardCharsets.ISO_8859_1));
+        reply.add(records.toByteArray());
         ids.forEach(id -> reply.add(messages.get(id).bytes()));
-        ids.forEach(id -> reply.add(state.get(id).bytes()));
         dropped.forEach(id -> reply.add(id.getBytes(StandardCharsets.ISO_8859_1)));
         return reply;
     }
@@ -635,6 +756,7 @@ final class QueueModel {
         delayed.replaceAll((id, w) -> new Waiting(Math.max(0, w.due - micros), w.priority));
         leased.replaceAll((id, at) -> Math.max(0, at - micros));
         seen.replaceAll((id, at) -> Math.max(0, at - micros));
+        room.shift(micros);
         if (dead != null) {
             dead.shift(micros);
         }
@@ -653,6 +775,7 @@ final class QueueModel {
         put(snapshot, queue + "state", state, QueueModel::describe);
         put(snapshot, queue + "calls", calls, c -> QueueSnapshot.call(c.sequence, c.time, latin(c.result)));
         put(snapshot, queue + "seen", seen, String::valueOf);
+        put(snapshot, queue + "waiting", room.promises(), String::valueOf);
         put(snapshot, queue + "consumers", consumers, name -> name);
         delayed.forEach((id, w) -> snapshot.keys()
                 .get(queue + (w.priority == 0 ? "delayed" : "delayed:" + w.priority))
@@ -675,6 +798,10 @@ final class QueueModel {
 
     private static String describe(State s) {
         return QueueSnapshot.state(s.attempts, s.lost, s.reason, s.claim, s.due, s.firstDue, s.failure, s.priority);
+    }
+
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
     }
 
     private static String text(Object argument) {

@@ -34,8 +34,8 @@ record QueueSnapshot(Map<String, Map<String, String>> keys) {
     private static final String SHIFT = load("shift.lua");
 
     private static List<String> parts() {
-        List<String> own =
-                new ArrayList<>(List.of("messages", "delayed", "leased", "state", "calls", "config", "seen"));
+        List<String> own = new ArrayList<>(
+                List.of("messages", "delayed", "leased", "state", "calls", "config", "seen", "waiting"));
         for (int priority = 1; priority <= ScheduleRequest.MAX_PRIORITY; priority++) {
             own.add("delayed:" + priority);
         }
@@ -46,7 +46,7 @@ record QueueSnapshot(Map<String, Map<String, String>> keys) {
     }
 
     private static boolean isSortedSet(String part) {
-        return part.contains("delayed") || part.endsWith("leased") || part.endsWith("seen");
+        return part.contains("delayed") || part.endsWith("leased") || part.endsWith("seen") || part.endsWith("waiting");
     }
 
     private static String load(String resource) {

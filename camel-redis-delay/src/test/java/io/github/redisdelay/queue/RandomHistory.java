@@ -18,6 +18,8 @@ final class RandomHistory {
 
     private static final long MINUTE = 60_000_000;
     private static final byte[] NOTHING = {};
+    /** How many consumers of a queue each client has. */
+    private static final int CONSUMERS = 3;
 
     final Random random;
     final SimulatedNetwork network;
@@ -36,22 +38,31 @@ final class RandomHistory {
     /** A request and the body that it was to store; null if it was another operation. */
     record Request(Submission<?> submission, String body) {}
 
+    private static final class Consumer {
+        final Claims claims;
+        CompletableFuture<ClaimReply> claim = CompletableFuture.completedFuture(null);
+
+        Consumer(Claims claims) {
+            this.claims = claims;
+        }
+    }
+
     private static final class Client {
         final RedisDelayQueue queue;
         final RedisDelayQueue dead;
         final DelayQueueClient client;
-        final Claims claims;
-        final Claims deadClaims;
+        final List<Consumer> consumers = new ArrayList<>();
+        final List<Consumer> deadConsumers = new ArrayList<>();
         final ConsumerId consumer;
-        CompletableFuture<ClaimReply> claim = CompletableFuture.completedFuture(null);
-        CompletableFuture<ClaimReply> deadClaim = CompletableFuture.completedFuture(null);
 
         Client(DelayQueueClient client, String name) {
             this.client = client;
             this.queue = (RedisDelayQueue) client.queue(name);
             this.dead = (RedisDelayQueue) queue.deadLetters();
-            this.claims = client.newClaims(queue, error -> {});
-            this.deadClaims = client.newClaims(dead, error -> {});
+            for (int i = 0; i < CONSUMERS; i++) {
+                consumers.add(new Consumer(client.newClaims(queue, error -> {})));
+                deadConsumers.add(new Consumer(client.newClaims(dead, error -> {})));
+            }
             this.consumer = ConsumerId.next(client.random());
         }
     }
@@ -60,7 +71,11 @@ final class RandomHistory {
         this.random = new Random(seed);
         this.network = new SimulatedNetwork(redisson, QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, queue));
         for (int i = 0; i < clients; i++) {
-            this.clients.add(new Client(network.client(random), queue));
+            Client client = new Client(network.client(random), queue);
+            this.clients.add(client);
+            if (random.nextInt(3) != 0) { // the others are as good as dead
+                network.listenTo(client.client);
+            }
         }
         this.ids = new ArrayList<>();
         for (int i = 0; i < ids; i++) {
@@ -210,31 +225,37 @@ final class RandomHistory {
     }
 
     private void claim(Client client) {
-        if (client.claim.isDone()) {
-            client.claim = claim(client, client.queue, client.claims, deliveries);
-        }
+        claim(client, client.queue, any(client.consumers), deliveries);
     }
 
     private void claimDead(Client client) {
-        if (client.deadClaim.isDone()) {
-            client.deadClaim = claim(client, client.dead, client.deadClaims, deadDeliveries);
-        }
+        claim(client, client.dead, any(client.deadConsumers), deadDeliveries);
     }
 
-    private CompletableFuture<ClaimReply> claim(
-            Client client, RedisDelayQueue queue, Claims claims, List<ClaimedDelivery> given) {
+    private void claim(Client client, RedisDelayQueue queue, Consumer consumer, List<ClaimedDelivery> given) {
+        if (!consumer.claim.isDone()) {
+            return;
+        }
         network.maxClaimBytes = random.nextInt(4) == 0 ? 1 + random.nextInt(100) : ClaimRequest.MAX_BYTES;
+        if (random.nextInt(8) == 0) {
+            consumer.claims.leave(client.consumer.nextClaimId(random));
+            return;
+        }
         int messages = 1 + random.nextInt(5);
         ClaimRequest request = new ClaimRequest(
-                client.consumer.nextClaimId(random), 1 + delay(), messages, random.nextInt(messages + 1));
-        CompletableFuture<ClaimReply> claim = claims.claim(request);
-        claim.thenAccept(reply -> {
+                client.consumer.nextClaimId(random),
+                1 + delay(),
+                messages,
+                random.nextInt(messages + 1),
+                any(List.of(ClaimRequest.Afterwards.values())),
+                any(List.of(1_000L, 12_000L, 30_000_000L, 60 * MINUTE)));
+        consumer.claim = consumer.claims.claim(request);
+        consumer.claim.thenAccept(reply -> {
             for (ClaimReply.ClaimedMessage message : reply.messages()) {
                 given.add(new ClaimedDelivery(
                         queue, message, request.claimId(), reply.timeMicros(), 0, 0, (d, worked) -> {}));
             }
         });
-        return claim;
     }
 
     /** Mostly one of the last ones, which may still hold its lease. */
@@ -260,7 +281,8 @@ final class RandomHistory {
         ClaimedDelivery delivery = held(deliveries);
         sent(
                 switch (random.nextInt(8)) {
-                    case 0, 1 -> client.queue.settle(delivery, 'a', remember(), NOTHING);
+                    case 0 -> client.queue.settle(delivery, 'a', remember(), NOTHING);
+                    case 1 -> client.queue.settle(delivery, 'a', 0, NOTHING);
                     case 2 -> client.queue.settle(delivery, 'n', delay(), failure());
                     case 3 -> client.queue.settle(delivery, 'r', 0, NOTHING);
                     case 4, 5 -> client.queue.settle(delivery, 'b', remember(), failure());

@@ -115,7 +115,8 @@ abstract class RealQueueTest {
     }
 
     List<ClaimedDelivery> claim(DelayQueue from, Claims with, int messages, int ended) {
-        ClaimRequest request = new ClaimRequest(client.nextClaimId(), 3_600_000_000L, messages, ended);
+        ClaimRequest request = new ClaimRequest(
+                client.nextClaimId(), 3_600_000_000L, messages, ended, ClaimRequest.Afterwards.DONE, 1);
         ClaimReply reply = get(with.claim(request));
         return reply.messages().stream()
                 .map(m -> new ClaimedDelivery(

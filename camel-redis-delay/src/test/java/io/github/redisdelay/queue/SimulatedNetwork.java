@@ -50,7 +50,11 @@ final class SimulatedNetwork implements RedisCaller {
     private final RedissonClient redisson;
     private final RedisCaller redis;
     private final QueueKeys keys;
-    final QueueModel model = new QueueModel();
+    /** Channels on which somebody listens. */
+    private final Set<String> heard = new HashSet<>();
+
+    final QueueModel model =
+            new QueueModel((member, micros) -> heard.contains(member.substring(member.indexOf(' ') + 1)));
     final SimulatedTimers timers = new SimulatedTimers();
     final List<Packet> packets = new ArrayList<>();
     /** How many bytes of bodies claims may give. */
@@ -75,6 +79,14 @@ final class SimulatedNetwork implements RedisCaller {
     /** A client on this network. */
     DelayQueueClient client(RandomGenerator random) {
         return new DelayQueueClient(this, ClientOptions.DEFAULTS, timers, random, () -> 0, redisson);
+    }
+
+    /** From now on somebody hears it when a consumer of this client is called. */
+    void listenTo(DelayQueueClient client) {
+        String channel = client.wakeups().name();
+        redisson.getTopic(channel, org.redisson.client.codec.ByteArrayCodec.INSTANCE)
+                .addListener(byte[].class, (name, message) -> {});
+        heard.add(channel);
     }
 
     @Override
@@ -112,7 +124,7 @@ final class SimulatedNetwork implements RedisCaller {
             packet.error = e.getCause();
         }
         if (!old && packet.script == LuaScript.SCHEDULE) {
-            for (int i = 8; i < packet.arguments.length; i += 5) {
+            for (int i = 7; i < packet.arguments.length; i += 5) {
                 executedBodies.merge(QueueSnapshot.latin((byte[]) packet.arguments[i]), 1, Integer::sum);
             }
         }
@@ -234,6 +246,7 @@ final class SimulatedNetwork implements RedisCaller {
     }
 
     void delete() {
+        heard.forEach(channel -> redisson.getTopic(channel).removeAllListeners());
         redisson.getKeys().delete(QueueSnapshot.allKeys(keys));
     }
 

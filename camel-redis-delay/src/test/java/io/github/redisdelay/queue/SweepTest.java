@@ -164,7 +164,8 @@ class SweepTest extends RealQueueTest {
             Claims claims = client.newClaims((RedisDelayQueue) from, error -> {});
             RedisCaller real = new RedissonCaller(redis.client());
             RedisCaller claimsFirst = (script, keys, arguments, attempt) -> script == LuaScript.CHANGE
-                    ? claims.claim(new ClaimRequest(client.nextClaimId(), 60_000_000, 1, 0))
+                    ? claims.claim(new ClaimRequest(
+                                    client.nextClaimId(), 60_000_000, 1, 0, ClaimRequest.Afterwards.DONE, 1))
                             .thenCompose(claimed -> real.call(script, keys, arguments, attempt))
                     : real.call(script, keys, arguments, attempt);
             try (DelayQueueClient other =

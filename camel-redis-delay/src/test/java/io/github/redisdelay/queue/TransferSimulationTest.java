@@ -5,15 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -32,94 +27,90 @@ class TransferSimulationTest {
     private static final Logger LOG = LoggerFactory.getLogger("io.github.redisdelay.test.simulation");
     private static final int RUNS = 150;
 
+    /** What goes wrong. */
+    private enum Faults {
+        NONE,
+        /** Consumers die, but never both that have promised to come for the next event. */
+        KILLS,
+        /** Consumers die and pause; requests, answers and wake-ups are lost. */
+        ALL
+    }
+
     @Test
     void should_deliver_at_once_while_nothing_fails() {
-        run("calm", false);
+        run(Faults.NONE);
+    }
+
+    @Test
+    void should_deliver_soon_while_consumers_are_killed() {
+        run(Faults.KILLS);
     }
 
     @Test
     void should_deliver_everything_within_the_safety_interval_whatever_fails() {
-        run("rough", true);
+        run(Faults.ALL);
     }
 
-    private static void run(String name, boolean rough) {
+    private static void run(Faults faults) {
         Long seed = Long.getLong("simulation.seed");
         long first = seed != null ? seed : ThreadLocalRandom.current().nextLong(1L << 40);
         int runs = Integer.getInteger("simulation.runs", seed != null ? 1 : RUNS);
-        LOG.info("{} simulation: seeds {} to {}", name, first, first + runs - 1);
+        LOG.info("simulation with faults {}: seeds {} to {}", faults, first, first + runs - 1);
         long claims = 0;
+        long leaves = 0;
+        long wakeUps = 0;
         long messages = 0;
+        long longest = 0;
         for (int i = 0; i < runs; i++) {
-            Simulation simulation = new Simulation(first + i, rough);
+            Simulation simulation = new Simulation(first + i, faults);
             try {
                 simulation.run();
             } catch (AssertionError | RuntimeException e) {
                 throw new AssertionError(
-                        name + " simulation, run again with -Dsimulation.seed=" + (first + i) + ": " + e.getMessage(),
+                        "simulation with faults " + faults + ", run again with -Dsimulation.seed=" + (first + i) + ": "
+                                + e.getMessage(),
                         e);
             }
-            claims += simulation.claims;
+            claims += simulation.queue.claims;
+            leaves += simulation.queue.leaves;
+            wakeUps += simulation.queue.wakeUps;
             messages += simulation.deliveries;
+            longest = Math.max(longest, simulation.longestNanos);
         }
-        LOG.info("{} simulation: {} deliveries, {} claims", name, messages, claims);
-    }
-
-    /** A message as Redis has it. */
-    private static final class Message {
-        String id;
-        long due;
-        long firstDue;
-        long availableSince;
-        int attempts;
-        int lost;
-        boolean leased;
-        long leaseEnds;
-        ClaimId claim;
-        Node holder;
+        LOG.info(
+                "faults {}: {} deliveries, {} claims, {} leaves, {} wake-ups; a message waited for {} ms at the most"
+                        + " while a consumer had room",
+                faults,
+                messages,
+                claims,
+                leaves,
+                wakeUps,
+                longest / 1_000_000);
     }
 
     /** One run. */
     private static final class Simulation {
-        private static final long OFFSET_MICROS = 1_700_000_000_000_000L;
-        private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+        private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
         final FakeTimers timers = new FakeTimers();
         final Random random;
-        final boolean rough;
-        boolean faults;
+        final Faults faults;
+        final SimulatedQueue queue;
         final long leaseMicros;
-        final Map<String, Message> pending = new LinkedHashMap<>();
-        final Set<String> done = new HashSet<>();
-        final List<Node> nodes = new ArrayList<>();
-        int scheduled;
-        int events;
-        long claims;
+        final List<SimulatedConsumer> nodes = new ArrayList<>();
+        boolean over;
         long deliveries;
-        String failure;
+        long longestNanos;
 
-        Simulation(long seed, boolean rough) {
+        Simulation(long seed, Faults faults) {
             this.random = new Random(seed);
-            this.rough = rough;
-            this.faults = rough;
+            this.faults = faults;
+            this.queue = new SimulatedQueue(
+                    timers,
+                    random,
+                    () -> TimeUnit.MICROSECONDS.toNanos(100 + random.nextInt(2_900)),
+                    probability -> faults == Faults.ALL && !over && random.nextDouble() < probability);
             this.leaseMicros = random.nextBoolean() ? 30_000_000 : 5_000_000;
-        }
-
-        long serverMicros() {
-            return OFFSET_MICROS + Math.floorDiv(timers.nanoTime(), 1_000L);
-        }
-
-        long latency() {
-            return TimeUnit.MICROSECONDS.toNanos(100 + random.nextInt(2_900));
-        }
-
-        boolean happens(double probability) {
-            return faults && random.nextDouble() < probability;
-        }
-
-        void fail(String what) {
-            if (failure == null) {
-                failure = what;
-            }
         }
 
         void run() {
@@ -139,89 +130,106 @@ class TransferSimulationTest {
                 at = i > 0 && random.nextBoolean()
                         ? at + TimeUnit.MICROSECONDS.toNanos(random.nextInt(8_000))
                         : (long) (random.nextDouble() * spread);
-                timers.schedule(at, () -> schedule(id, delay));
+                timers.schedule(at, () -> queue.schedule(id, delay));
             }
-            if (rough) {
+            if (faults != Faults.NONE) {
                 for (int i = random.nextInt(6); i > 0; i--) {
                     timers.schedule((long) (random.nextDouble() * spread), this::killSomeone);
                 }
+            }
+            if (faults == Faults.ALL) {
                 for (int i = random.nextInt(6); i > 0; i--) {
                     timers.schedule((long) (random.nextDouble() * spread), this::suspendSomeone);
                 }
             }
-            long limit = timers.nanoTime() + spread + Duration.ofHours(3).toNanos();
-            while (done.size() < messages) {
-                timers.advance(Duration.ofNanos(STEP_NANOS));
+            long start = timers.nanoTime();
+            long limit = start + spread + Duration.ofHours(3).toNanos();
+            while (queue.done.size() < messages) {
+                // What happens next, or a little later where it waits for nothing.
+                Duration next = timers.next();
+                timers.advance(Duration.ofNanos(Math.max(STEP_NANOS, next == null ? 0 : next.toNanos())));
                 checkNobodyIsIdleWhileAMessageWaits();
-                assertThat(failure).isNull();
+                assertThat(queue.failure).isNull();
                 assertThat(timers.nanoTime() - limit)
-                        .as("time in which all is delivered; left: " + pending.keySet())
+                        .as("time in which all is delivered; left: " + queue.pending.keySet())
                         .isNegative();
             }
-            long busyNanos =
-                    timers.nanoTime() - limit + spread + Duration.ofHours(3).toNanos();
-            assertThat(pending).isEmpty();
-            long seconds = TimeUnit.NANOSECONDS.toSeconds(busyNanos);
-            assertThat(claims)
-                    .as("claims of %d consumers for %d events in %d s", nodes.size(), events, seconds)
-                    .isLessThanOrEqualTo((long) nodes.size() * (3L * events + seconds / 3 + 10));
+            assertThat(queue.pending).isEmpty();
+            long seconds = TimeUnit.NANOSECONDS.toSeconds(timers.nanoTime() - start);
+            // Not for each consumer: only those come that are asked to.
+            assertThat(queue.claims)
+                    .as("claims of %d consumers for %d events in %d s", nodes.size(), queue.events, seconds)
+                    .isLessThanOrEqualTo(4L * queue.events + nodes.size() * (seconds / 3 + 10));
             // At a standstill: nothing but the safety interval.
-            faults = false;
+            over = true;
             timers.advance(Duration.ofMinutes(2));
-            long before = claims;
+            long before = queue.claims;
+            long wakeUpsBefore = queue.wakeUps;
             timers.advance(Duration.ofHours(1));
             long alive = nodes.stream().filter(node -> !node.dead).count();
-            assertThat(claims - before).as("claims in an idle hour").isBetween(alive * 119, alive * 135);
+            assertThat(queue.claims - before).as("claims in an idle hour").isBetween(alive * 119, alive * 135);
+            assertThat(queue.wakeUps).as("wake-ups in an idle hour").isEqualTo(wakeUpsBefore);
             assertThat(timers.waiting()).as("timers at a standstill").isLessThanOrEqualTo((int) (alive * 2));
+            assertThat(queue.room.promises()).as("the waiting room").hasSize((int) alive);
             nodes.forEach(node -> node.task.stop(true));
             timers.advance(Duration.ofMinutes(1));
             assertThat(timers.waiting()).as("timers after all are stopped").isZero();
-        }
-
-        void schedule(String id, long delayMicros) {
-            Message message = new Message();
-            message.id = id;
-            message.due = serverMicros() + delayMicros;
-            message.firstDue = message.due;
-            message.availableSince = message.due;
-            wakeUp(message.due);
-            pending.put(id, message);
-            scheduled++;
-            events++;
-        }
-
-        /** As the scripts do it: only when it becomes the earliest of those that wait. */
-        void wakeUp(long due) {
-            boolean earliest = pending.values().stream().filter(m -> !m.leased).allMatch(m -> due < m.due);
-            if (!earliest) {
-                return;
-            }
-            long wait = Math.max(0, due - serverMicros());
-            for (Node node : nodes) {
-                if (!happens(0.1)) {
-                    node.timers.schedule(latency(), () -> node.task.wakeUp(wait));
-                }
-            }
+            assertThat(queue.room.promises())
+                    .as("the waiting room after all are stopped")
+                    .isEmpty();
         }
 
         void startNode() {
-            Node node = new Node(this, nodes.size());
+            ConsumerOptions options = new ConsumerOptions(
+                    1 + random.nextInt(5),
+                    1 + random.nextInt(50),
+                    Duration.ofNanos(leaseMicros * 1_000),
+                    true,
+                    Duration.ofHours(1));
+            int slowest = new int[] {1, 20, 500, 12_000}[random.nextInt(4)];
+            SimulatedConsumer node = new SimulatedConsumer(queue, nodes.size(), options, delivery -> {
+                deliveries++;
+                boolean fails = random.nextInt(20) == 0;
+                long nanos = 1 + (long) (random.nextDouble() * slowest * 1_000_000);
+                return fails ? -nanos : nanos;
+            });
             nodes.add(node);
             node.task.resume();
         }
 
         void killSomeone() {
-            Node node = nodes.get(random.nextInt(nodes.size()));
+            SimulatedConsumer node = nodes.get(random.nextInt(nodes.size()));
+            if (faults == Faults.KILLS && !leavesACover(node)) {
+                timers.schedule(TimeUnit.MILLISECONDS.toNanos(1 + random.nextInt(50)), this::killSomeone);
+                return;
+            }
             node.dead = true;
             timers.schedule(random.nextInt(10) * TimeUnit.SECONDS.toNanos(1), this::startNode);
         }
 
+        /** Whether, without this one, somebody who lives has promised to come for the next event, or nobody could. */
+        private boolean leavesACover(SimulatedConsumer victim) {
+            Long event = queue.nextEvent();
+            long latest = Math.max(event == null ? 0 : event, queue.micros()) + RoomModel.SECOND;
+            boolean any = false;
+            for (Map.Entry<String, Long> promise : queue.room.promises().entrySet()) {
+                SimulatedConsumer other = queue.consumer(promise.getKey());
+                if (other != victim && !other.dead && !other.suspended) {
+                    any = true;
+                    if (event == null || promise.getValue() <= latest) {
+                        return true;
+                    }
+                }
+            }
+            return !any;
+        }
+
         void suspendSomeone() {
-            Node node = nodes.get(random.nextInt(nodes.size()));
+            SimulatedConsumer node = nodes.get(random.nextInt(nodes.size()));
             if (!node.dead) {
                 node.suspended = true;
                 node.task.suspend();
-                node.timers.schedule(random.nextInt(5_000) * 1_000_000L, () -> {
+                node.timers().schedule(random.nextInt(5_000) * 1_000_000L, () -> {
                     node.suspended = false;
                     node.roomSince = timers.nanoTime();
                     node.task.resume();
@@ -229,337 +237,48 @@ class TransferSimulationTest {
             }
         }
 
-        ClaimReply claim(Node node, ClaimRequest request, boolean repeat) {
-            long now = serverMicros();
-            List<ClaimReply.ClaimedMessage> given = new ArrayList<>();
-            if (repeat) {
-                for (Message message : pending.values()) {
-                    if (message.leased && message.claim.equals(request.claimId())) {
-                        given.add(described(message));
-                    }
-                }
-            } else {
-                int ended = 0;
-                List<Message> candidates = pending.values().stream()
-                        .filter(m -> (m.leased ? m.leaseEnds : m.due) <= now)
-                        .sorted(Comparator.comparingLong(m -> m.leased ? m.leaseEnds : m.due))
-                        .toList();
-                for (Message message : candidates) {
-                    if (given.size() == request.messages()) {
-                        break;
-                    }
-                    if (message.leased && ended++ >= request.ended()) {
-                        continue;
-                    }
-                    message.lost = message.leased ? message.lost + 1 : message.lost;
-                    message.leased = true;
-                    message.leaseEnds = now + request.leaseMicros();
-                    message.claim = request.claimId();
-                    message.holder = node;
-                    message.attempts++;
-                    events++;
-                    given.add(described(message));
-                }
-            }
-            long nextDue = -1;
-            long nextEnd = -1;
-            for (Message message : pending.values()) {
-                if (message.leased) {
-                    long wait = Math.max(0, message.leaseEnds - now);
-                    nextEnd = nextEnd < 0 ? wait : Math.min(nextEnd, wait);
-                } else {
-                    long wait = Math.max(0, message.due - now);
-                    nextDue = nextDue < 0 ? wait : Math.min(nextDue, wait);
-                }
-            }
-            return new ClaimReply(now, nextDue, nextEnd, given, List.of());
-        }
-
-        private static ClaimReply.ClaimedMessage described(Message message) {
-            return new ClaimReply.ClaimedMessage(
-                    message.id,
-                    message.id.getBytes(java.nio.charset.StandardCharsets.UTF_8),
-                    new byte[0],
-                    message.attempts,
-                    message.lost,
-                    RedeliveryReason.NONE,
-                    0,
-                    message.firstDue,
-                    message.due,
-                    message.firstDue,
-                    new byte[0]);
-        }
-
-        Settlement settle(String id, ClaimId claim, char action, long micros) {
-            Message message = pending.get(id);
-            if (message == null) {
-                return Settlement.STALE_GONE;
-            }
-            if (!message.leased || !message.claim.equals(claim)) {
-                return Settlement.STALE_HELD;
-            }
-            if (action == 'a') {
-                pending.remove(id);
-                done.add(id);
-                return Settlement.DONE;
-            }
-            if (action == 'n') {
-                message.lost = 0;
-                message.due = serverMicros() + micros;
-            } else {
-                message.attempts--;
-            }
-            events++;
-            wakeUp(message.due);
-            message.leased = false;
-            message.availableSince = Math.max(message.due, serverMicros());
-            return Settlement.DONE;
-        }
-
-        Settlement extend(String id, ClaimId claim, long micros) {
-            Message message = pending.get(id);
-            if (message == null) {
-                return Settlement.STALE_GONE;
-            }
-            if (!message.leased || !message.claim.equals(claim)) {
-                return Settlement.STALE_HELD;
-            }
-            message.leaseEnds = serverMicros() + micros;
-            return Settlement.DONE;
-        }
-
         /**
          * A message that could be claimed waits no longer than the design says while a consumer has a free slot: a few
-         * round trips, or the safety interval (and a repeated call) where wake-ups and answers are lost.
+         * round trips, and what the second consumer comes later than the first where that one is full or has died; or
+         * the safety interval (and a repeated call) where wake-ups and answers are lost.
          */
         void checkNobodyIsIdleWhileAMessageWaits() {
-            long bound = rough ? TimeUnit.SECONDS.toNanos(30 + 15) : TimeUnit.MILLISECONDS.toNanos(20);
-            Map<Node, Long> suspicious = new HashMap<>();
-            for (Message message : pending.values()) {
+            long bound =
+                    switch (faults) {
+                        case NONE -> TimeUnit.MILLISECONDS.toNanos(20);
+                        case KILLS -> TimeUnit.MILLISECONDS.toNanos(25 + 10);
+                        case ALL -> TimeUnit.SECONDS.toNanos(30 + 15);
+                    };
+            Map<SimulatedConsumer, Long> suspicious = new HashMap<>();
+            for (SimulatedQueue.Message message : queue.pending.values()) {
                 if (message.leased && message.lost >= 2) {
                     // Its holder begins it alone and leaves its other slots empty until then.
                     suspicious.put(message.holder, timers.nanoTime());
                 }
             }
             suspicious.forEach((node, now) -> node.roomSince = now);
-            for (Message message : pending.values()) {
+            for (SimulatedQueue.Message message : queue.pending.values()) {
                 long since = message.leased ? message.leaseEnds : message.availableSince;
-                long waitsNanos = (serverMicros() - since) * 1_000;
-                for (Node node : nodes) {
+                long waitsNanos = (queue.micros() - since) * 1_000;
+                for (SimulatedConsumer node : nodes) {
                     long roomNanos = node.hasRoom() ? timers.nanoTime() - node.roomSince : 0;
-                    if (Math.min(waitsNanos, roomNanos) > bound) {
-                        fail(message.id + (message.leased ? ", whose lease ended," : "") + " waits for "
+                    long idleNanos = Math.min(waitsNanos, roomNanos);
+                    longestNanos = Math.max(longestNanos, idleNanos);
+                    if (idleNanos > bound) {
+                        queue.fail(message.id + (message.leased ? ", whose lease ended," : "") + " waits for "
                                 + waitsNanos / 1_000_000 + " ms while consumer " + node.number + " has room for "
-                                + roomNanos / 1_000_000 + " ms");
+                                + roomNanos / 1_000_000 + " ms; the waiting room: " + queue.room.promises() + " at "
+                                + queue.micros() + "; "
+                                + nodes.stream()
+                                        .map(n -> n.number
+                                                + (n.dead
+                                                        ? " dead"
+                                                        : " working on " + n.working + " of "
+                                                                + n.options.concurrentConsumers()))
+                                        .toList());
                     }
                 }
             }
         }
-    }
-
-    /** One JVM with a consumer. */
-    private static final class Node implements Settlements, Claims, DeliveryHandler {
-        final Simulation simulation;
-        final int number;
-        final NodeTimers timers;
-        final LeaseKeeper leases;
-        final ConsumerOptions options;
-        final TransferTask task;
-        final int slowest;
-        boolean dead;
-        boolean suspended;
-        int working;
-        long roomSince;
-        boolean claiming;
-
-        /** The machine's own clock, and its threads: both end with it. */
-        private final class NodeTimers implements Timers {
-            private final long skew = simulation.random.nextLong(1L << 50) - (1L << 49);
-
-            @Override
-            public long nanoTime() {
-                return simulation.timers.nanoTime() + skew;
-            }
-
-            @Override
-            public Timer schedule(long delayNanos, Runnable work) {
-                return simulation.timers.schedule(delayNanos, () -> {
-                    if (!dead) {
-                        work.run();
-                    }
-                });
-            }
-        }
-
-        Node(Simulation simulation, int number) {
-            this.simulation = simulation;
-            this.number = number;
-            Random random = simulation.random;
-            this.timers = new NodeTimers();
-            this.leases = new LeaseKeeper(timers);
-            this.options = new ConsumerOptions(
-                    1 + random.nextInt(5),
-                    1 + random.nextInt(50),
-                    Duration.ofNanos(simulation.leaseMicros * 1_000),
-                    true,
-                    Duration.ofHours(1));
-            this.slowest = new int[] {1, 20, 500, 12_000}[random.nextInt(4)];
-            this.roomSince = simulation.timers.nanoTime();
-            this.task = new TransferTask(
-                    this,
-                    options,
-                    this,
-                    this::nextClaimId,
-                    timers,
-                    random,
-                    work -> timers.schedule(0, work),
-                    this,
-                    () -> CompletableFuture.completedFuture(new QueueStats(0, 0, 0, 0, 0, 0, -1, 0, false, 0)),
-                    () -> {});
-        }
-
-        private ClaimId nextClaimId() {
-            byte[] bytes = new byte[ClaimId.LENGTH];
-            simulation.random.nextBytes(bytes);
-            return ClaimId.of(bytes);
-        }
-
-        boolean hasRoom() {
-            return !dead && !suspended && working < options.concurrentConsumers();
-        }
-
-        @Override
-        public CompletableFuture<ClaimReply> claim(ClaimRequest request) {
-            if (claiming) {
-                simulation.fail("two claims at a time");
-            }
-            claiming = true;
-            if (request.messages() < 1
-                    || request.messages() > options.maxMessagesPerPoll()
-                    || request.ended() > options.concurrentConsumers() - working) {
-                simulation.fail("claim of " + request + " with " + working + " under way");
-            }
-            CompletableFuture<ClaimReply> answer = new CompletableFuture<>();
-            send(request, answer, false);
-            return answer;
-        }
-
-        private void send(ClaimRequest request, CompletableFuture<ClaimReply> answer, boolean executed) {
-            simulation.claims++;
-            if (simulation.happens(0.02)) {
-                timers.schedule(simulation.latency(), () -> {
-                    claiming = false;
-                    answer.completeExceptionally(new IllegalStateException("refused"));
-                });
-                return;
-            }
-            boolean requestLost = simulation.happens(0.02);
-            boolean answerLost = simulation.happens(0.02);
-            boolean[] done = {executed};
-            // What was sent arrives though its sender has died.
-            simulation.timers.schedule(simulation.latency(), () -> {
-                if (requestLost) {
-                    return;
-                }
-                ClaimReply reply = simulation.claim(this, request, done[0]);
-                done[0] = true;
-                if (!answerLost) {
-                    timers.schedule(simulation.latency(), () -> {
-                        claiming = false;
-                        answer.complete(reply);
-                    });
-                }
-            });
-            if (requestLost || answerLost) {
-                timers.schedule(TimeUnit.SECONDS.toNanos(3), () -> {
-                    task.attemptFailed(new IllegalStateException("no answer"));
-                    send(request, answer, done[0]);
-                });
-            }
-        }
-
-        private long lastBegunNanos = Long.MIN_VALUE / 2;
-
-        @Override
-        public void handle(Delivery delivery) {
-            simulation.deliveries++;
-            working++;
-            if (working > options.concurrentConsumers()) {
-                simulation.fail(working + " messages under way in " + options.concurrentConsumers() + " slots");
-            }
-            long quarter = TimeUnit.MICROSECONDS.toNanos(simulation.leaseMicros / 4);
-            if (delivery.lostLeases() >= 2 && working > 1 && simulation.timers.nanoTime() - lastBegunNanos < quarter) {
-                simulation.fail(delivery + " lost two leases and is begun beside what was begun lately");
-            }
-            lastBegunNanos = simulation.timers.nanoTime();
-            if (delivery.dueMicros() > simulation.serverMicros()) {
-                simulation.fail(delivery + " is early");
-            }
-            Message message = simulation.pending.get(delivery.id());
-            long half = simulation.leaseMicros / 2;
-            if (message != null
-                    && message.leased
-                    && message.claim.equals(delivery.claimId())
-                    && message.leaseEnds - simulation.serverMicros() < half) {
-                simulation.fail(delivery + " is begun with less than half of its lease");
-            }
-            Random random = simulation.random;
-            boolean fails = random.nextInt(20) == 0;
-            long nanos = (long) (random.nextDouble() * slowest * 1_000_000);
-            timers.schedule(nanos, () -> {
-                ended();
-                if (fails) {
-                    delivery.negativeAcknowledge(Duration.ofMillis(random.nextInt(5_000)), new byte[0]);
-                } else {
-                    delivery.acknowledge();
-                }
-            });
-        }
-
-        private void ended() {
-            if (working-- == options.concurrentConsumers()) {
-                roomSince = simulation.timers.nanoTime();
-            }
-        }
-
-        @Override
-        public Submission<Settlement> settle(ClaimedDelivery delivery, char action, long micros, byte[] failure) {
-            Submission<Settlement> submission = new Submission<>();
-            if (!dead) {
-                simulation.timers.schedule(simulation.latency(), () -> {
-                    Settlement settlement = simulation.settle(delivery.id(), delivery.claimId(), action, micros);
-                    timers.schedule(simulation.latency(), () -> submission.succeed(settlement));
-                });
-            }
-            return submission;
-        }
-
-        @Override
-        public Submission<Settlement> extend(ClaimedDelivery delivery, long leaseMicros) {
-            Submission<Settlement> submission = new Submission<>();
-            simulation.timers.schedule(simulation.latency(), () -> {
-                Settlement settlement = simulation.extend(delivery.id(), delivery.claimId(), leaseMicros);
-                timers.schedule(simulation.latency(), () -> submission.succeed(settlement));
-            });
-            return submission;
-        }
-
-        @Override
-        public String name() {
-            return "orders";
-        }
-
-        @Override
-        public Timers timers() {
-            return timers;
-        }
-
-        @Override
-        public LeaseKeeper leases() {
-            return leases;
-        }
-
-        @Override
-        public void close() {}
     }
 }

@@ -6,6 +6,8 @@ import static io.github.redisdelay.queue.FakeClaims.messages;
 import static io.github.redisdelay.queue.FakeClaims.reply;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.redisdelay.queue.ClaimReply.Expected;
+import io.github.redisdelay.queue.ClaimRequest.Afterwards;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -269,7 +271,14 @@ class TransferTaskTest {
         @Test
         void should_not_wait_longer_than_the_safety_interval_for_a_message_that_is_far_away() {
             running(1, 100);
-            claims.answer(new ClaimReply(FakeClaims.TIME, DueTime.MAX_MICROS, -1, List.of(), List.of()));
+            claims.answer(new ClaimReply(
+                    FakeClaims.TIME,
+                    DueTime.MAX_MICROS,
+                    -1,
+                    30_000_000,
+                    ClaimReply.Expected.BY_EVENT,
+                    List.of(),
+                    List.of()));
             assertThat(untilNextClaim()).isBetween(s(27), s(30));
         }
 
@@ -409,15 +418,28 @@ class TransferTaskTest {
             running(1, 100);
             claims.answer(reply(ZERO, null, message("m0")));
             for (int i = 0; i < 100; i++) {
-                timers.advance(ms(20));
+                timers.advance(ms(1));
                 handler.begun.get(i).acknowledge();
                 if (!claims.last().answer().isDone()) {
+                    // 100 were finished in 100 ms, but no more than 5 are begun within 5 ms.
                     assertThat(claims.last().request().messages()).isBetween(1, 6);
                     int wanted = claims.last().request().messages();
                     claims.answer(reply(ZERO, null, messages(0, wanted)));
                 }
             }
             assertThat(claims.count()).as("claims for 100 messages").isLessThan(60);
+        }
+
+        @Test
+        void should_read_nothing_ahead_whose_turn_would_not_come_soon() {
+            running(1, 100);
+            claims.answer(reply(ZERO, null, message("m0")));
+            for (int i = 0; i < 100; i++) {
+                timers.advance(ms(6));
+                handler.begun.get(i).acknowledge();
+                assertThat(claims.last().request().messages()).isEqualTo(1);
+                claims.answer(reply(ZERO, null, message("m" + i)));
+            }
         }
 
         @Test
@@ -528,19 +550,23 @@ class TransferTaskTest {
 
         @Test
         void should_claim_ended_leases_only_into_free_slots() {
-            hangingWithReadAhead();
+            TransferTask task = hangingWithReadAhead();
             int claimed = claims.count();
             for (int i = 0; claims.count() == claimed; i++) {
                 handler.begun.get(i).acknowledge();
             }
             assertThat(claims.last().request().ended()).isZero();
-            // A lease has ended and was not asked for: no claim until a slot is free, then at once.
+            // A lease has ended and was not asked for: no claim until a slot is free. Others are told to come for it.
             claims.answer(reply(s(20), ZERO));
             int before = claims.count();
             timers.advance(ms(500));
             assertThat(claims.count()).isEqualTo(before);
             int begun = 0;
-            while (claims.count() == before) {
+            while (claims.last().request().ended() == 0) {
+                if (!claims.last().answer().isDone()) {
+                    assertThat(task.underWay()).as("slots in use").isEqualTo(1);
+                    claims.answer(reply(s(20), ZERO));
+                }
                 List<Delivery> all = List.copyOf(handler.begun);
                 for (Delivery delivery : all.subList(begun, all.size())) {
                     delivery.acknowledge();
@@ -548,6 +574,8 @@ class TransferTaskTest {
                 begun = all.size();
             }
             assertThat(claims.last().request().ended()).isEqualTo(1);
+            assertThat(task.underWay()).isZero();
+            assertThat(claims.left).isEqualTo(1);
         }
 
         @Test
@@ -745,7 +773,14 @@ class TransferTaskTest {
         @Test
         void should_tell_of_dropped_messages_and_go_on_though_the_listener_throws() {
             running(1, 100);
-            claims.answer(new ClaimReply(FakeClaims.TIME, -1, -1, List.of(message("a")), List.of("lost1", "lost2")));
+            claims.answer(new ClaimReply(
+                    FakeClaims.TIME,
+                    -1,
+                    -1,
+                    30_000_000,
+                    ClaimReply.Expected.BY_EVENT,
+                    List.of(message("a")),
+                    List.of("lost1", "lost2")));
             assertThat(handler.missing).containsExactly("lost1", "lost2");
             assertThat(handler.ids()).containsExactly("a");
         }
@@ -1055,6 +1090,233 @@ class TransferTaskTest {
             assertThat(claims.count()).isEqualTo(1);
             executor.runAll();
             assertThat(handler.ids()).containsExactly("m0", "m1");
+        }
+    }
+
+    @Nested
+    class Fleet {
+
+        private static final long SAFETY_MICROS = 77_000_000;
+
+        private ClaimReply told(Expected expected, Duration due, Duration end, ClaimReply.ClaimedMessage... messages) {
+            ClaimReply reply = reply(due, end, messages);
+            return new ClaimReply(
+                    reply.timeMicros(),
+                    reply.nextDueMicros(),
+                    reply.nextEndMicros(),
+                    SAFETY_MICROS,
+                    expected,
+                    reply.messages(),
+                    List.of());
+        }
+
+        @Test
+        void should_sleep_for_the_safety_interval_that_it_is_told_while_others_come() {
+            running(1, 100);
+            claims.answer(told(Expected.AFTER_SAFETY_INTERVAL, s(1), s(2)));
+            assertThat(untilNextClaim()).isEqualTo(s(77));
+        }
+
+        @Test
+        void should_ask_for_a_safety_interval_of_30_seconds_less_up_to_a_tenth() {
+            running(1, 100);
+            for (int i = 0; i < 50; i++) {
+                assertThat(claims.last().request().safetyMicros()).isBetween(27_000_000L, 30_000_000L);
+                claims.answer(told(Expected.BY_EVENT, s(1), null));
+                untilNextClaim();
+            }
+        }
+
+        @Test
+        void should_come_by_the_next_event_but_not_later_than_the_safety_interval() {
+            running(1, 100);
+            claims.answer(told(Expected.BY_EVENT, s(5), s(3)));
+            assertThat(untilNextClaim()).isEqualTo(s(3));
+            claims.answer(told(Expected.BY_EVENT, s(5), s(300)));
+            assertThat(untilNextClaim()).isEqualTo(s(5));
+            claims.answer(told(Expected.BY_EVENT, s(200), s(300)));
+            assertThat(untilNextClaim()).isEqualTo(s(77));
+        }
+
+        @Test
+        void should_come_ten_milliseconds_after_the_first_as_the_second() {
+            running(1, 100);
+            claims.answer(told(Expected.BY_SECOND, s(5), null));
+            assertThat(untilNextClaim()).isEqualTo(ms(5_010));
+            claims.answer(told(Expected.BY_SECOND, null, s(5)));
+            assertThat(untilNextClaim()).isEqualTo(ms(5_010));
+            claims.answer(told(Expected.BY_SECOND, ms(76_995), null));
+            assertThat(untilNextClaim()).isEqualTo(s(77));
+        }
+
+        @Test
+        void should_come_as_soon_as_it_has_room_when_nobody_counts_on_it() {
+            TransferTask task = running(1, 100);
+            claims.answer(told(Expected.WHEN_IT_HAS_ROOM, s(500), null, message("a")));
+            timers.advance(s(3));
+            assertThat(claims.count()).isEqualTo(1);
+            handler.begun.get(0).acknowledge();
+            assertThat(claims.count()).isEqualTo(2);
+            task.suspend();
+            claims.answer(told(Expected.WHEN_IT_HAS_ROOM, s(500), null));
+            assertThat(claims.left).as("it was not in the room").isZero();
+        }
+
+        @Test
+        void should_come_when_it_is_called_whatever_it_was_told() {
+            TransferTask task = running(1, 100);
+            claims.answer(told(Expected.AFTER_SAFETY_INTERVAL, s(1), null));
+            task.wakeUp(2_000_000);
+            assertThat(untilNextClaim()).isEqualTo(s(2));
+            claims.answer(told(Expected.BY_SECOND, s(10), null));
+            task.wakeUp(10_000_000);
+            assertThat(untilNextClaim()).isEqualTo(s(10));
+        }
+
+        @Test
+        void should_come_when_it_was_called_while_its_claim_was_under_way() {
+            TransferTask task = running(1, 100);
+            task.wakeUp(2_000_000);
+            timers.advance(ms(500));
+            claims.answer(told(Expected.AFTER_SAFETY_INTERVAL, s(1), null));
+            assertThat(untilNextClaim()).isEqualTo(ms(1_500));
+        }
+
+        @Test
+        void should_leave_when_it_is_full_and_cannot_come_as_it_has_promised() {
+            running(1, 100);
+            claims.answer(told(Expected.BY_EVENT, s(1), null, message("a")));
+            timers.advance(ms(1_004));
+            assertThat(claims.left).isZero();
+            timers.advance(ms(1));
+            assertThat(claims.left).isEqualTo(1);
+            timers.advance(s(60));
+            assertThat(claims.left).as("once").isEqualTo(1);
+            assertThat(claims.count()).isEqualTo(1);
+            handler.begun.get(0).acknowledge();
+            assertThat(claims.count()).isEqualTo(2);
+        }
+
+        @Test
+        void should_come_and_not_leave_when_a_slot_is_free_just_in_time() {
+            running(1, 100);
+            claims.answer(told(Expected.BY_EVENT, s(1), null, message("a")));
+            timers.advance(ms(1_004));
+            handler.begun.get(0).acknowledge();
+            assertThat(claims.count()).isEqualTo(2);
+            assertThat(claims.left).isZero();
+        }
+
+        @Test
+        void should_leave_when_it_is_called_while_full() {
+            TransferTask task = running(1, 100);
+            claims.answer(told(Expected.AFTER_SAFETY_INTERVAL, s(1), null, message("a")));
+            timers.advance(s(10));
+            assertThat(claims.left).as("nobody counts on it").isZero();
+            task.wakeUp(2_000_000);
+            timers.advance(ms(2_004));
+            assertThat(claims.left).isZero();
+            timers.advance(ms(1));
+            assertThat(claims.left).isEqualTo(1);
+            task.wakeUp(0);
+            timers.advance(s(10));
+            assertThat(claims.left).as("it is not in the room any more").isEqualTo(1);
+        }
+
+        @Test
+        void should_leave_when_suspended_or_stopped_and_only_once() {
+            TransferTask task = running(1, 100);
+            claims.answer(told(Expected.AFTER_SAFETY_INTERVAL, s(1), null));
+            task.suspend();
+            assertThat(claims.left).isEqualTo(1);
+            task.suspend();
+            task.stop(true);
+            assertThat(claims.left).isEqualTo(1);
+            assertThat(claims.closed).isEqualTo(1);
+        }
+
+        @Test
+        void should_leave_before_its_claims_are_closed_when_stopped() {
+            TransferTask task = running(1, 100);
+            claims.answer(told(Expected.BY_EVENT, s(1), null));
+            claims.onLeave = () -> assertThat(claims.closed).isZero();
+            task.stop(true);
+            assertThat(claims.left).isEqualTo(1);
+        }
+
+        @Test
+        void should_leave_only_after_the_answer_when_stopped_while_a_claim_is_under_way() {
+            TransferTask task = running(1, 100);
+            task.stop(true);
+            assertThat(claims.left).isZero();
+            claims.answer(told(Expected.BY_EVENT, s(1), null));
+            assertThat(claims.left).isEqualTo(1);
+        }
+
+        @Test
+        void should_come_back_when_resumed() {
+            TransferTask task = running(1, 100);
+            claims.answer(told(Expected.AFTER_SAFETY_INTERVAL, s(1), null));
+            task.suspend();
+            task.resume();
+            assertThat(claims.count()).isEqualTo(2);
+            claims.answer(told(Expected.AFTER_SAFETY_INTERVAL, s(1), null));
+            task.suspend();
+            assertThat(claims.left).isEqualTo(2);
+        }
+
+        @Test
+        void should_tell_how_it_goes_on() {
+            running(10, 4);
+            assertThat(claims.last().request().afterwards()).isEqualTo(Afterwards.KEEPS_WAITING);
+            claims.answer(told(Expected.BY_EVENT, ZERO, null, messages(0, 4)));
+            claims.answer(told(Expected.BY_EVENT, ZERO, null, messages(4, 8)));
+            assertThat(claims.last().request().messages()).isEqualTo(2);
+            assertThat(claims.last().request().afterwards()).isEqualTo(Afterwards.WAITS_IF_GIVEN_LESS);
+        }
+
+        @Test
+        void should_tell_that_it_is_quick_while_its_work_is_so_on_average() {
+            running(1, 100);
+            List<Afterwards> told = new ArrayList<>();
+            int[] took = {5, 5, 5, 50, 5, 5, 5, 5, 5, 5, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+            for (int i = 0; i < took.length; i++) {
+                claims.answer(told(Expected.WHEN_IT_HAS_ROOM, null, null, message("m" + i)));
+                timers.advance(ms(took[i]));
+                handler.begun.get(i).acknowledge();
+                told.add(claims.last().request().afterwards());
+            }
+            assertThat(told.subList(0, 3)).containsOnly(Afterwards.QUICK);
+            // The claim after the long one may have been sent while that was under way.
+            assertThat(told.subList(4, 10)).doesNotContain(Afterwards.QUICK);
+            assertThat(told.get(took.length - 1)).isEqualTo(Afterwards.QUICK);
+        }
+
+        @Test
+        void should_read_nothing_ahead_that_is_not_begun_within_five_milliseconds() {
+            for (int millis : new int[] {1, 2, 5, 6, 20}) {
+                claims.sent.clear();
+                handler.begun.clear();
+                TransferTask task = running(2, 100);
+                claims.answer(told(Expected.BY_EVENT, ZERO, null, messages(0, 2)));
+                for (int i = 0; i < 200; i++) {
+                    timers.advance(Duration.ofNanos(ms(millis).toNanos() / 2));
+                    handler.begun.get(i).acknowledge();
+                    if (!claims.last().answer().isDone()) {
+                        int wanted = claims.last().request().messages();
+                        claims.answer(told(Expected.BY_EVENT, ZERO, null, messages(0, wanted)));
+                    }
+                }
+                int most = claims.sent.stream()
+                        .mapToInt(sent -> sent.request().messages())
+                        .max()
+                        .orElseThrow();
+                assertThat(most).as("asked for with work of %d ms", millis).isLessThanOrEqualTo(2 + 2 * (5 / millis));
+                if (millis == 1) {
+                    assertThat(most).isGreaterThan(2);
+                }
+                task.stop(true);
+            }
         }
     }
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.benchmark;
+
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.DelayQueueClient;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.redisson.api.RedissonClient;
+
+/** Makes contenders, each with a queue of its own; those of one subject share a {@link RedissonClient}. */
+final class Contenders implements AutoCloseable {
+
+    private static final AtomicInteger QUEUES = new AtomicInteger();
+
+    private final Environment environment;
+    private final DelayQueueClient look;
+    private final Map<String, RedissonClient> clients = new HashMap<>();
+
+    Contenders(Environment environment) {
+        this.environment = environment;
+        this.look = DelayQueueClient.create(environment.control(), ClientOptions.DEFAULTS);
+    }
+
+    /** A contender on an empty queue. */
+    Contender open(String subject) throws Exception {
+        return open(subject, "bench-" + QUEUES.incrementAndGet());
+    }
+
+    /** A contender on a queue that may hold what another one of this layout has put there. */
+    Contender open(String subject, String queue) throws Exception {
+        RedissonClient redisson = clients.computeIfAbsent(subject, any -> environment.newRedisson());
+        return switch (subject) {
+            case Subject.CAMEL -> new CamelContender(redisson, queue, look.queue(queue));
+            case Subject.QUEUE -> new QueueContender(redisson, queue);
+            case Subject.RDELAYEDQUEUE -> new RDelayedQueueContender(redisson, queue, environment.control());
+            case Subject.FLOOR -> new FloorContender(redisson, queue);
+            default -> throw new IllegalArgumentException("No such subject: " + subject);
+        };
+    }
+
+    @Override
+    public void close() {
+        look.close();
+        clients.values().forEach(RedissonClient::shutdown);
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.benchmark;
+
+import io.github.redisdelay.benchmark.fleet.FleetCost;
+import io.github.redisdelay.benchmark.jmh.HotPaths;
+import io.github.redisdelay.benchmark.lateness.Lateness;
+import io.github.redisdelay.benchmark.memory.Memory;
+import io.github.redisdelay.benchmark.report.Report;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Runs the experiments and writes the report.
+ *
+ * <p>System properties: {@code benchmark.only} names of experiments with commas between, empty for all;
+ * {@code benchmark.quick} {@code true} for a smoke run; {@code benchmark.report} the folder of the report;
+ * {@code redis.server} the binary of the server, empty to search for one.
+ */
+public final class Main {
+
+    private static final List<Experiment> EXPERIMENTS = List.of(
+            new Rates(),
+            new Mixed(),
+            new Scale(),
+            new Recovery(),
+            new Lateness(),
+            new FleetCost(),
+            new Memory(),
+            new HotPaths());
+
+    private Main() {}
+
+    /** Exits with 1 if an experiment failed; a target that is missed is in the report, and no failure. */
+    public static void main(String[] arguments) throws Exception {
+        Path report = Path.of(System.getProperty("benchmark.report", "target/report"));
+        Files.createDirectories(report);
+        List<Experiment> chosen =
+                chosen(System.getProperty("benchmark.only", "").trim());
+        List<String> failed = new ArrayList<>();
+        try (Environment environment = Environment.start(
+                        Boolean.getBoolean("benchmark.quick"),
+                        System.getProperty("redis.server", "").trim(),
+                        report.resolve("redis.log"));
+                Figures figures = Figures.writingTo(report.resolve("raw.csv"))) {
+            System.out.println("Redis " + environment.version() + ", " + environment.binary());
+            for (Experiment experiment : chosen) {
+                if (!run(experiment, environment, figures)) {
+                    failed.add(experiment.name());
+                }
+            }
+            Report.write(report, figures.all(), environment);
+        }
+        if (!failed.isEmpty()) {
+            System.err.println("FAILED: " + String.join(", ", failed));
+        }
+        // Also if a library left a thread that is no daemon.
+        System.exit(failed.isEmpty() ? 0 : 1);
+    }
+
+    private static List<Experiment> chosen(String only) {
+        if (only.isEmpty()) {
+            return EXPERIMENTS;
+        }
+        List<String> names = EXPERIMENTS.stream().map(Experiment::name).toList();
+        List<String> wanted = Arrays.stream(only.split(",")).map(String::trim).toList();
+        if (!names.containsAll(wanted)) {
+            throw new IllegalArgumentException("-Dbenchmark.only is " + only + ": it must be some of " + names);
+        }
+        return EXPERIMENTS.stream()
+                .filter(experiment -> wanted.contains(experiment.name()))
+                .toList();
+    }
+
+    private static boolean run(Experiment experiment, Environment environment, Figures figures) {
+        System.out.println("--- " + experiment.name());
+        long begin = System.nanoTime();
+        try {
+            environment.clear();
+            experiment.run(environment, figures);
+            return true;
+        } catch (Exception e) {
+            System.err.println("Experiment " + experiment.name() + " failed");
+            e.printStackTrace();
+            return false;
+        } finally {
+            System.out.printf("--- %s took %.0f s%n", experiment.name(), (System.nanoTime() - begin) / 1e9);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.benchmark;
+
+import io.github.redisdelay.queue.DueTime;
+import java.nio.ByteBuffer;
+
+/**
+ * A message to schedule.
+ *
+ * @param body its first eight bytes are its number, by which {@link Arrivals} knows it
+ */
+record Message(byte[] body, DueTime due) {
+
+    private static final byte[] BODY = Environment.body();
+
+    /** @param number from 0, or -1 for one that is never delivered */
+    static Message of(long number, DueTime due) {
+        byte[] body = BODY.clone();
+        ByteBuffer.wrap(body).putLong(0, number);
+        return new Message(body, due);
+    }
+
+    /** The number of a message by its body. */
+    static long number(byte[] body) {
+        if (body.length != BODY.length) {
+            throw new IllegalStateException("A body of " + body.length + " bytes arrived, of " + BODY.length + " sent");
+        }
+        return ByteBuffer.wrap(body).getLong(0);
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.benchmark;
+
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.ConsumerOptions;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DelayQueueClient;
+import io.github.redisdelay.queue.DelayQueueConsumer;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.ScheduleRequest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.redisson.api.RedissonClient;
+
+/** The queue layer without Camel. */
+final class QueueContender implements Contender {
+
+    static final ConsumerOptions CONSUMER =
+            new ConsumerOptions(256, 256, Duration.ofSeconds(30), true, Duration.ofHours(1));
+
+    private final DelayQueueClient client;
+    private final DelayQueue queue;
+
+    QueueContender(RedissonClient redisson, String name) {
+        client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS);
+        queue = client.queue(name);
+    }
+
+    @Override
+    public String subject() {
+        return Subject.QUEUE;
+    }
+
+    @Override
+    public void schedule(Message message) throws Exception {
+        queue.schedule(ScheduleRequest.of(message.body(), message.due())).get();
+    }
+
+    @Override
+    public void scheduleBatch(List<byte[]> bodies, DueTime due) throws Exception {
+        List<CompletableFuture<?>> answers = new ArrayList<>(bodies.size());
+        for (byte[] body : bodies) {
+            answers.add(queue.schedule(ScheduleRequest.of(body, due)));
+        }
+        for (CompletableFuture<?> answer : answers) {
+            answer.get();
+        }
+    }
+
+    @Override
+    public void scheduleAll(Source source) throws Exception {
+        InFlight inFlight = new InFlight(UNDER_WAY);
+        for (Message message = source.next(); message != null; message = source.next()) {
+            inFlight.begin();
+            queue.schedule(ScheduleRequest.of(message.body(), message.due()))
+                    .whenComplete((result, error) -> inFlight.end(error));
+        }
+        inFlight.awaitAll();
+    }
+
+    @Override
+    public Consumption consume(Arrivals arrivals) {
+        DelayQueueConsumer consumer = queue.consume(CONSUMER, Runnable::run, delivery -> {
+            arrivals.arrived(delivery.body());
+            delivery.acknowledge();
+        });
+        return () -> consumer.stop(false);
+    }
+
+    @Override
+    public long remaining() {
+        return remaining(queue);
+    }
+
+    static long remaining(DelayQueue queue) {
+        QueueStats stats = queue.stats().join();
+        return stats.delayed() + stats.leased() + stats.dead();
+    }
+
+    @Override
+    public void close() {
+        client.close();
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.benchmark;
+
+import io.github.redisdelay.queue.DueTime;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.redisson.api.RBlockingQueue;
+import org.redisson.api.RDelayedQueue;
+import org.redisson.api.RQueue;
+import org.redisson.api.RScript;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.ByteArrayCodec;
+
+/** {@code RDelayedQueue} of Redisson and one thread that takes from its destination, all with their own settings. */
+@SuppressWarnings("deprecation") // it is what many use nevertheless
+final class RDelayedQueueContender implements Contender {
+
+    /** Wakes a consumer that is to stop. */
+    private static final byte[] LAST = {0};
+
+    private final RedissonClient look;
+    private final RBlockingQueue<byte[]> destination;
+    private final RDelayedQueue<byte[]> queue;
+
+    /** @param look for questions that are no part of what is measured; waits longer for the answer */
+    RDelayedQueueContender(RedissonClient redisson, String name, RedissonClient look) {
+        this.look = look;
+        // Bytes as they are: nothing is measured of how objects are serialised.
+        destination = redisson.getBlockingQueue(name, ByteArrayCodec.INSTANCE);
+        queue = redisson.getDelayedQueue(destination);
+    }
+
+    @Override
+    public String subject() {
+        return Subject.RDELAYEDQUEUE;
+    }
+
+    @Override
+    public void schedule(Message message) {
+        queue.offer(message.body(), delayMicros(message.due()), TimeUnit.MICROSECONDS);
+    }
+
+    @Override
+    public void scheduleBatch(List<byte[]> bodies, DueTime due) throws Exception {
+        // It has nothing for several messages: sent together, and the answers waited for together.
+        List<CompletionStage<Void>> answers = new ArrayList<>(bodies.size());
+        for (byte[] body : bodies) {
+            answers.add(queue.offerAsync(body, delayMicros(due), TimeUnit.MICROSECONDS));
+        }
+        for (CompletionStage<Void> answer : answers) {
+            answer.toCompletableFuture().get();
+        }
+    }
+
+    @Override
+    public void scheduleAll(Source source) throws Exception {
+        InFlight inFlight = new InFlight(UNDER_WAY);
+        for (Message message = source.next(); message != null; message = source.next()) {
+            inFlight.begin();
+            queue.offerAsync(message.body(), delayMicros(message.due()), TimeUnit.MICROSECONDS)
+                    .whenComplete((result, error) -> inFlight.end(error));
+        }
+        inFlight.awaitAll();
+    }
+
+    private static long delayMicros(DueTime due) {
+        return due.relative() ? due.micros() : Math.max(0, due.micros() - System.currentTimeMillis() * 1000);
+    }
+
+    @Override
+    public Consumption consume(Arrivals arrivals) {
+        Taker taker = new Taker(arrivals);
+        taker.start();
+        return taker;
+    }
+
+    private final class Taker extends Thread implements Consumption {
+
+        private final Arrivals arrivals;
+        private volatile boolean stopped;
+        private volatile Throwable failure;
+
+        Taker(Arrivals arrivals) {
+            super("taker");
+            setDaemon(true);
+            this.arrivals = arrivals;
+        }
+
+        @Override
+        public void run() {
+            try {
+                while (!stopped) {
+                    byte[] body = destination.take();
+                    if (!Arrays.equals(body, LAST)) {
+                        arrivals.arrived(body);
+                    }
+                }
+            } catch (Throwable e) {
+                failure = e;
+            }
+        }
+
+        /** Without a timeout or an interrupt, by which it would lose a message that was on its way. */
+        @Override
+        public void close() throws Exception {
+            stopped = true;
+            RQueue<byte[]> same = look.getQueue(destination.getName(), ByteArrayCodec.INSTANCE);
+            same.offer(LAST);
+            join();
+            same.remove(LAST);
+            if (failure != null) {
+                throw new IllegalStateException("The consumer of RDelayedQueue failed", failure);
+            }
+        }
+    }
+
+    /** How many have come to the destination. */
+    int transferred() {
+        return destination.size();
+    }
+
+    /** In one script, as a message can move while one asks. */
+    @Override
+    public long remaining() {
+        return look.getScript(ByteArrayCodec.INSTANCE)
+                .eval(
+                        RScript.Mode.READ_ONLY,
+                        "return redis.call('LLEN', KEYS[1]) + redis.call('LLEN', KEYS[2])",
+                        RScript.ReturnType.LONG,
+                        List.of(destination.getName(), "redisson_delay_queue:{" + destination.getName() + "}"));
+    }
+
+    @Override
+    public void close() {
+        queue.destroy();
+    }
+}

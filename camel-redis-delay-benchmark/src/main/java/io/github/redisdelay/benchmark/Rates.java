@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.benchmark;
+
+import io.github.redisdelay.benchmark.Contender.Consumption;
+import io.github.redisdelay.queue.DueTime;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** How many messages can be scheduled in a second, and how many delivered. */
+final class Rates implements Experiment {
+
+    private static final DueTime FAR = DueTime.after(Duration.ofHours(1));
+    private static final int BATCH = 100;
+
+    /** Over which time random due times are spread: shorter than anyone needs to deliver them. */
+    private static final int SPREAD_MILLIS = 200;
+
+    private static final List<String> SUBJECTS =
+            List.of(Subject.CAMEL, Subject.QUEUE, Subject.RDELAYEDQUEUE, Subject.FLOOR);
+
+    @Override
+    public String name() {
+        return "rates";
+    }
+
+    @Override
+    public void run(Environment environment, Figures figures) throws Exception {
+        try (Contenders contenders = new Contenders(environment)) {
+            int backlog = environment.quick() ? 10_000 : 100_000;
+            // Round 0 is for the compiler of the JVM only.
+            Duration warmUp = Duration.ofMillis(environment.quick() ? 200 : 1500);
+            new Run(environment, contenders, null, 0, warmUp, environment.quick() ? 3_000 : 20_000).all();
+            for (int round = 1; round <= environment.rounds(); round++) {
+                Duration time = Duration.ofMillis(environment.quick() ? 300 : 2000);
+                new Run(environment, contenders, figures, round, time, backlog).all();
+            }
+        }
+    }
+
+    /** @param figures null for a warm-up */
+    private record Run(
+            Environment environment, Contenders contenders, Figures figures, int round, Duration time, int backlog) {
+
+        private interface Measurement {
+            void of(Contender contender, String parameter) throws Exception;
+        }
+
+        void all() throws Exception {
+            each("schedule callers=1", (contender, parameter) -> waiting(contender, parameter, 1, 1));
+            // What 16 callers wait for goes to Redis in two calls; one of the floor's carries half of them.
+            each("schedule callers=16", (contender, parameter) -> {
+                boolean floor = contender.subject().equals(Subject.FLOOR);
+                waiting(contender, parameter, floor ? FloorContender.CALLS : 16, floor ? 8 : 1);
+            });
+            each("schedule async=" + Contender.UNDER_WAY, this::asynchronous);
+            each("schedule batch=" + BATCH, (contender, parameter) -> waiting(contender, parameter, 2, BATCH));
+            each("deliver fifo", this::fifo);
+            for (String subject : order()) {
+                if (round > 1 && subject.equals(Subject.RDELAYEDQUEUE)) {
+                    continue; // minutes each time
+                }
+                HoldOff.attempt(backlog, subject, millis -> {
+                    environment.clear();
+                    try (Contender contender = contenders.open(subject)) {
+                        random(contender, "deliver random", millis);
+                    }
+                    return null;
+                });
+            }
+        }
+
+        private void each(String parameter, Measurement measurement) throws Exception {
+            for (String subject : order()) {
+                environment.clear();
+                try (Contender contender = contenders.open(subject)) {
+                    measurement.of(contender, parameter);
+                }
+            }
+        }
+
+        /** Another one comes first in each round. */
+        private List<String> order() {
+            List<String> order = new ArrayList<>(SUBJECTS);
+            Collections.rotate(order, round);
+            return order;
+        }
+
+        /** Callers that wait for each answer. */
+        private void waiting(Contender contender, String parameter, int callers, int batch) throws Exception {
+            AtomicLong scheduled = new AtomicLong();
+            AtomicReference<Throwable> failure = new AtomicReference<>();
+            List<Thread> threads = new ArrayList<>();
+            Cost cost = Cost.begin(environment);
+            long end = System.nanoTime() + time.toNanos();
+            for (int i = 0; i < callers; i++) {
+                Thread thread = new Thread(() -> {
+                    try {
+                        while (System.nanoTime() < end) {
+                            if (batch == 1) {
+                                contender.schedule(Message.of(scheduled.getAndIncrement(), FAR));
+                            } else {
+                                List<byte[]> bodies = new ArrayList<>(batch);
+                                long first = scheduled.getAndAdd(batch);
+                                for (int j = 0; j < batch; j++) {
+                                    bodies.add(Message.of(first + j, FAR).body());
+                                }
+                                contender.scheduleBatch(bodies, FAR);
+                            }
+                        }
+                    } catch (Throwable e) {
+                        failure.compareAndSet(null, e);
+                    }
+                });
+                thread.start();
+                threads.add(thread);
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            Cost.Taken taken = cost.end();
+            if (failure.get() != null) {
+                throw new IllegalStateException(contender.subject() + ", " + parameter + " failed", failure.get());
+            }
+            checkStored(contender, scheduled.get());
+            add(contender, parameter, scheduled.get(), taken);
+        }
+
+        private void asynchronous(Contender contender, String parameter) throws Exception {
+            long[] scheduled = {0};
+            Cost cost = Cost.begin(environment);
+            long end = System.nanoTime() + time.toNanos();
+            contender.scheduleAll(() -> System.nanoTime() < end ? Message.of(scheduled[0]++, FAR) : null);
+            Cost.Taken taken = cost.end();
+            checkStored(contender, scheduled[0]);
+            add(contender, parameter, scheduled[0], taken);
+        }
+
+        /** All due in the order in which they were scheduled, and before the consumer starts. */
+        private void fifo(Contender contender, String parameter) throws Exception {
+            int[] next = {0};
+            contender.scheduleAll(() -> next[0] < backlog ? Message.of(next[0]++, DueTime.now()) : null);
+            if (contender instanceof RDelayedQueueContender redissons) {
+                // To its advantage: what it does when a message becomes due is over.
+                Waiting.until(
+                        Duration.ofMinutes(2),
+                        "all messages are transferred",
+                        () -> redissons.transferred() == backlog);
+            }
+            checkStored(contender, backlog);
+            Arrivals arrivals = new Arrivals(backlog);
+            Cost cost = Cost.begin(environment);
+            try (Consumption consumption = contender.consume(arrivals)) {
+                if (!arrivals.await(Duration.ofMinutes(2))) {
+                    throw new IllegalStateException(contender.subject() + ": " + arrivals.count() + " of " + backlog
+                            + " messages were delivered within 2 minutes");
+                }
+                awaitEmpty(contender);
+                add(contender, parameter, backlog, cost.end());
+            }
+            arrivals.check();
+        }
+
+        /** From the moment at which the first of many messages with random due times is due. */
+        private void random(Contender contender, String parameter, long holdOffMillis) throws Exception {
+            boolean slow = contender.subject().equals(Subject.RDELAYEDQUEUE);
+            Duration limit = Duration.ofSeconds(environment.quick() ? 30 : 90);
+            Random random = new Random(round);
+            long first = System.currentTimeMillis() + holdOffMillis;
+            int[] next = {0};
+            contender.scheduleAll(() -> next[0] < backlog
+                    ? Message.of(next[0]++, new DueTime(false, (first + random.nextInt(SPREAD_MILLIS)) * 1000))
+                    : null);
+            HoldOff.check(first, contender.subject(), backlog);
+            Arrivals arrivals = new Arrivals(backlog);
+            try (Consumption consumption = contender.consume(arrivals)) {
+                HoldOff.check(first, contender.subject(), backlog);
+                TimeUnit.MILLISECONDS.sleep(Math.max(0, first - System.currentTimeMillis()));
+                Cost cost = Cost.begin(environment);
+                boolean all = arrivals.await(limit);
+                if (!all && !slow) {
+                    throw new IllegalStateException(contender.subject() + ": " + arrivals.count() + " of " + backlog
+                            + " messages were delivered within " + limit);
+                }
+                if (all) {
+                    awaitEmpty(contender);
+                }
+                int delivered = arrivals.count();
+                Cost.Taken taken = cost.end();
+                // What is not empty by the limit would go on faster, as each message costs what the rest of the list is
+                // long:
+                // by this rate all are delivered at the time at which that comes out.
+                double messages = delivered * (2 - (double) delivered / backlog);
+                add(contender, parameter, all ? backlog : messages, taken);
+                if (figures != null) {
+                    figures.add("rates", contender.subject(), parameter, round, "delivered", delivered, "messages");
+                }
+            }
+            arrivals.check();
+        }
+
+        private static void awaitEmpty(Contender contender) throws Exception {
+            Waiting.until(Duration.ofSeconds(20), "the queue is empty", () -> contender.remaining() == 0);
+        }
+
+        private static void checkStored(Contender contender, long scheduled) {
+            long stored = contender.remaining();
+            if (stored != scheduled) {
+                throw new IllegalStateException(
+                        contender.subject() + " confirmed " + scheduled + " messages, and Redis holds " + stored);
+            }
+        }
+
+        private void add(Contender contender, String parameter, double messages, Cost.Taken taken) {
+            if (figures == null) {
+                return;
+            }
+            String subject = contender.subject();
+            figures.add("rates", subject, parameter, round, "rate", messages / taken.seconds(), "messages/s");
+            figures.add(
+                    "rates",
+                    subject,
+                    parameter,
+                    round,
+                    "redis cpu",
+                    taken.redisSeconds() * 1e6 / messages,
+                    "us/message");
+            figures.add(
+                    "rates", subject, parameter, round, "jvm cpu", taken.jvmSeconds() * 1e6 / messages, "us/message");
+        }
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.benchmark;
+
+/** The names of what is compared, as they stand in {@code raw.csv}. */
+public final class Subject {
+
+    /** A route on each side. */
+    public static final String CAMEL = "camel";
+
+    /** The queue layer without Camel. */
+    public static final String QUEUE = "queue";
+
+    /** {@code RDelayedQueue} of Redisson. */
+    public static final String RDELAYEDQUEUE = "rdelayedqueue";
+
+    /** Bare scripts: the least that Redis can be asked to do for the layout. */
+    public static final String FLOOR = "floor";
+
+    private Subject() {}
+}

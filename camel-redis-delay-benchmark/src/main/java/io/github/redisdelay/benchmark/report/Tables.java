@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.benchmark.report;
+
+import io.github.redisdelay.benchmark.Subject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Writes figures as tables of Markdown: a row for each parameter and metric, a column for each subject. */
+final class Tables {
+
+    /** What the subjects are called in the report. */
+    static final Map<String, String> SUBJECTS = Map.of(
+            Subject.CAMEL, "through Camel",
+            Subject.QUEUE, "queue layer",
+            Subject.RDELAYEDQUEUE, "RDelayedQueue",
+            Subject.FLOOR, "floor");
+
+    private Tables() {}
+
+    static String subject(String name) {
+        return SUBJECTS.getOrDefault(name, name);
+    }
+
+    /** The figures of one experiment: one table. */
+    static String of(String experiment, Results all) {
+        Results results = all.only(experiment);
+        List<String> subjects = results.subjects();
+        List<String> head = new ArrayList<>(List.of("", "", "unit"));
+        subjects.forEach(subject -> head.add(subject(subject)));
+        StringBuilder table = new StringBuilder();
+        table.append(row(head))
+                .append("|---|---|---|")
+                .append("---:|".repeat(subjects.size()))
+                .append('\n');
+        for (String parameter : results.parameters()) {
+            String shown = parameter;
+            for (String metric : results.metrics()) {
+                List<Optional<Spread>> spreads = subjects.stream()
+                        .map(subject -> results.find(experiment, subject, parameter, metric))
+                        .toList();
+                if (spreads.stream().allMatch(Optional::isEmpty)) {
+                    continue;
+                }
+                List<String> cells = new ArrayList<>(List.of(shown, metric, results.unit(metric)));
+                spreads.forEach(spread -> cells.add(spread.map(Numbers::text).orElse("")));
+                table.append(row(cells));
+                shown = "";
+            }
+        }
+        return table.toString();
+    }
+
+    static String row(List<String> cells) {
+        return "| " + String.join(" | ", cells.stream().map(Tables::escape).toList()) + " |\n";
+    }
+
+    private static String escape(String cell) {
+        return cell.replace("|", "\\|");
+    }
+}

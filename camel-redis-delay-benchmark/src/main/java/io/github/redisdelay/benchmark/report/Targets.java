@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.benchmark.report;
+
+import static io.github.redisdelay.benchmark.Subject.CAMEL;
+import static io.github.redisdelay.benchmark.Subject.FLOOR;
+import static io.github.redisdelay.benchmark.Subject.QUEUE;
+import static io.github.redisdelay.benchmark.Subject.RDELAYEDQUEUE;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalDouble;
+
+/** The project's targets, each with what this run measured. Ratios are ratios of medians. */
+final class Targets {
+
+    private static final String OFFER = "schedule callers=16";
+    private static final String ASYNC = "schedule async=2000";
+    private static final String BATCH = "schedule batch=100";
+    private static final String FIFO = "deliver fifo";
+    private static final String RANDOM = "deliver random";
+
+    private final Results results;
+    private final List<Target> targets = new ArrayList<>();
+
+    private Targets(Results results) {
+        this.results = results;
+    }
+
+    static List<Target> of(Results results) {
+        Targets targets = new Targets(results);
+        targets.rates();
+        targets.scale();
+        targets.lateness();
+        targets.fleet();
+        targets.memory();
+        return targets.targets;
+    }
+
+    private void rates() {
+        against(
+                4,
+                "scheduling, 16 waiting callers: through Camel ÷ `RDelayedQueue.offer`",
+                CAMEL,
+                OFFER,
+                RDELAYEDQUEUE,
+                OFFER);
+        against(
+                12,
+                "scheduling, asynchronous: through Camel ÷ `offer` of 16 waiting callers",
+                CAMEL,
+                ASYNC,
+                RDELAYEDQUEUE,
+                OFFER);
+        against(
+                12,
+                "scheduling, batches of 100: through Camel ÷ `offer` of 16 waiting callers",
+                CAMEL,
+                BATCH,
+                RDELAYEDQUEUE,
+                OFFER);
+        against(
+                1,
+                "scheduling, one waiting caller: through Camel ÷ `offer`",
+                CAMEL,
+                "schedule callers=1",
+                RDELAYEDQUEUE,
+                "schedule callers=1");
+        against(5, "delivery of a FIFO backlog: through Camel ÷ RDelayedQueue", CAMEL, FIFO, RDELAYEDQUEUE, FIFO);
+        against(
+                20,
+                "delivery at random due times: through Camel ÷ RDelayedQueue",
+                CAMEL,
+                RANDOM,
+                RDELAYEDQUEUE,
+                RANDOM);
+        share(80, "scheduling in batches: queue layer, of the floor", QUEUE, BATCH);
+        share(55, "delivery: queue layer, of the floor", QUEUE, FIFO);
+        share(50, "scheduling in batches: through Camel, of the floor", CAMEL, BATCH);
+        share(40, "delivery: through Camel, of the floor", CAMEL, FIFO);
+    }
+
+    private void against(
+            double limit, String text, String subject, String parameter, String other, String otherParameter) {
+        targets.add(Target.atLeast(
+                limit,
+                "×",
+                text,
+                ratio(median("rates", subject, parameter, "rate"), median("rates", other, otherParameter, "rate"), 1)));
+    }
+
+    private void share(double percent, String text, String subject, String parameter) {
+        targets.add(Target.atLeast(
+                percent,
+                "%",
+                text,
+                ratio(median("rates", subject, parameter, "rate"), median("rates", FLOOR, parameter, "rate"), 100)));
+    }
+
+    private void scale() {
+        for (String subject : List.of(CAMEL, QUEUE)) {
+            for (String what : List.of("schedule", "delivery")) {
+                targets.add(Target.atLeast(
+                        80,
+                        "%",
+                        (what.equals("schedule") ? "scheduling" : "delivery")
+                                + " with 5 000 000 pending, of the rate with 10 000: " + Tables.subject(subject),
+                        ratio(
+                                median("scale", subject, "pending=5000000", what + " rate"),
+                                median("scale", subject, "pending=10000", what + " rate"),
+                                100)));
+            }
+        }
+    }
+
+    private void lateness() {
+        for (int rate : List.of(50, 1_000)) {
+            String at = "lateness at " + Numbers.grouped(rate) + "/s through Camel: ";
+            targets.add(Target.atMost(1, "ms", at + "p50", median("lateness", CAMEL, "rate=" + rate, "p50")));
+            targets.add(Target.atMost(5, "ms", at + "p99", median("lateness", CAMEL, "rate=" + rate, "p99")));
+        }
+    }
+
+    private void fleet() {
+        for (int consumers : List.of(1, 50)) {
+            targets.add(Target.atMost(
+                    1,
+                    "",
+                    "idle, consumers of one queue: " + consumers + "; Redis commands of each in 10 s",
+                    median("fleet", CAMEL, "consumers=" + consumers + " idle", "idle commands of each consumer")));
+        }
+        for (int rate : List.of(1, 100, 2_000)) {
+            String at = " at " + Numbers.grouped(rate) + "/s";
+            String fifty = "consumers=50 rate=" + rate;
+            targets.add(Target.atMost(
+                    3,
+                    "×",
+                    "claims for each message" + at + ": 50 consumers ÷ 1 consumer",
+                    ratio(
+                            median("fleet", CAMEL, fifty, "claims"),
+                            median("fleet", CAMEL, "consumers=1 rate=" + rate, "claims"),
+                            1)));
+            targets.add(Target.atMost(
+                    5, "ms", "p99 lateness" + at + ", 50 consumers", median("fleet", CAMEL, fifty, "p99")));
+            targets.add(Target.atMost(
+                    5,
+                    "ms",
+                    "p99 lateness" + at + ", 25 of 50 consumers killed",
+                    median("fleet", CAMEL, fifty + " killed=25", "p99")));
+        }
+    }
+
+    private void memory() {
+        targets.add(Target.atMost(
+                450,
+                "bytes",
+                "Redis memory of a pending 200-byte text",
+                median("memory", CAMEL, "body=200", "Redis memory")));
+    }
+
+    private OptionalDouble median(String experiment, String subject, String parameter, String metric) {
+        return results.find(experiment, subject, parameter, metric)
+                .map(spread -> OptionalDouble.of(spread.median()))
+                .orElse(OptionalDouble.empty());
+    }
+
+    private static OptionalDouble ratio(OptionalDouble value, OptionalDouble of, double factor) {
+        return value.isEmpty() || of.isEmpty() || of.getAsDouble() == 0
+                ? OptionalDouble.empty()
+                : OptionalDouble.of(factor * value.getAsDouble() / of.getAsDouble());
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+
+/** A lane whose Redis answers at once: what group commit itself costs for each message. */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+public class GroupCommitBenchmark {
+
+    private static final int TOGETHER = 256;
+    private static final int ARGUMENTS_BEFORE_REQUESTS = 4;
+    private static final int ARGUMENTS_OF_REQUEST = 5;
+    private static final byte[] NOTHING = {};
+
+    private final byte[] id = "0123456789abcdef".getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+    private final byte[] body = new byte[202];
+    private final byte[] due = Lane.ascii(3_600_000_000L);
+    private ScheduledTimers timers;
+    private Lane lane;
+
+    /** The call that is not answered yet, and the one before it that waits for its answer. */
+    private CompletableFuture<Object> held;
+
+    private boolean holding;
+
+    @Setup
+    public void open() {
+        timers = new ScheduledTimers();
+        lane = new Lane(
+                "jmh",
+                new byte[18],
+                QueueKeys.of("redis-delay", "jmh"),
+                script -> new Object[] {NOTHING, NOTHING},
+                (script, keys, arguments, attempt) -> answer(arguments),
+                new AtomicLong()::incrementAndGet,
+                timers,
+                new Random(1),
+                false);
+    }
+
+    @TearDown
+    public void close() {
+        lane.close(new DelayQueueException("the end"));
+        timers.close();
+    }
+
+    /** A request that meets nobody: one call. */
+    @Benchmark
+    public Object alone() {
+        return submit();
+    }
+
+    /** 256 requests in two calls: all but the first wait until that one is answered. */
+    @Benchmark
+    @OperationsPerInvocation(TOGETHER)
+    public Object together() {
+        holding = true;
+        Object last = null;
+        for (int i = 0; i < TOGETHER; i++) {
+            last = submit();
+        }
+        holding = false;
+        held.complete(reply(1));
+        return last;
+    }
+
+    private Submission<Object> submit() {
+        Submission<Object> submission = new Submission<>();
+        lane.submit(new Request<>(
+                LuaScript.SCHEDULE,
+                "0123456789abcdef",
+                new Object[] {id, NOTHING, due, NOTHING, body},
+                id.length + body.length + 40,
+                timers.nanoTime() + 5_000_000_000L,
+                (time, outcome, value) -> Boolean.TRUE,
+                submission));
+        return submission;
+    }
+
+    private CompletableFuture<Object> answer(Object[] arguments) {
+        if (holding) {
+            held = new CompletableFuture<>();
+            return held;
+        }
+        return CompletableFuture.completedFuture(
+                reply((arguments.length - ARGUMENTS_BEFORE_REQUESTS) / ARGUMENTS_OF_REQUEST));
+    }
+
+    private static byte[] reply(int requests) {
+        ByteBuffer reply = ByteBuffer.allocate(8 + 9 * requests).order(ByteOrder.LITTLE_ENDIAN);
+        reply.putDouble(1.7e15);
+        for (int i = 0; i < requests; i++) {
+            reply.put((byte) 1).putDouble(1.7e15);
+        }
+        return reply.array();
+    }
+}

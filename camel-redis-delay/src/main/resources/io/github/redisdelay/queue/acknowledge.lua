@@ -1,0 +1,75 @@
+-- Acknowledges deliveries whose ids need not be remembered: what settle.lua does for 'a', for less. Nearly all deliveries
+-- end here.
+--
+-- KEYS  1 messages  2 leased  3 state  4 calls  5 config
+-- ARGV  1 lane  2 sequence
+--       then two for each delivery, at most 256: id, claim id (16 bytes)
+-- Reply bytes: struct 'd' time of the call, then for each delivery 'Bd' outcome and 0
+--         1 done  2 stale: the message is gone  3 stale: it waits, or another delivery holds it
+-- Cost  O(log N) for each delivery
+--
+-- Acts only on a message that is leased under this very claim id.
+
+--@include call.lua
+--@include record.lua
+
+local messages, leased, state, calls, config = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local lane = ARGV[1]
+local sequence = integer(ARGV[2], 1, MAX_EXACT, 'sequence')
+local count = (#ARGV - 2) / 2
+if count < 1 or count > 256 or count % 1 ~= 0 then
+  error('REDISDELAY argument: number of deliveries')
+end
+
+local now = server_time()
+local stored, first = repeated(calls, lane, sequence, now)
+if stored then
+  return stored
+end
+check_format(redis.call('HGET', config, 'format'))
+redis.call('HLEN', messages)
+
+local ids, claims = {}, {}
+for i = 1, count do
+  local id, claim = ARGV[2 * i + 1], ARGV[2 * i + 2]
+  if #id == 0 or #claim ~= 16 or claim == NO_CLAIM then
+    error('REDISDELAY argument: delivery ' .. i)
+  end
+  ids[i], claims[i] = id, claim
+end
+local held = which_are_held(leased, state, ids, claims)
+local finished, outcomes, done = {}, {}, {}
+local n = 0
+for i = 1, count do
+  local id = ids[i]
+  if held[i] and not done[id] then
+    done[id] = true
+    n = n + 1
+    finished[n] = id
+  else
+    outcomes[i] = (done[id] or redis.call('HEXISTS', messages, id) == 0) and 2 or 3
+  end
+end
+
+-- Needs no memory: after it, nothing is refused when memory is full.
+if first or n == 0 then
+  redis.call('ZREM', leased, '')
+  rehearse(calls, leased, first)
+end
+if n > 0 then
+  redis.call('ZREM', leased, unpack(finished))
+  redis.call('HDEL', messages, unpack(finished))
+  redis.call('HDEL', state, unpack(finished))
+end
+local reply
+if n == count then
+  reply = struct.pack('<d', now) .. string.rep(struct.pack('<Bd', 1, 0), count)
+else
+  local answers = { now }
+  for i = 1, count do
+    answers[2 * i], answers[2 * i + 1] = outcomes[i] or 1, 0
+  end
+  reply = struct.pack('<d' .. string.rep('Bd', count), unpack(answers))
+end
+remember(calls, lane, sequence, now, reply, first)
+return reply

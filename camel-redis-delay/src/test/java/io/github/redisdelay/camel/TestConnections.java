@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import org.redisson.api.RedissonClient;
+
+/** For tests outside of this package: Redisson clients with the component's own settings. */
+public final class TestConnections {
+
+    private TestConnections() {}
+
+    /**
+     * A client as the component makes it where it is given no more than an address. The caller shuts it down.
+     *
+     * @param address {@code redis://host:port}
+     */
+    public static RedissonClient open(String address) {
+        try {
+            return RedisConnection.open(null, new ConnectionSettings(null, null, address, null, null, 0))
+                    .redisson();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.redisdelay.faults.History.Event;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A {@link FaultProcess} as the test that started it sees it. */
+final class FaultChild implements AutoCloseable {
+
+    /** What a JVM ends with that was killed, or that has halted itself as if it were. */
+    static final int KILLED = 137;
+
+    private final String name;
+    private final Path file;
+    private final Process process;
+
+    private FaultChild(String name, Path file, Process process) {
+        this.name = name;
+        this.file = file;
+        this.process = process;
+    }
+
+    /**
+     * Starts one; its history is judged with the others.
+     *
+     * @param directory where it writes
+     * @param name of its own in the experiment
+     * @param death null if it does not die by itself
+     */
+    static FaultChild start(
+            Experiment experiment, Path directory, boolean producer, String name, FaultProcess.Death death)
+            throws IOException {
+        Path file = directory.resolve(name + ".history");
+        Process process = new ProcessBuilder(FaultProcess.command(
+                        producer ? "producer" : "consumer",
+                        experiment.server.address(),
+                        file.toString(),
+                        name,
+                        Long.toString(experiment.random.nextLong()),
+                        death == null ? "-" : death.name()))
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        FaultChild child = new FaultChild(name, file, process);
+        experiment.addHistory(child::events);
+        return child;
+    }
+
+    private List<Event> events() {
+        return Files.exists(file) ? History.read(file) : List.of();
+    }
+
+    /** Waits until it has done something. */
+    FaultChild awaitWork() {
+        await().atMost(Duration.ofSeconds(60))
+                .pollInterval(Duration.ofMillis(20))
+                .until(() -> {
+                    assertThat(process.isAlive()).as(name + " is alive").isTrue();
+                    return events().size() > 20;
+                });
+        return this;
+    }
+
+    /** Kills it with SIGKILL. */
+    void kill(History history) throws InterruptedException {
+        history.killed(name, "SIGKILL");
+        process.destroyForcibly();
+        assertThat(ended()).isEqualTo(KILLED);
+    }
+
+    /** Lets it end in an orderly way. */
+    void end() throws InterruptedException, IOException {
+        process.getOutputStream().close();
+        assertThat(ended()).as("exit value of " + name).isZero();
+    }
+
+    /** Waits for its end, and answers its exit value. */
+    int ended() throws InterruptedException {
+        assertThat(process.waitFor(60, TimeUnit.SECONDS))
+                .as(name + " has ended")
+                .isTrue();
+        return process.exitValue();
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.faults;
+
+import io.github.redisdelay.camel.TestConnections;
+import io.github.redisdelay.queue.DelayQueueClient;
+import io.github.redisdelay.queue.TestClients;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.redisson.api.RedissonClient;
+
+/**
+ * A producer or a consumer in a JVM of its own, for tests that kill it. Its history is a file. It ends in an orderly way when
+ * its standard input ends, as it does when the test's JVM dies.
+ *
+ * <p>Arguments: {@code producer} or {@code consumer}; the address of Redis; the file; its name in the history; a seed; and
+ * the {@linkplain Death step} at which it ends itself as a crash would, or {@code -}.
+ */
+final class FaultProcess {
+
+    private static final int PER_SECOND = 200;
+    private static final int CONCURRENT_CONSUMERS = 20;
+    /** How often the step is passed before: so that there is a load when it dies. */
+    private static final int PASSES = 20;
+
+    /** The steps at which a process can die. */
+    enum Death {
+        BEFORE_SCHEDULING("SCHEDULE", TestClients.Moment.BEFORE),
+        SCHEDULE_SENT("SCHEDULE", TestClients.Moment.SENT),
+        SCHEDULED_IN_A_GROUP("SCHEDULE", TestClients.Moment.EXECUTED),
+        BEFORE_THE_CLAIM("CLAIM", TestClients.Moment.BEFORE),
+        CLAIM_SENT("CLAIM", TestClients.Moment.SENT),
+        AFTER_THE_CLAIM("CLAIM", TestClients.Moment.EXECUTED),
+        AS_THE_WORK_BEGINS(LoadConsumer.Step.BEGUN),
+        IN_THE_MIDDLE_OF_WORK(LoadConsumer.Step.WORKING),
+        BEFORE_THE_ACKNOWLEDGEMENT(LoadConsumer.Step.WORKED),
+        AS_IT_IS_ACKNOWLEDGED(LoadConsumer.Step.ACKNOWLEDGING),
+        ACKNOWLEDGEMENT_SENT("SETTLE", TestClients.Moment.SENT),
+        ACKNOWLEDGED_IN_A_GROUP("SETTLE", TestClients.Moment.EXECUTED),
+        AS_A_LEASE_IS_EXTENDED("EXTEND", TestClients.Moment.SENT);
+
+        private final String script;
+        private final TestClients.Moment moment;
+        private final LoadConsumer.Step step;
+
+        Death(String script, TestClients.Moment moment) {
+            this.script = script;
+            this.moment = moment;
+            this.step = null;
+        }
+
+        Death(LoadConsumer.Step step) {
+            this.script = null;
+            this.moment = null;
+            this.step = step;
+        }
+
+        /** Whether it is a producer that dies. */
+        boolean ofProducer() {
+            return "SCHEDULE".equals(script);
+        }
+
+        /** Whether it takes a call that carries the requests of several callers. */
+        private boolean inGroup() {
+            return name().endsWith("IN_A_GROUP");
+        }
+
+        /** How often the step is passed before: groups and extensions are rare. */
+        private int passes() {
+            if (this == AS_A_LEASE_IS_EXTENDED) {
+                return 0;
+            }
+            return inGroup() ? 2 : PASSES;
+        }
+    }
+
+    private final String name;
+    private final History history;
+    private final Death death;
+    private final AtomicInteger passed = new AtomicInteger();
+
+    private FaultProcess(String name, History history, Death death) {
+        this.name = name;
+        this.history = history;
+        this.death = death;
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        String name = arguments[3];
+        long seed = Long.parseLong(arguments[4]);
+        Death death = arguments[5].equals("-") ? null : Death.valueOf(arguments[5]);
+        History history = History.appendingTo(Path.of(arguments[2]), name);
+        FaultProcess process = new FaultProcess(name, history, death);
+        RedissonClient redisson = TestConnections.open(arguments[1]);
+        DelayQueueClient client = TestClients.listening(redisson, Experiment.OPTIONS, process::called);
+        AutoCloseable load;
+        if (arguments[0].equals("producer")) {
+            load = new LoadProducer(client.queue(Experiment.QUEUE), history, name, PER_SECOND, seed);
+        } else {
+            LoadConsumer consumer = new LoadConsumer(history, Experiment.LEASE, seed, process::worked);
+            consumer.consume(client.queue(Experiment.QUEUE), CONCURRENT_CONSUMERS);
+            load = consumer;
+        }
+        while (System.in.read() >= 0) {
+            // Nothing is to be read, only its end.
+        }
+        if (load instanceof LoadProducer) {
+            load.close(); // first: it must not ask a client that is closed
+        }
+        client.close();
+        load.close();
+        redisson.shutdown();
+    }
+
+    private void called(String script, boolean group, TestClients.Moment moment) {
+        // Deliveries are finished by either of two.
+        String what = script.equals("ACKNOWLEDGE") ? "SETTLE" : script;
+        if (death != null && what.equals(death.script) && moment == death.moment && (group || !death.inGroup())) {
+            pass();
+        }
+    }
+
+    private void worked(LoadConsumer.Step step) {
+        if (death != null && step == death.step) {
+            pass();
+        }
+    }
+
+    private void pass() {
+        if (passed.incrementAndGet() > death.passes()) {
+            history.killed(name, death.name());
+            Runtime.getRuntime().halt(137);
+        }
+    }
+
+    /** The command that starts it with the class path of this JVM. */
+    static List<String> command(String... arguments) {
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        List<String> command = new ArrayList<>(List.of(
+                java,
+                "-Xmx128m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                classPath,
+                FaultProcess.class.getName()));
+        command.addAll(List.of(arguments));
+        return command;
+    }
+}

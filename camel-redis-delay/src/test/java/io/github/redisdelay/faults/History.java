@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.faults;
+
+import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.Settlement;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
+
+/**
+ * What one client did and what it saw, each thing written down before it is done or as soon as it is seen. Thread-safe.
+ *
+ * <p>All histories of an experiment use one clock, that of the machine: never the one of a client that may be skewed. In a
+ * file each event is one line, handed to the operating system at once, so that a JVM that is killed leaves everything.
+ */
+final class History implements AutoCloseable {
+
+    /** The clock of all histories: microseconds since the epoch. */
+    static final LongSupplier MACHINE_CLOCK = () -> ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
+
+    private static final int FIELDS = 10;
+
+    /** What happened. */
+    enum What {
+        /** A schedule call is about to be made; {@code due} is the earliest due time that it can have by this clock. */
+        SCHEDULING,
+        /** Redis confirmed a schedule call; {@code due} by its clock, the outcome in the detail. */
+        SCHEDULED,
+        /** A schedule call failed and took no effect. */
+        REFUSED,
+        /** A schedule call failed and may have taken effect, or may still do so. */
+        UNKNOWN,
+        /** A cancel call is about to be made. */
+        CANCELLING,
+        /** Redis confirmed a cancel call; the state before in the detail. */
+        CANCELLED,
+        /** A handler was given a message: with claim id, attempt, the times of due and claim by the server's clock, the reason. */
+        DELIVERED,
+        /** A message came with another body than it was scheduled with. */
+        GARBLED,
+        /** A delivery is about to be finished: how is in the detail; {@code due} is the earliest next delivery of a return. */
+        SETTLING,
+        /** Redis answered to that; the {@link Settlement} in the detail. */
+        SETTLED,
+        /** The client whose name is the id dies now, at any rate not earlier. */
+        KILLED,
+        /** A fault that the detail names begins. */
+        FAULT_BEGINS,
+        /** The fault that the detail names is over. */
+        FAULT_ENDS
+    }
+
+    /**
+     * One event; what does not apply is empty or 0.
+     *
+     * @param micros when, by the clock of all histories
+     * @param source the client that wrote it
+     * @param id the message, or whom it is about
+     * @param claim the claim id of a delivery
+     * @param due a due time in microseconds, see {@link What}
+     * @param claimed when a message was claimed, in microseconds by the server's clock
+     */
+    record Event(
+            long micros,
+            String source,
+            What what,
+            String id,
+            String claim,
+            long due,
+            long claimed,
+            int attempt,
+            String reason,
+            String detail) {
+
+        private String line() {
+            String text = String.join(
+                    "\t",
+                    Long.toString(micros),
+                    source,
+                    what.name(),
+                    id,
+                    claim,
+                    Long.toString(due),
+                    Long.toString(claimed),
+                    Integer.toString(attempt),
+                    reason,
+                    detail.replaceAll("[\\t\\r\\n]", " "));
+            return text + "\n";
+        }
+
+        private static Event of(String line) {
+            String[] fields = line.split("\t", -1);
+            if (fields.length != FIELDS) {
+                throw new IllegalArgumentException("no event of a history: " + line);
+            }
+            return new Event(
+                    Long.parseLong(fields[0]),
+                    fields[1],
+                    What.valueOf(fields[2]),
+                    fields[3],
+                    fields[4],
+                    Long.parseLong(fields[5]),
+                    Long.parseLong(fields[6]),
+                    Integer.parseInt(fields[7]),
+                    fields[8],
+                    fields[9]);
+        }
+
+        @Override
+        public String toString() {
+            return line().stripTrailing().replace('\t', ' ');
+        }
+    }
+
+    private final String source;
+    private final LongSupplier clock;
+
+    // Both guarded by this.
+    private final List<Event> events = new ArrayList<>();
+    private final FileOutputStream file;
+
+    /**
+     * A history in memory.
+     *
+     * @param source the client's name, without white space
+     * @param clock microseconds since the epoch
+     */
+    History(String source, LongSupplier clock) {
+        this(source, clock, null);
+    }
+
+    private History(String source, LongSupplier clock, FileOutputStream file) {
+        this.source = source;
+        this.clock = clock;
+        this.file = file;
+    }
+
+    /** A history by the machine's clock that is appended to a file, and not kept in memory. */
+    static History appendingTo(Path path, String source) {
+        try {
+            return new History(source, MACHINE_CLOCK, new FileOutputStream(path.toFile(), true));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Reads a file. A last line that its writer did not live to finish is left out. */
+    static List<Event> read(Path path) {
+        String text;
+        try {
+            text = Files.readString(path);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        List<Event> all = new ArrayList<>();
+        int from = 0;
+        int end;
+        while ((end = text.indexOf('\n', from)) >= 0) {
+            all.add(Event.of(text.substring(from, end)));
+            from = end + 1;
+        }
+        return all;
+    }
+
+    /** What was recorded so far, if it is kept in memory. */
+    synchronized List<Event> events() {
+        return List.copyOf(events);
+    }
+
+    /** The time by the clock of all histories. */
+    long now() {
+        return clock.getAsLong();
+    }
+
+    void scheduling(String id, long delayMicros) {
+        long now = now();
+        add(event(now, What.SCHEDULING, id, "", now + delayMicros, ""));
+    }
+
+    void scheduled(String id, ScheduleResult result) {
+        add(event(
+                now(),
+                What.SCHEDULED,
+                id,
+                "",
+                result.dueMicros(),
+                result.outcome().name()));
+    }
+
+    void refused(String id, String why) {
+        add(event(now(), What.REFUSED, id, "", 0, why));
+    }
+
+    void unknown(String id, String why) {
+        add(event(now(), What.UNKNOWN, id, "", 0, why));
+    }
+
+    void cancelling(String id) {
+        add(event(now(), What.CANCELLING, id, "", 0, ""));
+    }
+
+    void cancelled(String id, MessageState previous) {
+        add(event(now(), What.CANCELLED, id, "", 0, previous.name()));
+    }
+
+    void delivered(Delivery delivery) {
+        add(new Event(
+                now(),
+                source,
+                What.DELIVERED,
+                delivery.id(),
+                delivery.claimId().toString(),
+                delivery.dueMicros(),
+                delivery.claimedMicros(),
+                delivery.attempt(),
+                delivery.redeliveryReason().name(),
+                ""));
+    }
+
+    void garbled(Delivery delivery) {
+        add(event(now(), What.GARBLED, delivery.id(), delivery.claimId().toString(), 0, ""));
+    }
+
+    /** @param delayMicros after which it may be delivered again, for a return */
+    void settling(Delivery delivery, HistoryChecker.Finish how, long delayMicros) {
+        long now = now();
+        add(event(now, What.SETTLING, delivery.id(), delivery.claimId().toString(), now + delayMicros, how.name()));
+    }
+
+    void settled(Delivery delivery, Settlement settlement) {
+        add(event(now(), What.SETTLED, delivery.id(), delivery.claimId().toString(), 0, settlement.name()));
+    }
+
+    /** To be called before the client can have died. */
+    void killed(String client, String how) {
+        add(event(now(), What.KILLED, client, "", 0, how));
+    }
+
+    void faultBegins(String name) {
+        add(event(now(), What.FAULT_BEGINS, "", "", 0, name));
+    }
+
+    void faultEnds(String name) {
+        add(event(now(), What.FAULT_ENDS, "", "", 0, name));
+    }
+
+    private Event event(long now, What what, String id, String claim, long due, String detail) {
+        return new Event(now, source, what, id, claim, due, 0, 0, "", detail);
+    }
+
+    private synchronized void add(Event event) {
+        if (file == null) {
+            events.add(event);
+            return;
+        }
+        try {
+            // One write of the whole line: what is killed meanwhile leaves it whole, or not at all, or as the last one.
+            file.write(event.line().getBytes(StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        if (file != null) {
+            try {
+                file.close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+}

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.faults;
+
+import io.github.redisdelay.faults.History.Event;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.RedeliveryReason;
+import io.github.redisdelay.queue.ScheduleOutcome;
+import io.github.redisdelay.queue.Settlement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * Judges what the clients of an experiment have recorded, after it has ended and the queue has been drained. What it asks:
+ *
+ * <ul>
+ *   <li>each message whose schedule was confirmed was finished by a delivery, or cancelled;
+ *   <li>nothing came before its due time, by the clock of the histories and by the server's;
+ *   <li>nothing came twice without a cause that the history names: it was returned; its consumer was killed, or a fault held
+ *       its consumer up, and its lease was over; the answer to its schedule was lost, so that it was scheduled again;
+ *   <li>no attempt is missing without such a cause;
+ *   <li>no finish of a delivery took effect after another one had begun, or after a confirmed cancel;
+ *   <li>nothing came that nobody scheduled, or with another body;
+ *   <li>Redis is empty of leftovers.
+ * </ul>
+ */
+final class HistoryChecker {
+
+    /** How a handler finishes a delivery. */
+    enum Finish {
+        ACKNOWLEDGE,
+        RETURN,
+        RELEASE,
+        BURY,
+        DISCARD;
+
+        /** Whether the message is out of the queue then. */
+        boolean isEnd() {
+            return this != RETURN && this != RELEASE;
+        }
+    }
+
+    /** What can be wrong. */
+    enum Rule {
+        LOST,
+        EARLY,
+        TWICE,
+        ATTEMPTS,
+        FENCING,
+        CANCELLED,
+        FROM_NOWHERE,
+        GARBLED,
+        LEFTOVER
+    }
+
+    /** Something wrong: the rule, the message, and what happened to it. */
+    record Problem(Rule rule, String id, String text) {}
+
+    /**
+     * The judgement.
+     *
+     * @param confirmed messages whose schedule was confirmed
+     * @param uncertain messages whose schedule was neither confirmed nor refused
+     * @param causes why messages came more than once: cause, and how often
+     */
+    record Report(List<Problem> problems, int confirmed, int uncertain, int deliveries, Map<String, Integer> causes) {
+
+        /** Fails with what is wrong, unless nothing is. */
+        void assertClean() {
+            if (!problems.isEmpty()) {
+                throw new AssertionError(problems.size() + " problems in the history, "
+                        + problems.stream()
+                                .collect(Collectors.groupingBy(Problem::rule, TreeMap::new, Collectors.counting()))
+                        + ":\n"
+                        + problems.stream()
+                                .limit(10)
+                                .map(problem -> problem.rule + " " + problem.text)
+                                .collect(Collectors.joining("\n")));
+            }
+        }
+
+        /** How many messages were lost. */
+        long lost() {
+            return problems.stream()
+                    .filter(problem -> problem.rule == Rule.LOST)
+                    .count();
+        }
+
+        /** How often messages came again although nobody had asked for it. */
+        int duplicates() {
+            return causes.entrySet().stream()
+                    .filter(cause -> !cause.getKey().equals(RETURNED))
+                    .mapToInt(Map.Entry::getValue)
+                    .sum();
+        }
+    }
+
+    private static final String KILLED = "its consumer was killed";
+    private static final String RETURNED = "returned";
+    private static final String AMBIGUOUS = "scheduled again after an ambiguous answer";
+
+    private final long leaseMicros;
+    private final List<Problem> problems = new ArrayList<>();
+    private final Map<String, Integer> causes = new TreeMap<>();
+    private final Map<String, Long> deaths = new HashMap<>();
+    private final List<Fault> faults = new ArrayList<>();
+
+    private record Fault(String name, long begin, long end) {}
+
+    private HistoryChecker(Duration lease) {
+        this.leaseMicros = lease.toNanos() / 1000;
+    }
+
+    /**
+     * Judges.
+     *
+     * @param events of all clients, in any order
+     * @param lease the visibility timeout of all consumers
+     * @param leftovers the keys that Redis still holds and that should not be there, see {@link #isLeftover}
+     */
+    static Report check(Collection<Event> events, Duration lease, Collection<String> leftovers) {
+        return new HistoryChecker(lease).check(events, leftovers);
+    }
+
+    /** Whether a key of a queue has no business to be there when the queue is empty: it is about messages. */
+    static boolean isLeftover(String key) {
+        return !key.matches(".*:(calls|config|consumers|waiting|seen)");
+    }
+
+    private Report check(Collection<Event> events, Collection<String> leftovers) {
+        List<Event> ordered = new ArrayList<>(events);
+        ordered.sort(Comparator.comparingLong(Event::micros));
+        Map<String, Message> messages = new LinkedHashMap<>();
+        Map<String, Long> begun = new HashMap<>();
+        for (Event event : ordered) {
+            switch (event.what()) {
+                case KILLED -> deaths.putIfAbsent(event.id(), event.micros());
+                case FAULT_BEGINS -> begun.putIfAbsent(event.detail(), event.micros());
+                case FAULT_ENDS -> {
+                    Long begin = Objects.requireNonNull(begun.remove(event.detail()), "a fault that did not begin");
+                    faults.add(new Fault(event.detail(), begin, event.micros()));
+                }
+                default ->
+                    messages.computeIfAbsent(event.id(), id -> new Message()).add(event);
+            }
+        }
+        begun.forEach((name, begin) -> faults.add(new Fault(name, begin, Long.MAX_VALUE)));
+        messages.forEach(this::check);
+        leftovers.stream()
+                .sorted()
+                .forEach(key -> problems.add(new Problem(Rule.LEFTOVER, key, "Redis still holds " + key)));
+        return new Report(
+                List.copyOf(problems),
+                (int) messages.values().stream().filter(Message::isConfirmed).count(),
+                (int) messages.values().stream().filter(Message::isUncertain).count(),
+                messages.values().stream().mapToInt(m -> m.deliveries.size()).sum(),
+                Map.copyOf(causes));
+    }
+
+    private void check(String id, Message message) {
+        message.deliveries.sort(Comparator.comparingLong(Event::claimed).thenComparingInt(Event::attempt));
+        checkNotLost(id, message);
+        checkOrigin(id, message);
+        checkNotEarly(id, message);
+        checkRepeats(id, message);
+        checkCancel(id, message);
+    }
+
+    private void checkNotLost(String id, Message message) {
+        if (!message.isConfirmed() || message.mayBeCancelled()) {
+            return;
+        }
+        if (message.deliveries.isEmpty()) {
+            problem(Rule.LOST, id, message, "was confirmed, and never delivered");
+        } else if (message.deliveries.stream().filter(message::mayHaveEnded).count() < message.copies()) {
+            problem(Rule.LOST, id, message, "was delivered, and no delivery of it was finished");
+        }
+    }
+
+    private void checkOrigin(String id, Message message) {
+        if (!message.garbled.isEmpty()) {
+            problem(Rule.GARBLED, id, message, "came with another body");
+        }
+        if (!message.deliveries.isEmpty() && !message.isConfirmed() && !message.isUncertain()) {
+            problem(Rule.FROM_NOWHERE, id, message, "was delivered, and nothing can have stored it");
+        }
+    }
+
+    private void checkNotEarly(String id, Message message) {
+        long due = message.schedulings.stream().mapToLong(Event::due).min().orElse(0);
+        for (Event delivery : message.deliveries) {
+            long early = due - Math.min(delivery.micros(), delivery.claimed());
+            if (early > 0) {
+                problem(Rule.EARLY, id, message, "came " + early + " µs before it was due");
+            }
+            if (delivery.claimed() < delivery.due()) {
+                problem(Rule.EARLY, id, message, "was claimed before it was due by the server's clock");
+            }
+        }
+        for (int i = 1; i < message.deliveries.size(); i++) {
+            Event settling = message.settling(message.deliveries.get(i - 1));
+            Event next = message.deliveries.get(i);
+            if (settling != null
+                    && settling.detail().equals(Finish.RETURN.name())
+                    && message.isDone(settling)
+                    && next.claimed() < settling.due()) {
+                problem(Rule.EARLY, id, message, "came again before the delay of its return was over");
+            }
+        }
+    }
+
+    private void checkRepeats(String id, Message message) {
+        Set<String> claims = new HashSet<>();
+        for (int i = 0; i < message.deliveries.size(); i++) {
+            Event delivery = message.deliveries.get(i);
+            if (!claims.add(delivery.claim())) {
+                problem(Rule.TWICE, id, message, "was handed out twice by one claim");
+                continue;
+            }
+            Event before = i == 0 ? null : message.deliveries.get(i - 1);
+            boolean anew = before == null || message.mayBeScheduledAnew(delivery);
+            if (before != null) {
+                checkRepeat(id, message, before, delivery);
+            }
+            int missing = delivery.attempt() - 1 - (anew ? 0 : before.attempt());
+            boolean released = before != null && message.isFinish(before, Finish.RELEASE);
+            long since = before == null ? message.firstMicros() : before.claimed();
+            if (missing > 0 && disturbance(since, delivery.claimed()) == null) {
+                problem(Rule.ATTEMPTS, id, message, missing + " attempts are missing before a delivery");
+            } else if (missing < (released ? -1 : 0)) {
+                problem(Rule.ATTEMPTS, id, message, "came again, and its attempt was not counted");
+            }
+        }
+    }
+
+    /** Two deliveries, one after the other by the server's clock. */
+    private void checkRepeat(String id, Message message, Event before, Event delivery) {
+        Event settling = message.settling(before);
+        boolean done = settling != null && message.isDone(settling);
+        if (done && settling.micros() > delivery.claimed()) {
+            problem(Rule.FENCING, id, message, "was finished by a delivery that had lost its lease to another one");
+            return;
+        }
+        String cause = cause(message, before, delivery, settling, done);
+        if (cause == null) {
+            String what = done ? "came again although it had been finished" : "came again without a cause";
+            problem(Rule.TWICE, id, message, what);
+        } else {
+            causes.merge(cause, 1, Integer::sum);
+        }
+    }
+
+    /** Why the second delivery followed the first, as far as the history tells; null if it does not. */
+    private String cause(Message message, Event before, Event delivery, Event settling, boolean done) {
+        boolean ended = settling != null && Finish.valueOf(settling.detail()).isEnd();
+        if (ended && message.mayBeScheduledAnew(delivery) && message.mayHaveEnded(before)) {
+            return AMBIGUOUS;
+        }
+        if (done && ended) {
+            return null;
+        }
+        String disturbance = disturbance(before.claimed(), delivery.claimed());
+        if (settling != null && !ended && !message.isStale(settling)) {
+            boolean again = !delivery.reason().equals(RedeliveryReason.LEASE_ENDED.name());
+            if (done || again) {
+                // A claim in between, whose messages nobody was given, needs a cause of its own.
+                return again || disturbance != null ? RETURNED : null;
+            }
+        }
+        if (delivery.claimed() - before.claimed() < leaseMicros) {
+            return null;
+        }
+        Long death = deaths.get(before.source());
+        if (death != null && death <= delivery.claimed()) {
+            return KILLED;
+        }
+        return fault(before.claimed(), delivery.claimed());
+    }
+
+    /** What happened in between that can have cost some claim its messages, or null. */
+    private String disturbance(long from, long to) {
+        return deaths.values().stream().anyMatch(death -> death >= from && death <= to) ? KILLED : fault(from, to);
+    }
+
+    /** The fault that was there in between, or so shortly before that leases could not be extended; or null. */
+    private String fault(long from, long to) {
+        return faults.stream()
+                .filter(fault -> fault.begin <= to && fault.end >= from - leaseMicros)
+                .map(fault -> "its lease ended in: " + fault.name)
+                .findFirst()
+                .orElse(null);
+    }
+
+    private void checkCancel(String id, Message message) {
+        if (message.isRepeated()) {
+            return; // another copy of the schedule may have come after the cancel
+        }
+        for (Event cancelled : message.cancelled) {
+            if (cancelled.detail().equals(MessageState.NONE.name())) {
+                continue;
+            }
+            for (Event delivery : message.deliveries) {
+                Event settling = message.settling(delivery);
+                if (delivery.claimed() > cancelled.micros()) {
+                    problem(Rule.CANCELLED, id, message, "was delivered after it had been cancelled");
+                } else if (settling != null && message.isDone(settling) && settling.micros() > cancelled.micros()) {
+                    problem(Rule.FENCING, id, message, "was finished after it had been cancelled");
+                }
+            }
+        }
+    }
+
+    private void problem(Rule rule, String id, Message message, String text) {
+        problems.add(new Problem(
+                rule,
+                id,
+                "'" + id + "' " + text + ":"
+                        + message.events.stream().map(event -> "\n    " + event).collect(Collectors.joining())));
+    }
+
+    /** What happened to one message. */
+    private static final class Message {
+        final List<Event> events = new ArrayList<>();
+        final List<Event> schedulings = new ArrayList<>();
+        final List<Event> stored = new ArrayList<>();
+        final List<Event> unknown = new ArrayList<>();
+        final List<Event> refused = new ArrayList<>();
+        final List<Event> cancellings = new ArrayList<>();
+        final List<Event> cancelled = new ArrayList<>();
+        final List<Event> deliveries = new ArrayList<>();
+        final List<Event> garbled = new ArrayList<>();
+        /** By claim id. */
+        final Map<String, Event> settlings = new HashMap<>();
+
+        final Map<String, Event> settled = new HashMap<>();
+
+        void add(Event event) {
+            events.add(event);
+            switch (event.what()) {
+                case SCHEDULING -> schedulings.add(event);
+                case SCHEDULED -> stored.add(event);
+                case UNKNOWN -> unknown.add(event);
+                case REFUSED -> refused.add(event);
+                case CANCELLING -> cancellings.add(event);
+                case CANCELLED -> cancelled.add(event);
+                case DELIVERED -> deliveries.add(event);
+                case GARBLED -> garbled.add(event);
+                case SETTLING -> settlings.put(event.claim(), event);
+                case SETTLED -> settled.put(event.claim(), event);
+                default -> throw new IllegalArgumentException("not about a message: " + event);
+            }
+        }
+
+        long firstMicros() {
+            return events.get(0).micros();
+        }
+
+        /** It was stored: by a call that was confirmed, or found there by one. */
+        boolean isConfirmed() {
+            return stored.stream()
+                    .anyMatch(event -> event.detail().equals(ScheduleOutcome.SCHEDULED.name())
+                            || event.detail().equals(ScheduleOutcome.IGNORED.name()));
+        }
+
+        /** How often it was stored at least: a repeated schedule stores it again if it was finished meanwhile. */
+        long copies() {
+            return Math.max(
+                    1,
+                    stored.stream()
+                            .filter(event -> event.detail().equals(ScheduleOutcome.SCHEDULED.name()))
+                            .count());
+        }
+
+        /** It may have been stored: a call has no answer, for instance because its producer was killed. */
+        boolean isUncertain() {
+            return !isConfirmed() && schedulings.size() > refused.size();
+        }
+
+        /** Whether a call was made again because the answer to an earlier one was lost. */
+        boolean isRepeated() {
+            return schedulings.size() > 1;
+        }
+
+        /** Whether a delivery may be the first one of a second copy. */
+        boolean mayBeScheduledAnew(Event delivery) {
+            return isRepeated()
+                    && !unknown.isEmpty()
+                    && delivery.attempt() == 1
+                    && delivery.reason().equals(RedeliveryReason.NONE.name());
+        }
+
+        /** Whether a cancel was confirmed to have found it, or has no answer. */
+        boolean mayBeCancelled() {
+            return cancellings.size() > cancelled.size()
+                    || cancelled.stream().anyMatch(event -> !event.detail().equals(MessageState.NONE.name()));
+        }
+
+        /** How a delivery was to be finished, or null. */
+        Event settling(Event delivery) {
+            return settlings.get(delivery.claim());
+        }
+
+        boolean isFinish(Event delivery, Finish finish) {
+            Event settling = settling(delivery);
+            return settling != null && settling.detail().equals(finish.name());
+        }
+
+        boolean isDone(Event settling) {
+            Event answer = settled.get(settling.claim());
+            return answer != null && answer.detail().equals(Settlement.DONE.name());
+        }
+
+        boolean isStale(Event settling) {
+            return settled.get(settling.claim()) != null && !isDone(settling);
+        }
+
+        /** Whether a delivery ended its message, or may have: its answer is missing. */
+        boolean mayHaveEnded(Event delivery) {
+            Event settling = settling(delivery);
+            return settling != null && Finish.valueOf(settling.detail()).isEnd() && !isStale(settling);
+        }
+    }
+}

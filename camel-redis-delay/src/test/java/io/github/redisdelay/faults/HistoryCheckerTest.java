@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.redisdelay.faults.History.Event;
+import io.github.redisdelay.faults.History.What;
+import io.github.redisdelay.faults.HistoryChecker.Problem;
+import io.github.redisdelay.faults.HistoryChecker.Report;
+import io.github.redisdelay.faults.HistoryChecker.Rule;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A good history passes, and each way in which one can be broken is caught. Times are microseconds, the lease is 100. */
+class HistoryCheckerTest {
+
+    private static final Duration LEASE = Duration.ofNanos(100_000);
+
+    private final List<Event> events = new ArrayList<>();
+    private final List<String> leftovers = new ArrayList<>();
+
+    private void event(long micros, String source, What what, String claim, long due, String detail) {
+        events.add(new Event(micros, source, what, "m", claim, due, 0, 0, "", detail));
+    }
+
+    private void scheduling(long at, long due) {
+        event(at, "producer", What.SCHEDULING, "", due, "");
+    }
+
+    private void scheduled(long at, String outcome) {
+        event(at, "producer", What.SCHEDULED, "", 0, outcome);
+    }
+
+    /** A message that is scheduled at 10 and due at 50. */
+    private void confirmed() {
+        scheduling(10, 50);
+        scheduled(12, "SCHEDULED");
+    }
+
+    private void delivered(long claimed, String source, String claim, int attempt, String reason) {
+        events.add(new Event(claimed + 1, source, What.DELIVERED, "m", claim, 50, claimed, attempt, reason, ""));
+    }
+
+    private void settling(long at, String source, String claim, String how) {
+        event(at, source, What.SETTLING, claim, at + 20, how);
+    }
+
+    private void settled(long at, String source, String claim, String settlement) {
+        event(at, source, What.SETTLED, claim, 0, settlement);
+    }
+
+    private void acknowledged(long at, String source, String claim) {
+        settling(at, source, claim, "ACKNOWLEDGE");
+        settled(at + 2, source, claim, "DONE");
+    }
+
+    private void killed(long at, String source) {
+        events.add(new Event(at, "test", What.KILLED, source, "", 0, 0, 0, "", "SIGKILL"));
+    }
+
+    private void fault(long begin, long end) {
+        events.add(new Event(begin, "test", What.FAULT_BEGINS, "", "", 0, 0, 0, "", "cut"));
+        events.add(new Event(end, "test", What.FAULT_ENDS, "", "", 0, 0, 0, "", "cut"));
+    }
+
+    private void cancelled(long at, String previous) {
+        event(at - 2, "producer", What.CANCELLING, "", 0, "");
+        event(at, "producer", What.CANCELLED, "", 0, previous);
+    }
+
+    private Report check() {
+        return HistoryChecker.check(events, LEASE, leftovers);
+    }
+
+    private void assertClean() {
+        assertThat(check().problems()).isEmpty();
+    }
+
+    private void assertCaught(Rule rule, String text) {
+        List<Problem> problems = check().problems();
+        assertThat(problems).extracting(Problem::rule).as(problems::toString).containsExactly(rule);
+        assertThat(problems.get(0).text()).contains(text);
+        assertThatThrownBy(() -> check().assertClean()).hasMessageContaining(text);
+    }
+
+    // ---- good ones
+
+    @Test
+    void should_pass_a_message_that_was_delivered_once() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        acknowledged(70, "c1", "a");
+        assertClean();
+        assertThat(check().confirmed()).isEqualTo(1);
+        assertThat(check().deliveries()).isEqualTo(1);
+        assertThat(check().causes()).isEmpty();
+    }
+
+    @Test
+    void should_pass_a_message_that_was_returned() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        settling(62, "c1", "a", "RETURN");
+        settled(64, "c1", "a", "DONE");
+        delivered(85, "c2", "b", 2, "FAILED");
+        acknowledged(90, "c2", "b");
+        assertClean();
+        assertThat(check().causes()).containsOnlyKeys("returned");
+        assertThat(check().duplicates()).isZero();
+    }
+
+    @Test
+    void should_pass_a_message_whose_consumer_was_killed_before_its_acknowledgement() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        settling(65, "c1", "a", "ACKNOWLEDGE");
+        killed(66, "c1");
+        delivered(160, "c2", "b", 2, "LEASE_ENDED");
+        acknowledged(170, "c2", "b");
+        assertClean();
+        assertThat(check().causes()).containsOnlyKeys("its consumer was killed");
+        assertThat(check().duplicates()).isEqualTo(1);
+    }
+
+    @Test
+    void should_pass_a_message_that_a_killed_consumer_may_have_finished() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        settling(65, "c1", "a", "ACKNOWLEDGE");
+        killed(66, "c1");
+        assertClean();
+    }
+
+    @Test
+    void should_pass_a_message_whose_lease_ended_in_a_fault() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        fault(70, 200);
+        delivered(161, "c2", "b", 2, "LEASE_ENDED");
+        acknowledged(170, "c2", "b");
+        settling(210, "c1", "a", "ACKNOWLEDGE");
+        settled(212, "c1", "a", "STALE_GONE");
+        assertClean();
+        assertThat(check().causes()).containsOnlyKeys("its lease ended in: cut");
+    }
+
+    @Test
+    void should_pass_an_attempt_that_a_killed_consumer_took() {
+        confirmed();
+        killed(60, "c1");
+        delivered(160, "c2", "b", 2, "LEASE_ENDED");
+        acknowledged(170, "c2", "b");
+        assertClean();
+    }
+
+    @Test
+    void should_pass_a_second_copy_after_an_ambiguous_answer() {
+        scheduling(10, 50);
+        event(20, "producer", What.UNKNOWN, "", 0, "no answer");
+        delivered(60, "c1", "a", 1, "NONE");
+        acknowledged(62, "c1", "a");
+        scheduling(70, 71);
+        scheduled(72, "SCHEDULED");
+        delivered(73, "c1", "b", 1, "NONE");
+        acknowledged(75, "c1", "b");
+        assertClean();
+        assertThat(check().causes()).containsOnlyKeys("scheduled again after an ambiguous answer");
+    }
+
+    @Test
+    void should_pass_what_was_cancelled_and_what_is_uncertain() {
+        confirmed();
+        cancelled(30, "DELAYED");
+        assertClean();
+        events.clear();
+        scheduling(10, 50);
+        assertClean();
+        assertThat(check().uncertain()).isEqualTo(1);
+        event(12, "producer", What.REFUSED, "", 0, "no room");
+        assertClean();
+        assertThat(check().uncertain()).isZero();
+    }
+
+    // ---- broken ones
+
+    @Test
+    void should_catch_a_confirmed_message_that_never_came() {
+        confirmed();
+        assertCaught(Rule.LOST, "never delivered");
+    }
+
+    @Test
+    void should_catch_a_message_that_was_found_there_and_never_came() {
+        scheduling(10, 50);
+        event(11, "producer", What.UNKNOWN, "", 0, "no answer");
+        scheduling(20, 60);
+        scheduled(22, "IGNORED");
+        assertCaught(Rule.LOST, "never delivered");
+    }
+
+    @Test
+    void should_catch_a_message_that_a_cancel_did_not_find() {
+        confirmed();
+        cancelled(30, "NONE");
+        assertCaught(Rule.LOST, "never delivered");
+    }
+
+    @Test
+    void should_catch_a_message_that_was_lost_with_its_consumer() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        killed(65, "c1");
+        assertCaught(Rule.LOST, "no delivery of it was finished");
+    }
+
+    @Test
+    void should_catch_a_message_whose_only_acknowledgement_came_too_late() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        settling(65, "c1", "a", "ACKNOWLEDGE");
+        settled(66, "c1", "a", "STALE_HELD");
+        assertCaught(Rule.LOST, "no delivery of it was finished");
+    }
+
+    @Test
+    void should_catch_a_second_copy_that_never_came() {
+        scheduling(10, 50);
+        event(20, "producer", What.UNKNOWN, "", 0, "no answer");
+        scheduled(21, "SCHEDULED");
+        delivered(60, "c1", "a", 1, "NONE");
+        acknowledged(62, "c1", "a");
+        scheduling(70, 71);
+        scheduled(72, "SCHEDULED");
+        assertCaught(Rule.LOST, "no delivery of it was finished");
+    }
+
+    @Test
+    void should_catch_an_early_delivery() {
+        confirmed();
+        events.add(new Event(49, "c1", What.DELIVERED, "m", "a", 40, 48, 1, "NONE", ""));
+        acknowledged(60, "c1", "a");
+        assertCaught(Rule.EARLY, "2 µs before it was due");
+    }
+
+    @Test
+    void should_catch_a_claim_before_the_due_time_of_the_server() {
+        confirmed();
+        events.add(new Event(61, "c1", What.DELIVERED, "m", "a", 65, 60, 1, "NONE", ""));
+        acknowledged(70, "c1", "a");
+        assertCaught(Rule.EARLY, "by the server's clock");
+    }
+
+    @Test
+    void should_catch_a_return_that_came_too_soon() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        settling(62, "c1", "a", "RETURN");
+        settled(64, "c1", "a", "DONE");
+        delivered(81, "c2", "b", 2, "FAILED");
+        acknowledged(90, "c2", "b");
+        assertCaught(Rule.EARLY, "the delay of its return");
+    }
+
+    @Test
+    void should_catch_a_delivery_after_its_acknowledgement() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        acknowledged(70, "c1", "a");
+        killed(80, "c1");
+        delivered(200, "c2", "b", 2, "LEASE_ENDED");
+        acknowledged(210, "c2", "b");
+        assertCaught(Rule.TWICE, "although it had been finished");
+    }
+
+    @Test
+    void should_catch_a_second_delivery_within_the_lease() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        killed(70, "c1");
+        delivered(159, "c2", "b", 2, "LEASE_ENDED");
+        acknowledged(170, "c2", "b");
+        assertCaught(Rule.TWICE, "without a cause");
+    }
+
+    @Test
+    void should_catch_a_lease_that_ended_though_nothing_happened_to_its_consumer() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        killed(61, "c3");
+        fault(300, 400);
+        delivered(161, "c2", "b", 2, "LEASE_ENDED");
+        acknowledged(170, "c2", "b");
+        assertCaught(Rule.TWICE, "without a cause");
+    }
+
+    @Test
+    void should_catch_a_death_that_came_after_the_second_delivery() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        delivered(161, "c2", "b", 2, "LEASE_ENDED");
+        acknowledged(162, "c2", "b");
+        killed(170, "c1");
+        assertCaught(Rule.TWICE, "without a cause");
+    }
+
+    @Test
+    void should_catch_one_claim_that_was_handed_out_twice() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        delivered(60, "c1", "a", 1, "NONE");
+        acknowledged(70, "c1", "a");
+        assertCaught(Rule.TWICE, "twice by one claim");
+    }
+
+    @Test
+    void should_catch_a_second_copy_without_an_ambiguous_answer() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        acknowledged(62, "c1", "a");
+        delivered(73, "c1", "b", 1, "NONE");
+        acknowledged(75, "c1", "b");
+        assertThat(check().problems()).extracting(Problem::rule).containsExactly(Rule.TWICE, Rule.ATTEMPTS);
+    }
+
+    @Test
+    void should_catch_an_attempt_that_nobody_made() {
+        confirmed();
+        delivered(60, "c1", "a", 2, "LEASE_ENDED");
+        acknowledged(62, "c1", "a");
+        assertCaught(Rule.ATTEMPTS, "1 attempts are missing");
+    }
+
+    @Test
+    void should_catch_an_attempt_that_was_not_counted() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        killed(65, "c1");
+        delivered(160, "c2", "b", 1, "LEASE_ENDED");
+        acknowledged(170, "c2", "b");
+        assertCaught(Rule.ATTEMPTS, "was not counted");
+    }
+
+    @Test
+    void should_catch_an_acknowledgement_of_a_lost_lease_that_took_effect() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        fault(70, 200);
+        delivered(161, "c2", "b", 2, "LEASE_ENDED");
+        acknowledged(210, "c1", "a");
+        settling(220, "c2", "b", "ACKNOWLEDGE");
+        settled(221, "c2", "b", "STALE_GONE");
+        assertCaught(Rule.FENCING, "had lost its lease");
+    }
+
+    @Test
+    void should_catch_a_return_of_a_lost_lease_that_took_effect() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        fault(70, 200);
+        delivered(261, "c2", "b", 2, "LEASE_ENDED");
+        settling(265, "c1", "a", "RETURN");
+        settled(266, "c1", "a", "DONE");
+        acknowledged(270, "c2", "b");
+        assertThat(check().problems()).extracting(Problem::rule).contains(Rule.FENCING);
+    }
+
+    @Test
+    void should_catch_a_delivery_after_a_cancel() {
+        confirmed();
+        cancelled(30, "DELAYED");
+        delivered(60, "c1", "a", 1, "NONE");
+        settling(65, "c1", "a", "ACKNOWLEDGE");
+        settled(66, "c1", "a", "STALE_GONE");
+        assertCaught(Rule.CANCELLED, "after it had been cancelled");
+    }
+
+    @Test
+    void should_catch_an_acknowledgement_after_a_cancel() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        cancelled(65, "LEASED");
+        acknowledged(70, "c1", "a");
+        assertCaught(Rule.FENCING, "finished after it had been cancelled");
+    }
+
+    @Test
+    void should_catch_what_nobody_scheduled() {
+        delivered(60, "c1", "a", 1, "NONE");
+        acknowledged(70, "c1", "a");
+        assertCaught(Rule.FROM_NOWHERE, "nothing can have stored it");
+    }
+
+    @Test
+    void should_catch_what_had_been_refused() {
+        scheduling(10, 50);
+        event(12, "producer", What.REFUSED, "", 0, "no room");
+        delivered(60, "c1", "a", 1, "NONE");
+        acknowledged(70, "c1", "a");
+        assertCaught(Rule.FROM_NOWHERE, "nothing can have stored it");
+    }
+
+    @Test
+    void should_catch_another_body() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        event(61, "c1", What.GARBLED, "a", 0, "");
+        acknowledged(70, "c1", "a");
+        assertCaught(Rule.GARBLED, "another body");
+    }
+
+    @Test
+    void should_catch_leftovers() {
+        leftovers.add("redis-delay:{q}:state");
+        assertCaught(Rule.LEFTOVER, "redis-delay:{q}:state");
+        assertThat(List.of("messages", "delayed", "delayed:3", "leased", "state", "dead:messages"))
+                .allMatch(part -> HistoryChecker.isLeftover("redis-delay:{q}:" + part));
+        assertThat(List.of("calls", "config", "consumers", "waiting", "seen", "dead:calls"))
+                .noneMatch(part -> HistoryChecker.isLeftover("redis-delay:{q}:" + part));
+    }
+
+    // ---- files
+
+    @Test
+    void should_read_from_a_file_what_was_written_and_leave_out_a_torn_last_line(@TempDir Path directory)
+            throws Exception {
+        Path file = directory.resolve("p1.history");
+        try (History history = History.appendingTo(file, "p1")) {
+            history.scheduling("m", 1000);
+            history.unknown("m", "no\tanswer\nat all");
+        }
+        try (History more = History.appendingTo(file, "p1")) {
+            more.killed("c1", "SIGKILL");
+        }
+        Files.writeString(file, "12345\tp1\tSCHED", StandardOpenOption.APPEND);
+        List<Event> read = History.read(file);
+        assertThat(read).extracting(Event::what).containsExactly(What.SCHEDULING, What.UNKNOWN, What.KILLED);
+        assertThat(read.get(0).due() - read.get(0).micros()).isEqualTo(1000);
+        assertThat(read.get(1).detail()).isEqualTo("no answer at all");
+        assertThat(read.get(2).id()).isEqualTo("c1");
+        assertThat(read).extracting(Event::source).containsOnly("p1");
+    }
+
+    @Test
+    void should_keep_the_same_in_memory_as_in_a_file(@TempDir Path directory) {
+        long[] now = {100};
+        History memory = new History("p1", () -> now[0]);
+        memory.scheduling("m", 5);
+        now[0] = 110;
+        memory.faultBegins("cut");
+        assertThat(memory.events())
+                .containsExactly(
+                        new Event(100, "p1", What.SCHEDULING, "m", "", 105, 0, 0, "", ""),
+                        new Event(110, "p1", What.FAULT_BEGINS, "", "", 0, 0, 0, "", "cut"));
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.faults;
+
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.DuplicatePolicy;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.RequestTimeoutException;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.Submission;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Random;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Schedules messages at a steady rate, some at once and most with a delay of up to a second, and cancels some. Where it gets no
+ * answer it schedules half of the messages again under the same id, as a careful application does. Records all of it.
+ */
+final class LoadProducer implements AutoCloseable {
+
+    private static final long TICK_MILLIS = 10;
+    private static final int RETRY_MILLIS = 200;
+    private static final int MAX_DELAY_MILLIS = 1000;
+
+    private final DelayQueue queue;
+    private final History history;
+    private final String name;
+    private final int perTick;
+    /** Used by the timer's thread only. */
+    private final Random random;
+    /** Used by the timer's thread only. */
+    private int number;
+
+    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(task -> {
+        Thread thread = new Thread(task, "load-producer");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    /**
+     * @param name what its ids begin with: no other producer has it
+     * @param perSecond how many messages, a multiple of 100
+     */
+    LoadProducer(DelayQueue queue, History history, String name, int perSecond, long seed) {
+        this.queue = queue;
+        this.history = history;
+        this.name = name;
+        this.perTick = (int) (perSecond * TICK_MILLIS / 1000);
+        this.random = new Random(seed);
+        timer.scheduleAtFixedRate(this::tick, 0, TICK_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /** The body of a message; the consumer compares. */
+    static byte[] body(String id) {
+        return ("body of " + id).getBytes(StandardCharsets.UTF_8);
+    }
+
+    private void tick() {
+        for (int i = 0; i < perTick; i++) {
+            int delay = random.nextInt(4) == 0 ? 0 : random.nextInt(MAX_DELAY_MILLIS);
+            schedule(name + "-" + number++, Duration.ofMillis(delay));
+        }
+    }
+
+    private void schedule(String id, Duration delay) {
+        boolean again = random.nextBoolean();
+        boolean cancel = random.nextInt(20) == 0;
+        int cancelMillis = random.nextInt(MAX_DELAY_MILLIS);
+        history.scheduling(id, delay.toNanos() / 1000);
+        Submission<ScheduleResult> sent =
+                queue.schedule(new ScheduleRequest(id, DueTime.after(delay), body(id), DuplicatePolicy.IGNORE, null));
+        sent.whenComplete((result, error) -> {
+            if (error == null) {
+                history.scheduled(id, result);
+                if (cancel) {
+                    later(cancelMillis, () -> cancel(id));
+                }
+            } else if (error instanceof RequestTimeoutException timeout && !timeout.isPossiblyStored()) {
+                history.refused(id, error.getMessage());
+            } else {
+                history.unknown(id, String.valueOf(error.getMessage()));
+                sent.outcome().thenAccept(late -> history.scheduled(id, late));
+                if (again) {
+                    later(RETRY_MILLIS, () -> schedule(id, delay));
+                }
+            }
+        });
+    }
+
+    private void cancel(String id) {
+        history.cancelling(id);
+        queue.cancel(id).outcome().thenAccept(result -> {
+            MessageState previous = result.previousState();
+            history.cancelled(id, previous);
+        });
+    }
+
+    private void later(int millis, Runnable task) {
+        if (!timer.isShutdown()) {
+            timer.schedule(task, millis, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    /** Schedules no more; answers are still recorded. */
+    @Override
+    public void close() {
+        timer.shutdownNow();
+        try {
+            if (!timer.awaitTermination(30, TimeUnit.SECONDS)) {
+                throw new AssertionError("the producer does not end");
+            }
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

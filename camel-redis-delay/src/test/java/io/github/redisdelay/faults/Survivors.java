@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.faults;
+
+import io.github.redisdelay.camel.TestConnections;
+import io.github.redisdelay.queue.DelayQueueClient;
+import org.redisson.api.RedissonClient;
+
+/** A producer and a consumer in the test's own JVM, for experiments in which others die. */
+final class Survivors implements AutoCloseable {
+
+    private final Experiment experiment;
+    private final RedissonClient redisson;
+    private final DelayQueueClient producerClient;
+    private final DelayQueueClient consumerClient;
+    private final LoadProducer producer;
+    private LoadConsumer consumer;
+
+    /** @param producerDies then nothing is produced here, and what the one that dies produces is consumed from the start */
+    Survivors(Experiment experiment, boolean producerDies) {
+        this.experiment = experiment;
+        redisson = TestConnections.open(experiment.server.address());
+        producerClient = DelayQueueClient.create(redisson, Experiment.OPTIONS);
+        consumerClient = DelayQueueClient.create(redisson, Experiment.OPTIONS);
+        if (producerDies) {
+            producer = null;
+            consume();
+        } else {
+            producer = new LoadProducer(
+                    producerClient.queue(Experiment.QUEUE),
+                    experiment.newHistory("survivor-p"),
+                    "survivor-p",
+                    200,
+                    experiment.seed);
+        }
+    }
+
+    /** Begins to consume, if it does not yet. */
+    void consume() {
+        if (consumer == null) {
+            consumer = new LoadConsumer(
+                    experiment.newHistory("survivor-c"), Experiment.LEASE, experiment.seed, step -> {});
+            consumer.consume(consumerClient.queue(Experiment.QUEUE), 20);
+        }
+    }
+
+    void endProducer() {
+        if (producer != null) {
+            producer.close();
+        }
+    }
+
+    @Override
+    public void close() {
+        endProducer();
+        producerClient.close();
+        consumerClient.close();
+        if (consumer != null) {
+            consumer.close();
+        }
+        redisson.shutdown();
+    }
+}

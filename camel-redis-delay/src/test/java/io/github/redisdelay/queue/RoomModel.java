@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/** The rule of the waiting room in plain Java: what {@code room.lua} and the promise in {@code claim.lua} should do. */
+final class RoomModel {
+
+    static final long SECOND = 10_000;
+    static final long OVERDUE = 25_000;
+    /** How many are looked at in one call, if nobody hears those before. */
+    static final int MOST = 66;
+    /** With more than this many in the room the safety interval grows, up to so many times. */
+    static final int MANY = 10;
+
+    static final int LONGEST = 10;
+
+    private static final long NEVER = Long.MAX_VALUE;
+    /** A promise of nobody. */
+    private static final long DEAD = 0;
+
+    /** Calls a consumer: something will be due in so many microseconds. Whether that may have been heard. */
+    interface Line {
+        boolean call(String member, long micros);
+    }
+
+    private record Promise(long at, String member) {}
+
+    private final TreeSet<Promise> order =
+            new TreeSet<>(Comparator.comparingLong(Promise::at).thenComparing(Promise::member));
+    private final Map<String, Long> promises = new HashMap<>();
+    private final Line line;
+
+    RoomModel(Line line) {
+        this.line = line;
+    }
+
+    /** Who is in the room, and when each has promised to come. */
+    Map<String, Long> promises() {
+        return new TreeMap<>(promises);
+    }
+
+    boolean isEmpty() {
+        return promises.isEmpty();
+    }
+
+    /** Who has promised to come first; null if nobody waits. */
+    String first() {
+        return order.isEmpty() ? null : order.first().member;
+    }
+
+    /** When a consumer has promised to come; null if it is not in the room. */
+    Long promise(String member) {
+        return promises.get(member);
+    }
+
+    void put(String member, long at) {
+        remove(member);
+        promises.put(member, at);
+        order.add(new Promise(at, member));
+    }
+
+    void remove(String member) {
+        Long at = promises.remove(member);
+        if (at != null) {
+            order.remove(new Promise(at, member));
+        }
+    }
+
+    /** Lets time pass. */
+    void shift(long micros) {
+        Map<String, Long> before = promises();
+        before.forEach((member, at) -> put(member, Math.max(0, at - micros)));
+    }
+
+    private List<Promise> from(long at, int count) {
+        List<Promise> found = new ArrayList<>(count);
+        for (Promise promise : order.tailSet(new Promise(at, ""), true)) {
+            if (found.size() == count) {
+                break;
+            }
+            found.add(promise);
+        }
+        return found;
+    }
+
+    /** Calls those who are missing for an event that comes before all others. */
+    void cover(long nextEvent, long now) {
+        long event = Math.max(nextEvent, now);
+        Map<String, Long> given = new LinkedHashMap<>();
+        boolean first = true;
+        long deadline = event;
+        // The scripts look at two, and only then at more, sixteen at a time: 66 at the most.
+        for (Promise promise : from(now - OVERDUE, MOST)) {
+            boolean heard = true;
+            if (promise.at > deadline) {
+                heard = line.call(promise.member, deadline - now);
+                given.put(promise.member, heard ? deadline : DEAD);
+            }
+            if (heard && !first) {
+                break;
+            }
+            if (heard) {
+                first = false;
+                deadline = event + SECOND;
+            }
+        }
+        given.forEach(this::put);
+    }
+
+    /**
+     * The same for what a script makes due, if nothing is due before it or what is waits for too long.
+     *
+     * @param first when the first message is due, without it; null if there is none
+     */
+    void coverEarlier(long event, Long first, long now) {
+        if (first == null || event < first || first < now - OVERDUE) {
+            cover(event, now);
+        }
+    }
+
+    /** When a consumer is expected after a claim, and what its safety interval is until then. */
+    record Answer(ClaimReply.Expected expected, long safetyMicros) {}
+
+    /**
+     * A claim.
+     *
+     * @param event when the next message is due or lease ends after it; null if nothing comes
+     * @param given how many messages it gave
+     * @param wanted how many were asked for
+     * @param goesOn the letter of {@link ClaimRequest.Afterwards}
+     */
+    Answer claim(String member, long now, Long event, int given, int wanted, char goesOn, long safetyMicros) {
+        while (!order.isEmpty() && order.first().at < now - OVERDUE) {
+            remove(order.first().member);
+        }
+        if (member.isEmpty()) {
+            return new Answer(ClaimReply.Expected.WHEN_IT_HAS_ROOM, safetyMicros);
+        }
+        List<Long> others = from(now - OVERDUE, 3).stream()
+                .filter(promise -> !promise.member.equals(member))
+                .map(Promise::at)
+                .toList();
+        boolean alone = others.isEmpty();
+        boolean gone = goesOn == 'l' || (goesOn == 'w' && !alone);
+        if (wanted == 0 || (given == wanted && gone)) {
+            remove(member);
+            if (event != null) {
+                cover(event, now);
+            }
+            return new Answer(ClaimReply.Expected.WHEN_IT_HAS_ROOM, safetyMicros);
+        }
+        boolean moreDue = event != null && event <= now;
+        long next = event == null ? NEVER : Math.max(event, now);
+        long first = alone ? NEVER : others.get(0);
+        long second = others.size() < 2 ? NEVER : others.get(1);
+        ClaimReply.Expected expected = ClaimReply.Expected.AFTER_SAFETY_INTERVAL;
+        long mine = NEVER;
+        if (event != null) {
+            boolean itself = given == 0 || goesOn == 'q';
+            if (moreDue || alone || (itself && first > next)) {
+                expected = ClaimReply.Expected.BY_EVENT;
+                mine = next;
+            } else if (second == NEVER || (itself && second > next + SECOND)) {
+                expected = ClaimReply.Expected.BY_SECOND;
+                mine = next + SECOND;
+            }
+        }
+        long safety = safetyMicros;
+        if (expected == ClaimReply.Expected.AFTER_SAFETY_INTERVAL && second != NEVER) {
+            double times = Math.max(1, Math.min(promises.size() / (double) MANY, LONGEST));
+            safety = (long) Math.floor(safetyMicros * times);
+        }
+        mine = Math.min(mine, now + safety);
+        put(member, mine);
+        if (moreDue) {
+            coverBacklog(now);
+        } else if (event != null && !alone) {
+            long[] all = {mine, first, second};
+            Arrays.sort(all);
+            if (all[0] > next || all[1] > next + SECOND) {
+                cover(next, now);
+            }
+        }
+        return new Answer(expected, safety);
+    }
+
+    private void coverBacklog(long now) {
+        List<Promise> next = from(now + 1, 1);
+        if (!next.isEmpty() && next.get(0).at > now + SECOND) {
+            String member = next.get(0).member;
+            put(member, line.call(member, SECOND) ? now + SECOND : DEAD);
+        }
+    }
+}

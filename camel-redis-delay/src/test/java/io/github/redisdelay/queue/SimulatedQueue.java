@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.DoublePredicate;
+import java.util.function.LongSupplier;
+
+/**
+ * A queue on a Redis on a virtual clock, as far as consumers see it, and the network before it: what is due and leased, and
+ * the waiting room.
+ */
+final class SimulatedQueue {
+
+    private static final long OFFSET_MICROS = 1_700_000_000_000_000L;
+
+    /** A message as Redis has it. */
+    static final class Message {
+        final String id;
+        long due;
+        final long firstDue;
+        /** Since when it can be claimed, or will be. */
+        long availableSince;
+
+        int attempts;
+        int lost;
+        boolean leased;
+        long leaseEnds;
+        ClaimId claim;
+        SimulatedConsumer holder;
+
+        Message(String id, long due) {
+            this.id = id;
+            this.due = due;
+            this.firstDue = due;
+            this.availableSince = due;
+        }
+
+        private long at() {
+            return leased ? leaseEnds : due;
+        }
+
+        private ClaimReply.ClaimedMessage described() {
+            return new ClaimReply.ClaimedMessage(
+                    id,
+                    id.getBytes(StandardCharsets.UTF_8),
+                    new byte[0],
+                    attempts,
+                    lost,
+                    RedeliveryReason.NONE,
+                    0,
+                    firstDue,
+                    due,
+                    firstDue,
+                    new byte[0]);
+        }
+    }
+
+    final FakeTimers timers;
+    final Random random;
+    /** How long a message takes to get to Redis or from it, in nanoseconds. */
+    final LongSupplier latency;
+    /** Whether something goes wrong that does so with this probability. */
+    final DoublePredicate happens;
+
+    final Map<String, Message> pending = new LinkedHashMap<>();
+    final Set<String> done = new HashSet<>();
+    private final Comparator<Message> byTime =
+            Comparator.comparingLong(Message::at).thenComparing(message -> message.id);
+    private final TreeSet<Message> delayed = new TreeSet<>(byTime);
+    private final TreeSet<Message> leased = new TreeSet<>(byTime);
+    final RoomModel room = new RoomModel(this::call);
+    private final Map<String, SimulatedConsumer> consumers = new HashMap<>();
+
+    /** How many messages became due, were leased or came back. */
+    int events;
+
+    long claims;
+    long leaves;
+    long wakeUps;
+    /** What went wrong first. */
+    String failure;
+
+    SimulatedQueue(FakeTimers timers, Random random, LongSupplier latency, DoublePredicate happens) {
+        this.timers = timers;
+        this.random = random;
+        this.latency = latency;
+        this.happens = happens;
+    }
+
+    void add(SimulatedConsumer consumer) {
+        consumers.put(consumer.member, consumer);
+    }
+
+    SimulatedConsumer consumer(String member) {
+        return consumers.get(member);
+    }
+
+    void fail(String what) {
+        if (failure == null) {
+            failure = what;
+        }
+    }
+
+    long micros() {
+        return OFFSET_MICROS + Math.floorDiv(timers.nanoTime(), 1_000L);
+    }
+
+    /** PUBLISH. A connection may stand for a while though nobody is there any more. */
+    private boolean call(String member, long micros) {
+        SimulatedConsumer consumer = consumers.get(member);
+        wakeUps++;
+        if (!happens.test(0.1)) {
+            consumer.timers().schedule(latency.getAsLong(), () -> consumer.task.wakeUp(micros));
+        }
+        return !consumer.dead || happens.test(0.3);
+    }
+
+    private void coverEarlier(long due) {
+        room.coverEarlier(due, delayed.isEmpty() ? null : (Long) delayed.first().due, micros());
+    }
+
+    void schedule(String id, long delayMicros) {
+        Message message = new Message(id, micros() + delayMicros);
+        coverEarlier(message.due);
+        pending.put(id, message);
+        delayed.add(message);
+        events++;
+    }
+
+    /** When the next message is due or the next lease ends; null if nothing comes. */
+    Long nextEvent() {
+        Long due = delayed.isEmpty() ? null : (Long) delayed.first().due;
+        Long end = leased.isEmpty() ? null : (Long) leased.first().leaseEnds;
+        return due == null ? end : end == null ? due : (Long) Math.min(due, end);
+    }
+
+    ClaimReply claim(SimulatedConsumer consumer, ClaimRequest request, boolean repeat) {
+        long now = micros();
+        List<ClaimReply.ClaimedMessage> given = new ArrayList<>();
+        RoomModel.Answer answer;
+        if (repeat) {
+            for (Message message : leased) {
+                if (message.claim.equals(request.claimId())) {
+                    given.add(message.described());
+                }
+            }
+            answer = new RoomModel.Answer(ClaimReply.Expected.BY_EVENT, request.safetyMicros());
+        } else {
+            give(consumer, request, now, given);
+            answer = room.claim(
+                    consumer.member,
+                    now,
+                    nextEvent(),
+                    given.size(),
+                    request.messages(),
+                    (char) request.afterwards().letter()[0],
+                    request.safetyMicros());
+        }
+        return new ClaimReply(
+                now,
+                delayed.isEmpty() ? -1 : Math.max(0, delayed.first().due - now),
+                leased.isEmpty() ? -1 : Math.max(0, leased.first().leaseEnds - now),
+                answer.safetyMicros(),
+                answer.expected(),
+                given,
+                List.of());
+    }
+
+    private void give(
+            SimulatedConsumer consumer, ClaimRequest request, long now, List<ClaimReply.ClaimedMessage> given) {
+        int ended = 0;
+        while (given.size() < request.messages()) {
+            Message due = delayed.isEmpty() ? null : delayed.first();
+            Message end = leased.isEmpty() || ended == request.ended() ? null : leased.first();
+            Message next = due == null || (end != null && end.leaseEnds < due.due) ? end : due;
+            if (next == null || next.at() > now) {
+                return;
+            }
+            (next.leased ? leased : delayed).remove(next);
+            if (next.leased) {
+                ended++;
+                next.lost++;
+            }
+            next.leased = true;
+            next.leaseEnds = now + request.leaseMicros();
+            next.claim = request.claimId();
+            next.holder = consumer;
+            next.attempts++;
+            leased.add(next);
+            events++;
+            given.add(next.described());
+        }
+    }
+
+    /** A claim of nothing. */
+    void leave(SimulatedConsumer consumer) {
+        leaves++;
+        ClaimRequest request = ClaimRequest.leave(ClaimId.of(new byte[ClaimId.LENGTH]));
+        room.claim(consumer.member, micros(), nextEvent(), 0, 0, 'l', request.safetyMicros());
+    }
+
+    Settlement settle(String id, ClaimId claim, char action, long micros) {
+        Message message = pending.get(id);
+        if (message == null) {
+            return Settlement.STALE_GONE;
+        }
+        if (!message.leased || !message.claim.equals(claim)) {
+            return Settlement.STALE_HELD;
+        }
+        leased.remove(message);
+        if (action == 'a') {
+            pending.remove(id);
+            done.add(id);
+            return Settlement.DONE;
+        }
+        if (action == 'n') {
+            message.lost = 0;
+            message.due = micros() + micros;
+        } else {
+            message.attempts--;
+        }
+        events++;
+        coverEarlier(message.due);
+        message.leased = false;
+        message.availableSince = Math.max(message.due, micros());
+        delayed.add(message);
+        return Settlement.DONE;
+    }
+
+    Settlement extend(String id, ClaimId claim, long micros) {
+        Message message = pending.get(id);
+        if (message == null) {
+            return Settlement.STALE_GONE;
+        }
+        if (!message.leased || !message.claim.equals(claim)) {
+            return Settlement.STALE_HELD;
+        }
+        leased.remove(message);
+        message.leaseEnds = micros() + micros;
+        leased.add(message);
+        return Settlement.DONE;
+    }
+}

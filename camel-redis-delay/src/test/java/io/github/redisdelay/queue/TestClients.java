@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.redisson.api.RedissonClient;
+
+/** Clients for tests outside of this package that need a hand on what a client does not show. */
+public final class TestClients {
+
+    private TestClients() {}
+
+    /** Where a script call is. */
+    public enum Moment {
+        /** It is about to be sent. */
+        BEFORE,
+        /** It was handed to the connection. */
+        SENT,
+        /** Redis has executed it; the client does not know yet. */
+        EXECUTED
+    }
+
+    /** Learns of each script call. */
+    public interface CallListener {
+        /**
+         * @param script its name, such as {@code CLAIM}
+         * @param group whether it carries requests of several callers
+         */
+        void reached(String script, boolean group, Moment moment);
+    }
+
+    /** A client that tells of each of its script calls, on the threads that send them and receive their answers. */
+    public static DelayQueueClient listening(RedissonClient redisson, ClientOptions options, CallListener listener) {
+        RedisCaller redis = new RedissonCaller(redisson);
+        return DelayQueueClient.create(redisson, options, (script, keys, arguments, attempt) -> {
+            boolean group = isGroup(script, arguments);
+            listener.reached(script.name(), group, Moment.BEFORE);
+            CompletableFuture<Object> answer = redis.call(script, keys, arguments, attempt)
+                    .whenComplete((reply, error) -> {
+                        if (error == null) {
+                            listener.reached(script.name(), group, Moment.EXECUTED);
+                        }
+                    });
+            listener.reached(script.name(), group, Moment.SENT);
+            return answer;
+        });
+    }
+
+    /** The arguments of each request are behind two of the call, up to two base keys or channels, or none. */
+    private static boolean isGroup(LuaScript script, Object[] arguments) {
+        return switch (script.name()) {
+            case "SCHEDULE" -> arguments.length >= 3 + 2 * 5;
+            case "SETTLE" -> arguments.length >= 4 + 2 * 5;
+            case "ACKNOWLEDGE" -> arguments.length >= 2 + 2 * 2;
+            default -> false;
+        };
+    }
+
+    /** A client whose clocks, the one of the wall and the monotonic one, are ahead by this; behind if it is negative. */
+    public static DelayQueueClient skewed(RedissonClient redisson, ClientOptions options, Duration ahead) {
+        ScheduledTimers timers = new ScheduledTimers();
+        Timers skewed = new Timers() {
+            @Override
+            public long nanoTime() {
+                return timers.nanoTime() + ahead.toNanos();
+            }
+
+            @Override
+            public Timer schedule(long delayNanos, Runnable task) {
+                return timers.schedule(delayNanos, task);
+            }
+        };
+        return new DelayQueueClient(
+                new RedissonCaller(redisson),
+                options,
+                skewed,
+                new SecureRandom(),
+                () -> System.currentTimeMillis() + ahead.toMillis(),
+                redisson);
+    }
+
+    /** The digest by which a script is called, such as that of {@code SCHEDULE}. */
+    public static String digest(String script) {
+        return LuaScript.valueOf(script).sha();
+    }
+}
