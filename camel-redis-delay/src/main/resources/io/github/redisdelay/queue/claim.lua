@@ -79,9 +79,11 @@ local function promise(now, event, given)
   end
   local role, mine = NOT_BEFORE_SAFETY, math.huge
   local more_due = event and event <= now
-  local p1, p2 = others[1] or math.huge, others[2] or math.huge
+  local p1, p2
   if event then
     event = math.max(event, now)
+    local times = counted(waiting, event, now, member, found)
+    p1, p2 = times[1] or math.huge, times[2] or math.huge
     local itself = given == 0 or goes_on == 'q'
     if more_due or alone or (itself and p1 > event) then
       role, mine = BY_EVENT, event

@@ -17,6 +17,8 @@ local waiting = KEYS[17]
 local SECOND = 10000
 -- Who is later than this is taken to be dead, until its next claim.
 local OVERDUE = 25000
+-- All look again within this time, unless there are many.
+local FAR = 30000000
 -- Of so many whose clients have died, others are called instead in one call.
 local DEAD_AT_ONCE = 64
 
@@ -36,31 +38,62 @@ local function call_consumer(member, queue, micros)
   return heard > 0 or string.byte(name) == 126
 end
 
+-- The first two promises that count for an event, without a consumer's own; the first three of all may be known. Of those who would come before it only
+-- because their safety interval ends nobody knows whether they still live, and they would not be missed: they do not
+-- count, unless the event is so far away that all who live look before it.
+local function counted(room, event, now, member, first_three)
+  local times = {}
+  local function add(found)
+    for i = 1, #found, 2 do
+      if found[i] ~= member and #times < 2 then
+        times[#times + 1] = tonumber(found[i + 1])
+      end
+    end
+  end
+  local wait = event - now
+  if wait <= 2 * OVERDUE or wait > FAR then
+    add(first_three or promises(room, now, 0, 3))
+  else
+    add(redis.call('ZRANGEBYSCORE', room, now - OVERDUE, now + OVERDUE, 'WITHSCORES', 'LIMIT', 0, 3))
+    if #times < 2 then
+      add(promises(room, event, 0, 3))
+    end
+  end
+  return times
+end
+
 -- Calls those who are missing for an event that comes before all others, and answers with who has promised what: for
 -- keep_promises, after the first write. A call is heard only after the script has ended; so if it is refused, nothing is
 -- half done.
 local function cover(room, queue, event, now)
   event = math.max(event, now)
+  local times = counted(room, event, now)
+  local first, second = times[1], times[2]
+  local missing = {}
+  if not first or first > event then
+    missing[1] = event
+    second = first
+  end
+  if not second or second > event + SECOND then
+    missing[#missing + 1] = event + SECOND
+  end
   local given = {}
-  local deadline, from, count = event, 0, 2
-  repeat
+  local m, from, count = 1, 0, 2
+  while missing[m] and from <= DEAD_AT_ONCE do
     local found = promises(room, now, from, count)
     for i = 1, #found, 2 do
-      local heard = true
-      if tonumber(found[i + 1]) > deadline then
-        heard = call_consumer(found[i], queue, deadline - now)
+      local at = tonumber(found[i + 1])
+      local early = at > now + OVERDUE and at < event - OVERDUE and event - now <= FAR
+      if missing[m] and (early or at > event + SECOND) then
+        local heard = call_consumer(found[i], queue, missing[m] - now)
         -- A promise of the dead must not count: they are overdue.
-        given[#given + 1] = heard and deadline or 0
+        given[#given + 1] = heard and missing[m] or 0
         given[#given + 1] = found[i]
-      end
-      if heard and deadline > event then
-        return given
-      elseif heard then
-        deadline = event + SECOND
+        m = heard and m + 1 or m
       end
     end
-    from, count = from + count, 16
-  until #found == 0 or from > DEAD_AT_ONCE
+    from, count = #found > 0 and from + count or math.huge, 16
+  end
   return given
 end
 

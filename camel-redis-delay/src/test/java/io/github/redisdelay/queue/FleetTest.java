@@ -43,7 +43,8 @@ class FleetTest extends RealQueueTest {
     private final class Node implements RedisCaller {
         private final RedisCaller real = new RedissonCaller(redis.client());
         final AtomicInteger claims = new AtomicInteger();
-        final DelayQueueClient client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS, this);
+        final DelayQueueClient client = DelayQueueClient.create(
+                redis.client(), new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofMillis(500)), this);
         private volatile boolean cut;
 
         @Override
@@ -58,16 +59,17 @@ class FleetTest extends RealQueueTest {
         }
 
         DelayQueueConsumer consume(int slots) {
-            return client.queue(queue.name()).consume(concurrent(slots), executor, delivery -> {
-                if (cut) {
-                    return; // what it holds dies with it
-                }
-                delivered
-                        .computeIfAbsent(delivery.id(), id -> new AtomicInteger())
-                        .incrementAndGet();
-                lateness.add(delivery.lateness());
-                delivery.acknowledge();
-            });
+            return client.queue(queue.name())
+                    .consume(new ConsumerOptions(slots, 100, LEASE, true, HOUR), executor, delivery -> {
+                        if (cut) {
+                            return; // what it holds dies with it
+                        }
+                        delivered
+                                .computeIfAbsent(delivery.id(), id -> new AtomicInteger())
+                                .incrementAndGet();
+                        (delivery.attempt() == 1 ? lateness : latenessAgain).add(delivery.lateness());
+                        delivery.acknowledge();
+                    });
         }
 
         /** As if its machine had lost its power. */

@@ -96,6 +96,8 @@ final class RandomHistory {
             case 1 -> new DueTime(true, DueTime.MAX_MICROS);
             case 2 -> new DueTime(false, random.nextInt(3));
             case 3 -> new DueTime(false, DueTime.MAX_MICROS);
+            // Not due before time is let pass, but soon enough for consumers to promise it.
+            case 4 -> new DueTime(true, 4_000_000 + random.nextInt(40_000_000));
             default -> new DueTime(true, delay());
         };
     }
@@ -248,7 +250,7 @@ final class RandomHistory {
                 messages,
                 random.nextInt(messages + 1),
                 any(List.of(ClaimRequest.Afterwards.values())),
-                any(List.of(1_000L, 12_000L, 30_000_000L, 60 * MINUTE)));
+                any(List.of(1_000L, 12_000L, 3_000_000L, 30_000_000L, 60 * MINUTE)));
         consumer.claim = consumer.claims.claim(request);
         consumer.claim.thenAccept(reply -> {
             for (ClaimReply.ClaimedMessage message : reply.messages()) {

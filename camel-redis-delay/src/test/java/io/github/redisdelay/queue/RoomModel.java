@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,6 +20,8 @@ final class RoomModel {
     static final long OVERDUE = 25_000;
     /** How many are looked at in one call, if nobody hears those before. */
     static final int MOST = 66;
+    /** All look again within this time, unless there are many. */
+    static final long FAR = 30_000_000;
     /** With more than this many in the room the safety interval grows, up to so many times. */
     static final int MANY = 10;
 
@@ -92,25 +96,45 @@ final class RoomModel {
         return found;
     }
 
+    /**
+     * Whether a promise counts for an event: not that of one who would come before it only because its safety interval
+     * ends, as nobody knows whether it still lives; unless the event is so far away that all who live look before it.
+     */
+    static boolean counts(long at, long event, long now) {
+        return at <= now + OVERDUE || at >= event - OVERDUE || event - now > FAR;
+    }
+
+    /** The promises that count for an event, without one's own: two at the most. */
+    private List<Long> counted(long event, long now, String member) {
+        return order.stream()
+                .filter(promise -> promise.at >= now - OVERDUE && !promise.member.equals(member))
+                .map(Promise::at)
+                .filter(at -> counts(at, event, now))
+                .limit(2)
+                .toList();
+    }
+
     /** Calls those who are missing for an event that comes before all others. */
     void cover(long nextEvent, long now) {
         long event = Math.max(nextEvent, now);
+        Deque<Long> missing = new ArrayDeque<>(List.of(event, event + SECOND));
+        List<Long> counted = counted(event, now, "");
+        if (!counted.isEmpty() && counted.get(0) <= event) {
+            missing.remove(event);
+            counted = counted.subList(1, counted.size());
+        }
+        if (!counted.isEmpty() && counted.get(0) <= event + SECOND) {
+            missing.remove(event + SECOND);
+        }
         Map<String, Long> given = new LinkedHashMap<>();
-        boolean first = true;
-        long deadline = event;
-        // The scripts look at two, and only then at more, sixteen at a time: 66 at the most.
+        // The scripts look at two, and only then at more, sixteen at a time.
         for (Promise promise : from(now - OVERDUE, MOST)) {
-            boolean heard = true;
-            if (promise.at > deadline) {
-                heard = line.call(promise.member, deadline - now);
-                given.put(promise.member, heard ? deadline : DEAD);
-            }
-            if (heard && !first) {
+            if (missing.isEmpty()) {
                 break;
             }
-            if (heard) {
-                first = false;
-                deadline = event + SECOND;
+            if (promise.at > event + SECOND || !counts(promise.at, event, now)) {
+                boolean heard = line.call(promise.member, missing.peek() - now);
+                given.put(promise.member, heard ? missing.poll() : DEAD);
             }
         }
         given.forEach(this::put);
@@ -160,8 +184,10 @@ final class RoomModel {
         }
         boolean moreDue = event != null && event <= now;
         long next = event == null ? NEVER : Math.max(event, now);
-        long first = alone ? NEVER : others.get(0);
-        long second = others.size() < 2 ? NEVER : others.get(1);
+        boolean twoOthers = others.size() > 1;
+        List<Long> counted = event == null ? List.of() : counted(next, now, member);
+        long first = counted.isEmpty() ? NEVER : counted.get(0);
+        long second = counted.size() < 2 ? NEVER : counted.get(1);
         ClaimReply.Expected expected = ClaimReply.Expected.AFTER_SAFETY_INTERVAL;
         long mine = NEVER;
         if (event != null) {
@@ -169,13 +195,13 @@ final class RoomModel {
             if (moreDue || alone || (itself && first > next)) {
                 expected = ClaimReply.Expected.BY_EVENT;
                 mine = next;
-            } else if (second == NEVER || (itself && second > next + SECOND)) {
+            } else if (!twoOthers || (itself && second > next + SECOND)) {
                 expected = ClaimReply.Expected.BY_SECOND;
                 mine = next + SECOND;
             }
         }
         long safety = safetyMicros;
-        if (expected == ClaimReply.Expected.AFTER_SAFETY_INTERVAL && second != NEVER) {
+        if (expected == ClaimReply.Expected.AFTER_SAFETY_INTERVAL && twoOthers) {
             double times = Math.max(1, Math.min(promises.size() / (double) MANY, LONGEST));
             safety = (long) Math.floor(safetyMicros * times);
         }

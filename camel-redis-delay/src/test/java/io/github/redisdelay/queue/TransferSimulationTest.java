@@ -207,21 +207,23 @@ class TransferSimulationTest {
             timers.schedule(random.nextInt(10) * TimeUnit.SECONDS.toNanos(1), this::startNode);
         }
 
-        /** Whether, without this one, somebody who lives has promised to come for the next event, or nobody could. */
+        /** Whether, without this one, somebody who lives has promised to come for the next event, or nothing comes. */
         private boolean leavesACover(SimulatedConsumer victim) {
-            Long event = queue.nextEvent();
-            long latest = Math.max(event == null ? 0 : event, queue.micros()) + RoomModel.SECOND;
-            boolean any = false;
+            Long next = queue.nextEvent();
+            long now = queue.micros();
+            long event = Math.max(next == null ? 0 : next, now);
             for (Map.Entry<String, Long> promise : queue.room.promises().entrySet()) {
                 SimulatedConsumer other = queue.consumer(promise.getKey());
-                if (other != victim && !other.dead && !other.suspended) {
-                    any = true;
-                    if (event == null || promise.getValue() <= latest) {
-                        return true;
-                    }
+                long at = promise.getValue();
+                if (other != victim
+                        && !other.dead
+                        && !other.suspended
+                        && at <= event + RoomModel.SECOND
+                        && RoomModel.counts(at, event, now)) {
+                    return true;
                 }
             }
-            return !any;
+            return next == null;
         }
 
         void suspendSomeone() {

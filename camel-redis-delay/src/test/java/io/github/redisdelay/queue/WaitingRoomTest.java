@@ -300,6 +300,44 @@ class WaitingRoomTest extends RealQueueTest {
         assertThat(all.get(1).heard()).containsExactly(call(SECOND));
     }
 
+    @Test
+    void should_not_count_on_those_who_look_before_the_event_only_because_their_safety_interval_ends() {
+        List<Waiter> all = waiting(4);
+        all.forEach(Waiter::look);
+        long now = now();
+        put(all.get(0), now + 5_000_000);
+        put(all.get(1), now + 6_000_000);
+        // They may be dead by then: they are told of it, which costs them no claim.
+        ScheduleResult result = schedule("a", DueTime.after(Duration.ofSeconds(20)));
+        assertThat(all.get(0).heard()).hasSize(1);
+        assertThat(all.get(1).heard()).hasSize(1);
+        assertThat(all.get(0).promise()).isEqualTo(result.dueMicros());
+        assertThat(all.get(1).promise()).isEqualTo(result.dueMicros() + SECOND);
+        // And one who claims takes it itself.
+        put(all.get(0), now + 5_000_000);
+        put(all.get(1), now + 6_000_000);
+        assertThat(all.get(2).look().expected()).isEqualTo(Expected.BY_EVENT);
+        assertThat(all.get(2).promise()).isEqualTo(result.dueMicros());
+        assertThat(all.get(0).promise()).as("of the second one, who was called").isEqualTo(result.dueMicros() + SECOND);
+        assertThat(all.get(0).heard()).hasSize(2);
+        assertThat(all.get(1).heard()).hasSize(1);
+        assertThat(all.get(3).look().expected()).isEqualTo(Expected.AFTER_SAFETY_INTERVAL);
+    }
+
+    @Test
+    void should_call_one_more_where_only_the_second_has_promised() {
+        List<Waiter> all = waiting(3);
+        all.forEach(Waiter::look);
+        long due = now() + 20_000_000;
+        put(all.get(2), due + SECOND);
+        schedule("a", new DueTime(false, due));
+        assertThat(all.get(0).promise()).isEqualTo(due);
+        assertThat(all.get(0).heard()).hasSize(1);
+        assertThat(all.get(1).heard()).isEmpty();
+        assertThat(all.get(2).heard()).isEmpty();
+        assertThat(all.get(2).promise()).isEqualTo(due + SECOND);
+    }
+
     private enum Earlier {
         RESCHEDULED,
         PROMOTED,
@@ -475,9 +513,10 @@ class WaitingRoomTest extends RealQueueTest {
         ClaimReply reply = all.get(0).claim(0, Afterwards.WAITS_IF_GIVEN_LESS);
         assertThat(reply.expected()).isEqualTo(Expected.WHEN_IT_HAS_ROOM);
         assertThat(all.get(0).promise()).isNull();
-        assertThat(all.get(1).promise()).isEqualTo(due);
-        assertThat(all.get(2).promise()).isEqualTo(due + SECOND);
-        assertThat(all.get(1).heard()).hasSize(1);
+        // The second one stays the second one.
+        assertThat(all.get(1).promise()).isEqualTo(due + SECOND);
+        assertThat(all.get(2).promise()).isEqualTo(due);
+        assertThat(all.get(1).heard()).isEmpty();
         assertThat(all.get(2).heard()).hasSize(1);
         assertThat(all.get(0).heard()).isEmpty();
     }
