@@ -196,7 +196,7 @@ final class Rates implements Experiment {
                 // long:
                 // by this rate all are delivered at the time at which that comes out.
                 double messages = delivered * (2 - (double) delivered / backlog);
-                add(contender, parameter, all ? backlog : messages, taken);
+                add(contender, parameter, all ? backlog : messages, delivered, taken);
                 if (figures != null) {
                     figures.add("rates", contender.subject(), parameter, round, "delivered", delivered, "messages");
                 }
@@ -217,6 +217,10 @@ final class Rates implements Experiment {
         }
 
         private void add(Contender contender, String parameter, double messages, Cost.Taken taken) {
+            add(contender, parameter, messages, messages, taken);
+        }
+
+        private void add(Contender contender, String parameter, double messages, double delivered, Cost.Taken taken) {
             if (figures == null) {
                 return;
             }
@@ -228,10 +232,10 @@ final class Rates implements Experiment {
                     parameter,
                     round,
                     "redis cpu",
-                    taken.redisSeconds() * 1e6 / messages,
+                    taken.redisSeconds() * 1e6 / delivered,
                     "us/message");
             figures.add(
-                    "rates", subject, parameter, round, "jvm cpu", taken.jvmSeconds() * 1e6 / messages, "us/message");
+                    "rates", subject, parameter, round, "jvm cpu", taken.jvmSeconds() * 1e6 / delivered, "us/message");
         }
     }
 }

@@ -16,7 +16,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A thread that has been woken goes on until no task is left. If more than one is there, it wakes another one before it begins
  * its own; only one is being woken at a time. So short tasks share a few threads, and tasks that block get as many as there are: none
- * ever waits for another one to end, and those that wait for one another cannot lock each other up.
+ * ever waits for another one to end, and those that wait for one another cannot lock each other up (as long as the pool is not
+ * being stopped: then what is left runs one after the other).
+ *
+ * <p>To the pool, and to a thread pool factory that wraps its tasks, all that a thread does until nothing is left is one task.
  */
 final class ExchangeThreads implements Executor {
 
@@ -47,7 +50,10 @@ final class ExchangeThreads implements Executor {
             wake();
         } catch (RejectedExecutionException e) {
             // Unless a thread that is still running has taken it.
-            if (tasks.remove(task)) {
+            boolean refused = tasks.remove(task);
+            // Those that came while this call tried to wake somebody rely on it.
+            runAll();
+            if (refused) {
                 throw e;
             }
         }
@@ -60,6 +66,10 @@ final class ExchangeThreads implements Executor {
             } catch (RejectedExecutionException e) {
                 waking.set(false);
                 throw e;
+            } catch (Throwable e) {
+                // Such as no memory for a thread: it must not stop all that comes after it.
+                waking.set(false);
+                throw new RejectedExecutionException("no thread could be woken", e);
             }
         }
     }
@@ -67,20 +77,27 @@ final class ExchangeThreads implements Executor {
     private void work() {
         // Before the first look: a task that comes from now on is seen, or wakes somebody else.
         waking.set(false);
+        runAll();
+    }
+
+    private void runAll() {
         Runnable task;
         while ((task = tasks.poll()) != null) {
             if (!tasks.isEmpty()) {
-                wakeUnlessStopped();
+                wakeIfPossible();
             }
             run(task);
         }
     }
 
-    private void wakeUnlessStopped() {
+    private void wakeIfPossible() {
         try {
             wake();
-        } catch (RejectedExecutionException stopped) {
+        } catch (RejectedExecutionException e) {
             // This thread goes on with what is left.
+            if (!pool.isShutdown()) {
+                LOG.warn("One thread has to route exchanges that two could: {}", e.toString(), e.getCause());
+            }
         }
     }
 

@@ -19,6 +19,8 @@ import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.ByteArrayCodec;
+import org.redisson.config.Config;
+import org.redisson.config.SubscriptionMode;
 
 /**
  * The entry to the delay queues of one Redis: owns the lanes, the timer thread and the one subscription that its queues
@@ -46,8 +48,8 @@ public final class DelayQueueClient implements AutoCloseable {
     private final byte[] clientId;
     private final WakeupChannel wakeups;
     private final LeaseKeeper leases;
-    /** In a cluster, PUBLISH in a script counts the receivers of one node only. */
-    private final boolean cluster;
+    /** Whether PUBLISH in a script counts this client among the receivers. */
+    private final boolean receiversCount;
 
     /** Numbers the calls of all lanes, so that a lane which is dropped and made anew goes on with higher ones. */
     private final AtomicLong sequence = new AtomicLong();
@@ -91,7 +93,7 @@ public final class DelayQueueClient implements AutoCloseable {
                 HexFormat.of().formatHex(clientId),
                 timers,
                 random);
-        this.cluster = redisson.getConfig().isClusterConfig();
+        this.receiversCount = subscribesToMaster(redisson.getConfig());
         this.leases = new LeaseKeeper(timers);
     }
 
@@ -104,6 +106,16 @@ public final class DelayQueueClient implements AutoCloseable {
         Objects.requireNonNull(redisson, "redisson");
         return new DelayQueueClient(
                 redisson, options, new ScheduledTimers(), new SecureRandom(), System::currentTimeMillis);
+    }
+
+    /**
+     * Whether the one server that executes the scripts is the one that this client subscribes to. In a cluster that may be
+     * any node, and elsewhere a replica, if so configured.
+     */
+    private static boolean subscribesToMaster(Config config) {
+        return config.isSingleConfig()
+                || (config.isSentinelConfig()
+                        && config.useSentinelServers().getSubscriptionMode() == SubscriptionMode.MASTER);
     }
 
     /** A client whose sendings go through {@code redis}, for tests that lose, delay or repeat them. */
@@ -260,7 +272,7 @@ public final class DelayQueueClient implements AutoCloseable {
         }
         return new ClaimLane(
                 laneName("c" + number),
-                ((cluster ? "~c" : "c") + number + " " + wakeups.name()).getBytes(StandardCharsets.UTF_8),
+                ((receiversCount ? "c" : "~c") + number + " " + wakeups.name()).getBytes(StandardCharsets.UTF_8),
                 queue.keys(),
                 redis,
                 sequence::incrementAndGet,

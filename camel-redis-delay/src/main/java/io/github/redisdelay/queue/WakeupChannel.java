@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * The client's one subscription, to a channel of its own: hears that a queue counts on one of its consumers (see
  * {@code room.lua}).
  *
- * <p>Subscribed while there is a consumer. It does not trust the subscription: it publishes an echo to itself every 20 s,
+ * <p>Subscribed while there is a consumer. It does not trust the subscription: it publishes an echo to itself every 25 s,
  * and where that does not come back it subscribes again. After each (re-)subscription every consumer makes a pass, so
  * that what became due while nobody listened is delivered.
  *
@@ -29,7 +29,7 @@ final class WakeupChannel {
 
     private static final Logger LOG = LoggerFactory.getLogger(WakeupChannel.class);
 
-    static final long ECHO_NANOS = TimeUnit.SECONDS.toNanos(20);
+    static final long ECHO_NANOS = TimeUnit.SECONDS.toNanos(25);
 
     /** How long an echo may take. */
     static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -165,7 +165,7 @@ final class WakeupChannel {
                 failures++;
                 if (failures == 3) {
                     LOG.warn(
-                            "channel '{}' cannot be subscribed to: deliveries may be up to 30 s late; trying on: {}",
+                            "channel '{}' cannot be subscribed to: deliveries may be late by the safety interval (30 s, more where many consumers wait); trying on: {}",
                             name(),
                             RedisErrors.text(RedisErrors.unwrap(error)));
                 }

@@ -24,12 +24,16 @@ import org.junit.jupiter.api.Timeout;
 class ExchangeThreadsTest {
 
     private final AtomicInteger woken = new AtomicInteger();
+    private final AtomicBoolean noThread = new AtomicBoolean();
     private final ExecutorService pool = Executors.newCachedThreadPool();
 
     /** Counts the threads that are woken. */
     private final ExchangeThreads threads = new ExchangeThreads(new AbstractExecutorService() {
         @Override
         public void execute(Runnable task) {
+            if (noThread.getAndSet(false)) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
             pool.execute(task);
             woken.incrementAndGet();
         }
@@ -59,6 +63,17 @@ class ExchangeThreadsTest {
             return pool.awaitTermination(timeout, unit);
         }
     });
+
+    @Test
+    void aThreadThatCannotBeStartedStopsNothingThatComesAfterIt() throws Exception {
+        noThread.set(true);
+        assertThatThrownBy(() -> threads.execute(() -> {}))
+                .isInstanceOf(RejectedExecutionException.class)
+                .hasCauseInstanceOf(OutOfMemoryError.class);
+        CountDownLatch done = new CountDownLatch(1);
+        threads.execute(done::countDown);
+        assertThat(done.await(10, TimeUnit.SECONDS)).isTrue();
+    }
 
     @AfterEach
     void stop() throws InterruptedException {

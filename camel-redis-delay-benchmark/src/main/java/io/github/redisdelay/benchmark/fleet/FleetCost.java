@@ -89,8 +89,8 @@ public final class FleetCost implements Experiment {
             TimeUnit.SECONDS.sleep(2); // what is sent at the start is no cost of being idle
             List<Map<String, Long>> before =
                     all.stream().map(idle -> idle.monitor().counts()).toList();
-            // Twice the longest of the intervals in which a consumer does something.
-            long seconds = environment.quick() ? 15 : 60;
+            // Twice the longest of the intervals in which each consumer does something, but for those of a large fleet.
+            long seconds = environment.quick() ? 15 : 120;
             TimeUnit.SECONDS.sleep(seconds);
             for (int i = 0; i < all.size(); i++) {
                 report(figures, all.get(i), before.get(i), all.get(i).monitor().counts(), seconds);
@@ -156,6 +156,7 @@ public final class FleetCost implements Experiment {
                         .run(recorder, (number, due, body) -> sender.sendAt((int) (number % queues.size()), due, body));
                 sender.awaitStored();
                 awaitEmpty(environment, queues);
+                recorder.check(sent.messages());
                 report(
                         figures,
                         parameter + " rate=" + rate,

@@ -75,6 +75,14 @@ public final class LatenessRecorder {
         return true;
     }
 
+    /** @throws IllegalStateException if others than these have arrived, or one before it was due */
+    public void check(long messages) {
+        if (delivered() != messages || early() > 0) {
+            throw new IllegalStateException(
+                    "of " + messages + " messages " + delivered() + " arrived, " + early() + " of them early");
+        }
+    }
+
     /** How many have arrived. */
     public long delivered() {
         return delivered.get();

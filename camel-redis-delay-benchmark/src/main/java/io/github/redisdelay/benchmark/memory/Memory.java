@@ -105,7 +105,12 @@ public final class Memory implements Experiment {
             try (AllocationMeter meter = new AllocationMeter();
                     CamelReceiver receiver =
                             CamelReceiver.start(redisson, QUEUES, "", exchange -> delivered.incrementAndGet())) {
+                long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(5);
                 while (delivered.get() < messages) {
+                    if (System.nanoTime() - deadline > 0) {
+                        throw new IllegalStateException(
+                                delivered.get() + " of " + messages + " messages were delivered in 5 minutes");
+                    }
                     TimeUnit.MILLISECONDS.sleep(5);
                 }
                 report(figures, round, "allocated by delivery", (double) meter.bytes() / messages);

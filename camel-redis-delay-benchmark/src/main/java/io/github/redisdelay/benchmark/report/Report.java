@@ -81,10 +81,12 @@ public final class Report {
      *
      * @param folder where {@code raw.csv} is
      */
-    public static void write(Path folder, List<Figure> figures, Environment environment) throws IOException {
+    public static void write(Path folder, List<Figure> figures, List<String> failed, Environment environment)
+            throws IOException {
         Machine machine = Machine.of(environment);
         machine.save(folder);
-        new Report(folder, figures, machine, command(environment.quick())).write();
+        String note = failed.isEmpty() ? "" : " (failed, and so without a result: " + String.join(", ", failed) + ")";
+        new Report(folder, figures, machine, command(environment.quick()) + note).write();
     }
 
     /**
