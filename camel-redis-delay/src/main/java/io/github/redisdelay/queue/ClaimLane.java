@@ -15,8 +15,6 @@ import java.util.random.RandomGenerator;
  */
 final class ClaimLane implements Claims {
 
-    private static final byte[] NOBODY = {};
-
     private final byte[] name;
     private final List<Object> keys;
     private final byte[] base;
@@ -89,7 +87,7 @@ final class ClaimLane implements Claims {
             Lane.ascii(request.ended()),
             Lane.ascii(ClaimRequest.MAX_BYTES),
             base,
-            request.afterwards() == ClaimRequest.Afterwards.DONE ? NOBODY : member,
+            member,
             request.afterwards().letter(),
             Lane.ascii(request.safetyMicros())
         };

@@ -20,8 +20,8 @@ record ClaimRequest(
 
     /** How a consumer goes on after a claim: with its letter in {@code claim.lua}. */
     enum Afterwards {
-        /** It does not wait for more: it is not in the waiting room. */
-        DONE('l'),
+        /** It does not wait for more: it leaves the waiting room. */
+        DONE('d'),
         /** It waits until it is given what it asks for. */
         WAITS_UNTIL_GIVEN('l'),
         /** It waits if it is given less than it asks for, and else comes again when it has room. */
@@ -44,6 +44,6 @@ record ClaimRequest(
 
     /** A claim of nothing, by which a consumer leaves the waiting room. */
     static ClaimRequest leave(ClaimId claimId) {
-        return new ClaimRequest(claimId, 1, 0, 0, Afterwards.WAITS_UNTIL_GIVEN, 1);
+        return new ClaimRequest(claimId, 1, 0, 0, Afterwards.DONE, 1);
     }
 }

@@ -85,14 +85,19 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
         int refusals = 0;
         boolean answered = false;
         while (true) {
+            boolean over;
             lock.lock();
             try {
-                if (closed || client.isClosing()) {
-                    return null;
-                }
+                over = closed || client.isClosing();
                 waiter.wokenNanos = Long.MAX_VALUE;
             } finally {
                 lock.unlock();
+            }
+            if (over) {
+                if (answered) {
+                    claims.leave(client.nextClaimId());
+                }
+                return null;
             }
             long sent = timers.nanoTime();
             ClaimRequest request = new ClaimRequest(
@@ -121,7 +126,9 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
                     return begin(reply, request, sent);
                 }
                 wait = TimeUnit.MICROSECONDS.toNanos(reply.safetyMicros());
-                if (reply.expected() != ClaimReply.Expected.AFTER_SAFETY_INTERVAL) {
+                if (reply.expected() == ClaimReply.Expected.WHEN_IT_HAS_ROOM) {
+                    wait = 0; // a repeated call's answer
+                } else if (reply.expected() != ClaimReply.Expected.AFTER_SAFETY_INTERVAL) {
                     wait = earlier(wait, reply.nextDueMicros());
                     wait = earlier(wait, reply.nextEndMicros());
                     if (reply.expected() == ClaimReply.Expected.BY_SECOND) {

@@ -339,7 +339,6 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         List<ClaimedDelivery> release = new ArrayList<>(0);
         List<ClaimedDelivery> begin = new ArrayList<>(0);
         ClaimRequest claim = null;
-        boolean leave;
         long now;
         lock.lock();
         try {
@@ -348,8 +347,9 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
                 release.addAll(readAhead);
                 readAhead.clear();
                 cancelTimer();
-                leave = inRoom && !claiming;
-                inRoom = inRoom && claiming;
+                if (inRoom && !claiming) {
+                    leave();
+                }
             } else {
                 dropOldReadAhead(now, release);
                 begin(now, begin, release);
@@ -358,14 +358,11 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
                     claiming = true;
                     wokenNanos = Long.MAX_VALUE;
                 }
-                leave = leaves(now);
+                leaveIfItCannotCome(now);
                 armTimer(now);
             }
         } finally {
             lock.unlock();
-        }
-        if (leave) {
-            claims.leave(claimIds.get());
         }
         for (ClaimedDelivery delivery : begin) {
             hand(delivery);
@@ -472,16 +469,32 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         return room > messages ? ClaimRequest.Afterwards.KEEPS_WAITING : ClaimRequest.Afterwards.WAITS_IF_GIVEN_LESS;
     }
 
-    /** Whether it is time to say that this consumer cannot come as it has promised; notes that it has. Holds the lock. */
-    private boolean leaves(long now) {
-        if (claiming || !promised || room(now) > 0 || now - leavesAt() < 0) {
-            return false;
+    /** Says so if this consumer cannot come as it has promised. Holds the lock. */
+    private void leaveIfItCannotCome(long now) {
+        if (claiming || !promised || !cannotCome(now) || now - leavesAt() < 0) {
+            return;
         }
+        leave();
+        if (room(now) == 0) {
+            nextDueNanos = now; // as soon as there is room
+        }
+        nextEndNanos = Math.min(nextEndNanos, now);
+    }
+
+    /** Whether it could not claim now for what it has promised to come for. Holds the lock. */
+    private boolean cannotCome(long now) {
+        int endedRoom = endedRoom();
+        return nextDueNanos <= nextEndNanos ? !worthAClaim(room(now), endedRoom) : endedRoom == 0;
+    }
+
+    /**
+     * Leaves the waiting room. Holds the lock, so that this call has its number before any claim that follows: it is not
+     * waited for.
+     */
+    private void leave() {
         promised = false;
         inRoom = false;
-        nextDueNanos = now; // as soon as there is room
-        nextEndNanos = now;
-        return true;
+        claims.leave(claimIds.get());
     }
 
     /** Holds the lock. */
@@ -546,7 +559,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
             } else if (room == 0 && !overdueReported) {
                 next = overdueLook() - now;
             }
-            if (room == 0 && promised) {
+            if (promised && cannotCome(now)) {
                 next = Math.min(next, leavesAt() - now);
             }
             if (endedRoom > 0) {

@@ -3,8 +3,8 @@
 -- KEYS  1 to 16 see queue.lua  17 see room.lua
 -- ARGV  1 lane  2 sequence  3 claim id (16 bytes)  4 length of the lease in microseconds
 --       5 how many messages, 0 to 256  6 how many of them may be ones whose lease ended  7 how many bytes of bodies
---       8 the queue's base key  9 the consumer's member of the waiting room, or nothing: it does not wait for more
---       10 how it goes on: l it waits until it is given what it asks for; w so, and it wants more as soon as it can; k it
+--       8 the queue's base key  9 the consumer's member of the waiting room, or nothing: it has none
+--       10 how it goes on: d it does not wait for more; l it waits until it is given what it asks for; w so, and it wants more as soon as it can; k it
 --         keeps waiting in any case, as it has room for more; q it is quick and has room again in a moment
 --       11 its safety interval in microseconds
 -- Reply  a list: head; struct 'I4' the length of each id, and then of each state record (see record.lua); the ids in one
@@ -37,7 +37,7 @@ local wanted_ended = integer(ARGV[6], 0, 256, 'ended leases')
 local max_bytes = integer(ARGV[7], 1, MAX_EXACT, 'bytes')
 local base, member, goes_on = ARGV[8], ARGV[9], ARGV[10]
 local safety_interval = integer(ARGV[11], 1, MAX_EXACT, 'safety interval')
-if not string.find(goes_on, '^[lwkq]$') then
+if not string.find(goes_on, '^[dlwkq]$') then
   error('REDISDELAY argument: how it goes on')
 end
 if #claim ~= 16 or claim == NO_CLAIM then
@@ -46,7 +46,7 @@ end
 
 -- Where many wait, somebody comes all the time, and each of them needs to come less often: with more than this number
 -- the safety interval grows in proportion, up to so many times.
-local MANY, LONGEST = 10, 10
+local MANY, LONGEST = 10, 3
 local MANY_RECORDS, LARGE = 16, string.rep(' ', 65)
 local NOT_BEFORE_SAFETY, BY_EVENT, BY_SECOND, LEFT = 0, 1, 2, 3
 
@@ -72,7 +72,7 @@ local function promise(now, event, given)
   end
   -- Nobody else could come: it does, as soon as it can.
   local alone = not others[1]
-  if wanted == 0 or (given == wanted and (goes_on == 'l' or (goes_on == 'w' and not alone))) then
+  if wanted == 0 or goes_on == 'd' or (given == wanted and (goes_on == 'l' or (goes_on == 'w' and not alone))) then
     redis.call('ZREM', waiting, member)
     keep_promises(waiting, event and cover(waiting, base, event, now))
     return LEFT
@@ -126,8 +126,8 @@ local function reply_with(now, ids, records, dropped, ends, repeats)
     due = first_due()
   end
   if repeats then
-    -- Its first copy has kept the rule.
-    role = #member > 0 and wanted > 0 and BY_EVENT or LEFT
+    -- What it promised may have been removed meanwhile: it claims again, and promises anew.
+    role = LEFT
   else
     local event = (due and ends) and math.min(due, ends) or due or ends
     role = promise(now, event, #ids)

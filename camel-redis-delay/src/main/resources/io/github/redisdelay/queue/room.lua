@@ -109,7 +109,7 @@ local function cover_earlier(queue, event, now)
   if not paused then
     local first = first_due()
     if not first or event < first or first < now - OVERDUE then
-      return cover(waiting, queue, event, now)
+      return cover(waiting, queue, math.min(event, first or event), now)
     end
   end
 end

@@ -113,7 +113,7 @@ if burials then
   redis.call('HLEN', dead_messages)
   redis.call('HLEN', dead_state)
   local head = tonumber(redis.call('ZRANGE', dead_delayed, '0', '0', 'WITHSCORES')[2])
-  if not head or now < head then
+  if not head or now < head or head < now - OVERDUE then
     dead_called = cover(dead_waiting, ARGV[4], now, now)
   end
 end

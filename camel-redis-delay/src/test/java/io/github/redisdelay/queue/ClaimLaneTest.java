@@ -180,9 +180,9 @@ class ClaimLaneTest {
     }
 
     @Test
-    void should_tell_no_name_when_it_does_not_wait_for_more() {
+    void should_tell_its_name_also_when_it_does_not_wait_for_more() {
         lane.claim(new ClaimRequest(REQUEST.claimId(), 1, 1, 1, ClaimRequest.Afterwards.DONE, 1));
-        assertThat(redis.last().argument(8)).isEmpty();
+        assertThat(redis.last().argument(8)).isEqualTo("c0 wakeup:client");
     }
 
     @Test
@@ -193,7 +193,7 @@ class ClaimLaneTest {
             letters.add(redis.last().argument(9));
             redis.answer(emptyReply());
         }
-        assertThat(letters).containsExactly("l", "l", "w", "k", "q");
+        assertThat(letters).containsExactly("d", "l", "w", "k", "q");
     }
 
     @Test

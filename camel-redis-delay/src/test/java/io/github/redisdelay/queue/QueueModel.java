@@ -154,7 +154,7 @@ final class QueueModel {
         }
         if (script == LuaScript.SETTLE && items.stream().anyMatch(this::buries)) {
             Long head = dead.firstDue();
-            if (head == null || time < head) {
+            if (head == null || time < head || head < time - RoomModel.OVERDUE) {
                 dead.room.cover(time, time);
             }
         }
@@ -574,14 +574,11 @@ final class QueueModel {
         List<String> ids = call.claimed.stream()
                 .filter(id -> holds(id, claim) && messages.containsKey(id))
                 .toList();
-        boolean waits = !text(arguments[8]).isEmpty() && !text(arguments[4]).equals("0");
         return claimReply(
                 ids,
                 List.of(),
                 time,
-                new RoomModel.Answer(
-                        waits ? ClaimReply.Expected.BY_EVENT : ClaimReply.Expected.WHEN_IT_HAS_ROOM,
-                        Long.parseLong(text(arguments[10]))));
+                new RoomModel.Answer(ClaimReply.Expected.WHEN_IT_HAS_ROOM, Long.parseLong(text(arguments[10]))));
     }
 
     /** Ids as MessagePack has them. */

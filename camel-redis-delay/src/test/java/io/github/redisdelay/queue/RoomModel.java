@@ -25,7 +25,7 @@ final class RoomModel {
     /** With more than this many in the room the safety interval grows, up to so many times. */
     static final int MANY = 10;
 
-    static final int LONGEST = 10;
+    static final int LONGEST = 3;
 
     private static final long NEVER = Long.MAX_VALUE;
     /** A promise of nobody. */
@@ -147,7 +147,7 @@ final class RoomModel {
      */
     void coverEarlier(long event, Long first, long now) {
         if (first == null || event < first || first < now - OVERDUE) {
-            cover(event, now);
+            cover(first == null ? event : Math.min(event, first), now);
         }
     }
 
@@ -175,7 +175,7 @@ final class RoomModel {
                 .toList();
         boolean alone = others.isEmpty();
         boolean gone = goesOn == 'l' || (goesOn == 'w' && !alone);
-        if (wanted == 0 || (given == wanted && gone)) {
+        if (wanted == 0 || goesOn == 'd' || (given == wanted && gone)) {
             remove(member);
             if (event != null) {
                 cover(event, now);

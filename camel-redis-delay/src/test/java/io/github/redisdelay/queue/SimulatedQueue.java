@@ -154,7 +154,7 @@ final class SimulatedQueue {
                     given.add(message.described());
                 }
             }
-            answer = new RoomModel.Answer(ClaimReply.Expected.BY_EVENT, request.safetyMicros());
+            answer = new RoomModel.Answer(ClaimReply.Expected.WHEN_IT_HAS_ROOM, request.safetyMicros());
         } else {
             give(consumer, request, now, given);
             answer = room.claim(

@@ -227,20 +227,20 @@ class WaitingRoomTest extends RealQueueTest {
         List<Waiter> all = waiting(3);
         all.forEach(Waiter::look);
         long far = now() + 10 * LONG_SAFETY;
-        for (int i = 0; i < 45; i++) {
+        for (int i = 0; i < 15; i++) {
             set(keys()).add(far + i, bytes("x" + i + " nowhere"));
         }
         ClaimReply reply = all.get(2).look();
         assertThat(reply.expected()).isEqualTo(Expected.AFTER_SAFETY_INTERVAL);
-        assertThat(reply.safetyMicros()).as("for 48").isEqualTo(LONG_SAFETY * 48 / 10);
+        assertThat(reply.safetyMicros()).as("for 18").isEqualTo(LONG_SAFETY * 18 / 10);
         assertThat(all.get(2).promise()).isEqualTo(reply.timeMicros() + reply.safetyMicros());
         assertThat(all.get(0).look().safetyMicros())
                 .as("of one who is counted on")
                 .isEqualTo(LONG_SAFETY);
-        for (int i = 45; i < 200; i++) {
+        for (int i = 15; i < 200; i++) {
             set(keys()).add(far + i, bytes("x" + i + " nowhere"));
         }
-        assertThat(all.get(2).look().safetyMicros()).isEqualTo(LONG_SAFETY * 10);
+        assertThat(all.get(2).look().safetyMicros()).isEqualTo(LONG_SAFETY * 3);
     }
 
     // Who is called for an event that is earlier than what they know.
@@ -541,9 +541,19 @@ class WaitingRoomTest extends RealQueueTest {
     }
 
     @Test
-    void should_not_wait_without_a_name() {
+    void should_leave_when_it_does_not_wait_for_more() {
+        put(waiter("w"), now() + LONG_SAFETY);
         assertThat(waiter("w").claim(1, Afterwards.DONE).expected()).isEqualTo(Expected.WHEN_IT_HAS_ROOM);
         assertThat(room()).isEmpty();
+    }
+
+    @Test
+    void should_call_somebody_for_what_is_overdue_whatever_is_scheduled_next() {
+        schedule("a", LONG_AGO);
+        put(waiter("w"), now() + LONG_SAFETY);
+        schedule("b", IN_AN_HOUR);
+        assertThat(waiter("w").heard()).hasSize(1);
+        assertThat(waiter("w").promise()).isLessThanOrEqualTo(now());
     }
 
     // Those who do not come.
@@ -705,7 +715,7 @@ class WaitingRoomTest extends RealQueueTest {
         List<List<String>> heard = all.stream().map(Waiter::heard).toList();
         ClaimReply again = ClaimReply.parse((List<?>) get(caller.call(LuaScript.CLAIM, keys, arguments, 1)));
         assertThat(again.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("a");
-        assertThat(again.expected()).as("told to one who may have promised").isEqualTo(Expected.BY_EVENT);
+        assertThat(again.expected()).as("told to one whose promise may be gone").isEqualTo(Expected.WHEN_IT_HAS_ROOM);
         assertThat(room()).isEqualTo(room);
         assertThat(all.stream().map(Waiter::heard).toList()).isEqualTo(heard);
         // One that left is told that it has left, however often it asks.
