@@ -38,9 +38,9 @@ local function call_consumer(member, queue, micros)
   return heard > 0 or string.byte(name) == 126
 end
 
--- The first two promises that count for an event, without a consumer's own; the first three of all may be known. Of those who would come before it only
--- because their safety interval ends nobody knows whether they still live, and they would not be missed: they do not
--- count, unless the event is so far away that all who live look before it.
+-- The first two promises that count for an event, without a consumer's own; the first three of all may be known already.
+-- Of those who would come before the event only because their safety interval ends nobody knows whether they still live:
+-- they do not count, unless the event is so far away that nearly all who live look before it.
 local function counted(room, event, now, member, first_three)
   local times = {}
   local function add(found)
