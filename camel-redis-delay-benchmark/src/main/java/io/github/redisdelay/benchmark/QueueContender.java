@@ -42,9 +42,12 @@ final class QueueContender implements Contender {
     @Override
     public void scheduleBatch(List<byte[]> bodies, DueTime due) throws Exception {
         List<CompletableFuture<?>> answers = new ArrayList<>(bodies.size());
-        for (byte[] body : bodies) {
-            answers.add(queue.schedule(ScheduleRequest.of(body, due)));
-        }
+        queue.together(() -> {
+            for (byte[] body : bodies) {
+                answers.add(queue.schedule(ScheduleRequest.of(body, due)));
+            }
+            return answers;
+        });
         for (CompletableFuture<?> answer : answers) {
             answer.get();
         }

@@ -163,14 +163,14 @@ final class ChangeOperations {
      */
     private <T> SentRequest change(
             ScheduleIds ids, boolean deadLetters, Function<String, Submission<T>> call, Function<T, Change> change) {
-        List<SentChanges.Part<T>> parts = ids.ids().stream()
+        List<SentChanges.Part<T>> parts = queue.together(() -> ids.ids().stream()
                 .map(id -> new SentChanges.Part<>(
                         id,
                         new SentOperation<>(
                                 () -> "the change of message '" + id + "' of queue '" + queue.name() + "'",
                                 () -> call.apply(id),
                                 (result, message) -> {})))
-                .toList();
+                .toList());
         return new SentChanges<>(queue.name(), ids.list(), deadLetters, parts, change);
     }
 

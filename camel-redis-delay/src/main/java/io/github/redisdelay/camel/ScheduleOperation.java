@@ -94,11 +94,13 @@ final class ScheduleOperation {
                     "header '" + RedisDelayConstants.SCHEDULE_ID + "' is set on a batch of " + list.size()
                             + " messages, which cannot have one id: make each a Message with this header, or remove it");
         }
-        List<SentBatch.Element> elements = new ArrayList<>(list.size());
-        for (Object element : list) {
-            elements.add(element(element, exchange));
-        }
-        return new SentBatch(queue.name(), elements);
+        return queue.together(() -> {
+            List<SentBatch.Element> elements = new ArrayList<>(list.size());
+            for (Object element : list) {
+                elements.add(element(element, exchange));
+            }
+            return new SentBatch(queue.name(), elements);
+        });
     }
 
     private SentBatch.Element element(Object element, Exchange exchange) {

@@ -6,6 +6,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /**
  * A queue of delayed messages on Redis. A handle: it holds no thread, timer or connection, and handles of the same name
@@ -28,6 +29,15 @@ public interface DelayQueue {
      *     {@link DelayQueueException}
      */
     Submission<ScheduleResult> schedule(ScheduleRequest request);
+
+    /**
+     * Sends the requests that are made on this thread by {@code requests} at its end, in as few calls as they fit into. A batch
+     * is cheaper so than one by one, of which the first goes alone. It must not wait for their answers.
+     *
+     * @param requests calls {@link #schedule}, {@link #cancel} and the like, of this and other queues of the same client
+     * @return what it returns
+     */
+    <T> T together(Supplier<T> requests);
 
     /**
      * Removes a message in any state. A delivery under way becomes stale: its acknowledgement has no effect and no

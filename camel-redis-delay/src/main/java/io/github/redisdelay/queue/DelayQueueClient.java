@@ -3,8 +3,10 @@ package io.github.redisdelay.queue;
 
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
+import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -16,7 +18,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.ByteArrayCodec;
 import org.redisson.config.Config;
@@ -31,8 +35,8 @@ import org.redisson.config.SubscriptionMode;
  */
 public final class DelayQueueClient implements AutoCloseable {
 
-    /** How many lanes a queue has for each of its two sides; an id always uses the same one. */
-    static final int LANES = 2;
+    /** How many calls of a queue may be under way for each of its two sides. */
+    private static final int CALLS = 2;
 
     /** Above this many, lanes that have nothing to do are dropped. */
     private static final int MAX_IDLE_LANES = 256;
@@ -61,7 +65,13 @@ public final class DelayQueueClient implements AutoCloseable {
     private volatile DelayQueueException closed;
 
     /** One lane of a queue: for what producers ask, or for deliveries. */
-    private record LaneKey(String base, boolean deliveries, int number) {}
+    private record LaneKey(String base, boolean deliveries) {}
+
+    /** Requests for one lane that are to go together. */
+    private record Together(RedisDelayQueue queue, LaneKey key, List<Request<?>> requests) {}
+
+    /** What {@link #together} collects on this thread; null outside of it. */
+    private final ThreadLocal<List<Together>> together = new ThreadLocal<>();
 
     private DelayQueueClient(
             RedissonClient redisson,
@@ -180,26 +190,59 @@ public final class DelayQueueClient implements AutoCloseable {
                 ? Long.MAX_VALUE
                 : timers.nanoTime() + options.requestTimeout().toNanos();
         Request<T> request = new Request<>(script, id, arguments, bytes, deadline, reply, submission);
-        LaneKey key = new LaneKey(queue.keys().base(), delivery, Math.floorMod(id.hashCode(), LANES));
-        while (true) {
+        LaneKey key = new LaneKey(queue.keys().base(), delivery);
+        List<Together> collected = together.get();
+        if (collected == null || delivery) {
+            submit(queue, key, List.of(request));
+        } else {
+            Together last = collected.isEmpty() ? null : collected.get(collected.size() - 1);
+            if (last == null || !last.key.equals(key)) {
+                last = new Together(queue, key, new ArrayList<>());
+                collected.add(last);
+            }
+            last.requests.add(request);
+        }
+        return submission;
+    }
+
+    /** See {@link DelayQueue#together}. */
+    <T> T together(Supplier<T> requests) {
+        if (together.get() != null) {
+            return requests.get(); // goes with the outer ones
+        }
+        List<Together> collected = new ArrayList<>();
+        together.set(collected);
+        try {
+            return requests.get();
+        } finally {
+            together.remove();
+            collected.forEach(part -> submit(part.queue, part.key, part.requests));
+        }
+    }
+
+    private void submit(RedisDelayQueue queue, LaneKey key, List<Request<?>> requests) {
+        int next = 0;
+        while (next < requests.size()) {
             DelayQueueException reason = closed;
             if (reason != null) {
-                submission.fail(reason);
-                return submission;
+                requests.get(next++).submission().fail(reason);
+                continue;
             }
             Lane lane = lanes.get(key);
             if (lane == null) {
                 dropIdleLanes();
                 lane = lanes.computeIfAbsent(key, k -> newLane(queue, k));
             }
-            if (lane.submit(request)) {
-                reason = closed;
-                if (reason != null) {
-                    lane.close(reason); // it may have been made while the others were closed
-                }
-                return submission;
+            int taken = lane.submit(requests, next);
+            if (taken == next) {
+                lanes.remove(key, lane);
+                continue;
             }
-            lanes.remove(key, lane);
+            next = taken;
+            reason = closed;
+            if (reason != null) {
+                lane.close(reason); // it may have been made while the others were closed
+            }
         }
     }
 
@@ -208,7 +251,9 @@ public final class DelayQueueClient implements AutoCloseable {
         byte[] dead = queue.keys().dead().base().getBytes(StandardCharsets.UTF_8);
         return new Lane(
                 queue.name(),
-                laneName((key.deliveries() ? "d" : "s") + key.number()),
+                IntStream.range(0, CALLS)
+                        .mapToObj(number -> laneName((key.deliveries() ? "d" : "s") + number))
+                        .toArray(byte[][]::new),
                 queue.keys(),
                 script -> switch (script) {
                     case SETTLE -> new Object[] {base, dead};

@@ -6,10 +6,13 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -21,13 +24,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Group commit: sends the requests of concurrent callers in shared script calls, one call at a time.
+ * Group commit: sends the requests of concurrent callers in shared script calls, one call at a time, or two when many wait.
  *
  * <p>The first request goes at once; those that arrive while its call is under way go together in the next. So a lone
- * request pays one round trip and no timer, and a busy route a fraction of one. The order of requests is kept.
+ * request pays one round trip and no timer, and a busy route a fraction of one. Requests about one id keep their order: what
+ * follows one that is under way waits for its answer.
  *
- * <p>A call carries the lane and a growing sequence number and is repeated, byte for byte, until Redis answers: the
- * script executes it once (see {@code call.lua}).
+ * <p>A call carries a name and a growing sequence number and is repeated, byte for byte, until Redis answers: the
+ * script executes it once (see {@code call.lua}). Calls that are under way at the same time have different names.
  */
 final class Lane {
 
@@ -40,11 +44,19 @@ final class Lane {
     static final int MAX_WAITING_REQUESTS = 16_384;
     static final long MAX_WAITING_BYTES = 64L << 20;
 
+    /**
+     * As many requests as this are worth a call of their own beside one that is under way, whose fixed cost is about that of 15
+     * requests. With fewer, callers who wait share one call at a time: that was faster and cheaper than two of half the size.
+     */
+    private static final int WORTHWHILE = 64;
+
     /** Set while this thread completes callers' futures, of whatever lane. */
     private static final ThreadLocal<Boolean> COMPLETING = new ThreadLocal<>();
 
     private final String queue;
-    private final byte[] name;
+    /** What the calls are named that are under way at the same time. */
+    private final byte[][] names;
+
     private final QueueKeys keys;
     private final Function<LuaScript, Object[]> header;
     private final RedisCaller redis;
@@ -65,17 +77,21 @@ final class Lane {
     /** Left out of a call and to be told so, once the lock is free. */
     private final List<Request<?>> cancelled = new ArrayList<>();
 
-    private Call underWay;
+    /** By the index of the name; null where there is none. */
+    private final Call[] underWay;
+
     private Timers.Timer expiry;
     /** When {@link #expiry} is to fire. */
     private long expiryNanos;
 
-    private Timers.Timer resend;
     private DelayQueueException closed;
     private boolean retired;
 
     /** A call that was sent and is not answered; its bytes never change. */
     private static final class Call {
+        /** The index of its name. */
+        final int slot;
+
         final LuaScript script;
         final List<Request<?>> requests;
         final List<Object> keys;
@@ -83,8 +99,11 @@ final class Lane {
         // Changed only by the one thread that handles the outcome of the last sending.
         int attempts;
         Throwable lastError;
+        /** Set while it waits to be sent again. Guarded by the lane's lock. */
+        Timers.Timer resend;
 
-        Call(LuaScript script, List<Request<?>> requests, List<Object> keys, Object[] arguments) {
+        Call(int slot, LuaScript script, List<Request<?>> requests, List<Object> keys, Object[] arguments) {
+            this.slot = slot;
             this.script = script;
             this.requests = requests;
             this.keys = keys;
@@ -94,14 +113,15 @@ final class Lane {
 
     /**
      * @param queue the queue's name, for messages
-     * @param name the lane's name in Redis: the client's id and what tells this lane from its others
+     * @param names of the calls in Redis: the client's id and what tells them from its others; as many as there may be calls
+     *     under way
      * @param header the arguments of a script between the sequence and the first request's
      * @param sequences growing numbers
      * @param patient whether what Redis refuses for now is tried again
      */
     Lane(
             String queue,
-            byte[] name,
+            byte[][] names,
             QueueKeys keys,
             Function<LuaScript, Object[]> header,
             RedisCaller redis,
@@ -110,7 +130,8 @@ final class Lane {
             RandomGenerator random,
             boolean patient) {
         this.queue = queue;
-        this.name = name;
+        this.names = names;
+        this.underWay = new Call[names.length];
         this.keys = keys;
         this.header = header;
         this.redis = redis;
@@ -120,29 +141,41 @@ final class Lane {
         this.patient = patient;
     }
 
-    /**
-     * Takes a request. Blocks while too many wait, until the request's deadline.
-     *
-     * @return false if this lane was {@link #retireIfIdle() retired}: then the request goes to its successor
-     */
+    /** As {@link #submit(List, int)} with one; false if this lane was retired. */
     boolean submit(Request<?> request) {
+        return submit(List.of(request), 0) == 1;
+    }
+
+    /**
+     * Takes requests that go together: as many as one call can carry. Blocks while too many wait, until their deadline.
+     *
+     * @param from the index of the first one
+     * @return the index behind the last one taken; {@code from} if this lane was {@link #retireIfIdle() retired}
+     */
+    int submit(List<Request<?>> requests, int from) {
+        int next = from;
+        long bytes = 0;
         Call call;
         List<Request<?>> withdrawn;
         lock.lock();
         try {
-            if (!retired && closed == null && !waitForRoom(request)) {
-                return true;
+            // What waits for room while no call is under way would wait for itself: so no more than a call.
+            while (next < requests.size() && next - from < MAX_REQUESTS_PER_CALL && bytes < MAX_BYTES_PER_CALL) {
+                Request<?> request = requests.get(next);
+                boolean room = retired || closed != null || waitForRoom(request);
+                if (retired) {
+                    break;
+                }
+                next++;
+                if (closed != null) {
+                    request.submission().fail(closed);
+                } else if (room) {
+                    bytes += request.bytes();
+                    waiting.add(request);
+                    waitingBytes += request.bytes();
+                    armExpiry(request);
+                }
             }
-            if (retired) {
-                return false; // perhaps while it waited for room
-            }
-            if (closed != null) {
-                request.submission().fail(closed);
-                return true;
-            }
-            waiting.add(request);
-            waitingBytes += request.bytes();
-            armExpiry(request);
             call = nextCall();
             withdrawn = takeCancelled();
         } finally {
@@ -150,7 +183,7 @@ final class Lane {
         }
         send(call);
         withdraw(withdrawn);
-        return true;
+        return next;
     }
 
     /** Waits until there is room, or fails the request. Holds the lock. */
@@ -173,9 +206,10 @@ final class Lane {
                     request.submission()
                             .fail(new RequestTimeoutException(
                                     "queue '" + queue + "': " + waiting.size() + " requests (" + waitingBytes
-                                            + " bytes) wait for Redis already; " + notSent(request) + because(underWay),
+                                            + " bytes) wait for Redis already; " + notSent(request)
+                                            + because(lastError()),
                                     false,
-                                    underWay == null ? null : underWay.lastError));
+                                    lastError()));
                     return false;
                 }
                 try {
@@ -192,11 +226,23 @@ final class Lane {
         }
     }
 
-    /** Makes the next call of the requests that wait, if none is under way. Holds the lock. */
+    /**
+     * Makes the next call of the requests that wait, if none is under way; or one beside that, if enough wait. Holds the lock.
+     */
     private Call nextCall() {
-        if (underWay != null || waiting.isEmpty()) {
+        int slot = -1;
+        Call other = null;
+        for (int i = underWay.length - 1; i >= 0; i--) {
+            if (underWay[i] == null) {
+                slot = i;
+            } else {
+                other = underWay[i];
+            }
+        }
+        if (slot < 0 || waiting.isEmpty() || (other != null && waiting.size() < WORTHWHILE)) {
             return null;
         }
+        Set<String> busy = other == null ? Set.of() : ids(other);
         LuaScript script = null;
         List<Request<?>> requests = new ArrayList<>(Math.min(waiting.size(), MAX_REQUESTS_PER_CALL));
         int bytes = 0;
@@ -204,8 +250,9 @@ final class Lane {
             Request<?> request = waiting.peek();
             boolean isCancelled = request.submission().isCancelled();
             if (!isCancelled
-                    && !requests.isEmpty()
-                    && (request.script() != script || bytes + request.bytes() > MAX_BYTES_PER_CALL)) {
+                    && (busy.contains(request.id())
+                            || (!requests.isEmpty()
+                                    && (request.script() != script || bytes + request.bytes() > MAX_BYTES_PER_CALL)))) {
                 break;
             }
             waiting.poll();
@@ -222,12 +269,25 @@ final class Lane {
         if (requests.isEmpty()) {
             return null;
         }
-        underWay = new Call(
-                script, requests, keysOf.computeIfAbsent(script, keys::of), arguments(header.apply(script), requests));
-        return underWay;
+        Call call = new Call(
+                slot,
+                script,
+                requests,
+                keysOf.computeIfAbsent(script, keys::of),
+                arguments(names[slot], header.apply(script), requests));
+        underWay[slot] = call;
+        return call;
     }
 
-    private Object[] arguments(Object[] head, List<Request<?>> requests) {
+    private static Set<String> ids(Call call) {
+        Set<String> ids = new HashSet<>(2 * call.requests.size());
+        for (Request<?> request : call.requests) {
+            ids.add(request.id());
+        }
+        return ids;
+    }
+
+    private Object[] arguments(byte[] name, Object[] head, List<Request<?>> requests) {
         int count = 2 + head.length;
         for (Request<?> request : requests) {
             count += request.arguments().length;
@@ -280,23 +340,22 @@ final class Lane {
             sendAgain(call, error);
             return;
         }
-        Call next;
-        List<Request<?>> withdrawn;
+        Call next = null;
+        List<Request<?>> withdrawn = List.of();
         lock.lock();
         try {
-            if (underWay != call) {
+            if (underWay[call.slot] != call) {
                 return; // the lane was closed and has failed these requests
             }
-            underWay = null;
-            next = nextCall();
-            withdrawn = takeCancelled();
-            if (next == null) {
-                disarmExpiry();
+            if (waiting.size() >= WORTHWHILE) {
+                // First the next call, then the callers: Redis is not kept waiting.
+                underWay[call.slot] = null;
+                next = nextCall();
+                withdrawn = takeCancelled();
             }
         } finally {
             lock.unlock();
         }
-        // First the next call, then the callers, so that Redis is not kept waiting.
         send(next);
         Throwable refusal = error;
         complete(() -> {
@@ -305,14 +364,30 @@ final class Lane {
             } else {
                 complete(call, ByteBuffer.wrap((byte[]) reply).order(ByteOrder.LITTLE_ENDIAN));
             }
-            withdraw(withdrawn);
         });
+        withdraw(withdrawn);
+        // First the callers, then the next call: it takes along what they ask for next.
+        next = null;
+        lock.lock();
+        try {
+            if (underWay[call.slot] == call) {
+                underWay[call.slot] = null;
+                next = nextCall();
+                withdrawn = takeCancelled();
+            } else {
+                withdrawn = List.of();
+            }
+        } finally {
+            lock.unlock();
+        }
+        send(next);
+        withdraw(withdrawn);
     }
 
     private void sendAgain(Call call, Throwable error) {
         lock.lock();
         try {
-            if (underWay == call) {
+            if (underWay[call.slot] == call) {
                 call.lastError = error;
                 if (patient && call.attempts == 5) {
                     LOG.warn(
@@ -324,7 +399,7 @@ final class Lane {
                     LOG.debug(
                             "queue '{}': {} is repeated until Redis answers: {}", queue, call.script, error.toString());
                 }
-                resend = timers.schedule(Backoff.nanos(call.attempts, random), () -> resend(call));
+                call.resend = timers.schedule(Backoff.nanos(call.attempts, random), () -> resend(call));
             }
         } finally {
             lock.unlock();
@@ -334,10 +409,10 @@ final class Lane {
     private void resend(Call call) {
         lock.lock();
         try {
-            if (underWay != call) {
+            if (underWay[call.slot] != call) {
                 return;
             }
-            resend = null;
+            call.resend = null;
         } finally {
             lock.unlock();
         }
@@ -394,15 +469,20 @@ final class Lane {
 
     /** Sets the timer to the earliest deadline, after it has fired. Holds the lock. */
     private void armExpiry() {
-        if (underWay != null) {
-            underWay.requests.stream()
-                    .filter(request -> !request.submission().isDone())
-                    .forEach(this::armExpiry);
+        for (Call call : underWay) {
+            if (call != null) {
+                call.requests.stream()
+                        .filter(request -> !request.submission().isDone())
+                        .forEach(this::armExpiry);
+            }
         }
         waiting.forEach(this::armExpiry);
     }
 
-    /** Sets the timer to a request's deadline, if it is not set to an earlier one. Holds the lock. */
+    /**
+     * Sets the timer to a request's deadline, if it is not set to an earlier one. It stays set when the request is answered: to
+     * set it anew for each call of a lone caller costs the timer's thread a wake-up. Holds the lock.
+     */
     private void armExpiry(Request<?> request) {
         if (patient || (expiry != null && request.deadlineNanos() - expiryNanos >= 0)) {
             return;
@@ -423,14 +503,16 @@ final class Lane {
     private void expire() {
         List<Request<?>> unknown = new ArrayList<>();
         List<Request<?>> withdrawn = new ArrayList<>();
-        String because;
         Throwable cause;
         lock.lock();
         try {
             expiry = null;
             long now = timers.nanoTime();
-            if (underWay != null) {
-                for (Request<?> request : underWay.requests) {
+            for (Call call : underWay) {
+                if (call == null) {
+                    continue;
+                }
+                for (Request<?> request : call.requests) {
                     if (request.deadlineNanos() - now <= 0
                             && !request.submission().isDone()) {
                         unknown.add(request);
@@ -449,12 +531,11 @@ final class Lane {
             if (!withdrawn.isEmpty()) {
                 roomAvailable.signalAll();
             }
-            because = because(underWay);
-            cause = underWay == null ? null : underWay.lastError;
+            cause = lastError();
         } finally {
             lock.unlock();
         }
-        complete(() -> end(unknown, withdrawn, because, cause));
+        complete(() -> end(unknown, withdrawn, because(cause), cause));
         lock.lock();
         try {
             armExpiry();
@@ -497,14 +578,35 @@ final class Lane {
         return request.id().isEmpty() ? "the change of the queue" : "the change of message '" + request.id() + "'";
     }
 
-    private static String because(Call call) {
-        return call == null || call.lastError == null ? "" : " (" + RedisErrors.text(call.lastError) + ")";
+    private static String because(Throwable error) {
+        return error == null ? "" : " (" + RedisErrors.text(error) + ")";
+    }
+
+    /** Why the calls under way have no answer, if it is known. Holds the lock. */
+    private Throwable lastError() {
+        Throwable error = null;
+        for (Call call : underWay) {
+            if (call != null && call.lastError != null) {
+                error = call.lastError;
+            }
+        }
+        return error;
+    }
+
+    /** Holds the lock. */
+    private boolean nothingToDo() {
+        for (Call call : underWay) {
+            if (call != null) {
+                return false;
+            }
+        }
+        return waiting.isEmpty();
     }
 
     boolean isIdle() {
         lock.lock();
         try {
-            return underWay == null && waiting.isEmpty();
+            return nothingToDo();
         } finally {
             lock.unlock();
         }
@@ -514,7 +616,10 @@ final class Lane {
     boolean retireIfIdle() {
         lock.lock();
         try {
-            retired = retired || (underWay == null && waiting.isEmpty());
+            retired = retired || nothingToDo();
+            if (retired) {
+                disarmExpiry();
+            }
             return retired;
         } finally {
             lock.unlock();
@@ -530,15 +635,16 @@ final class Lane {
             failed = new ArrayList<>(waiting);
             waiting.clear();
             waitingBytes = 0;
-            if (underWay != null) {
-                failed.addAll(underWay.requests);
-                underWay = null;
+            for (Call call : underWay) {
+                if (call != null) {
+                    failed.addAll(call.requests);
+                    if (call.resend != null) {
+                        call.resend.cancel();
+                    }
+                }
             }
+            Arrays.fill(underWay, null);
             disarmExpiry();
-            if (resend != null) {
-                resend.cancel();
-                resend = null;
-            }
             roomAvailable.signalAll();
         } finally {
             lock.unlock();

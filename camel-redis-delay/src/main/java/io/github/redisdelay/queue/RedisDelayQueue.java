@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -98,6 +99,11 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     QueueKeys keys() {
         return keys;
+    }
+
+    @Override
+    public <T> T together(Supplier<T> requests) {
+        return client.together(requests);
     }
 
     @Override

@@ -35,6 +35,8 @@ final class LoadConsumer implements DeliveryHandler, AutoCloseable {
 
     private static final int MAX_WORK_MILLIS = 100;
     private static final int MAX_RETURN_MILLIS = 300;
+    /** Half of the work ends at multiples of it, so that acknowledgements share calls, also on a fast machine. */
+    private static final long TOGETHER_MILLIS = 50;
 
     private final History history;
     private final Duration lease;
@@ -76,7 +78,7 @@ final class LoadConsumer implements DeliveryHandler, AutoCloseable {
         long half = tooLong ? lease.toMillis() * 11 / 20 : work / 2;
         after(half, () -> {
             steps.accept(Step.WORKING);
-            after(half, () -> {
+            after(mixed % 2 == 0 ? half : together(half), () -> {
                 steps.accept(Step.WORKED);
                 finish(delivery, giveBack ? Duration.ofMillis((mixed >>> 10) % MAX_RETURN_MILLIS) : null);
                 steps.accept(Step.ACKNOWLEDGING);
@@ -94,6 +96,12 @@ final class LoadConsumer implements DeliveryHandler, AutoCloseable {
             sent = delivery.acknowledge();
         }
         sent.thenAccept(settlement -> history.settled(delivery, settlement));
+    }
+
+    /** A little longer, until a time at which others end, too. */
+    private static long together(long millis) {
+        long end = System.nanoTime() / 1_000_000 + millis;
+        return millis + TOGETHER_MILLIS - Math.floorMod(end, TOGETHER_MILLIS);
     }
 
     private void after(long millis, Runnable task) {

@@ -22,7 +22,9 @@ import java.util.concurrent.TimeUnit;
  */
 final class LoadProducer implements AutoCloseable {
 
-    private static final long TICK_MILLIS = 10;
+    /** Several at a time, so that some wait for a call under way and share the next one, also on a fast machine. */
+    private static final long TICK_MILLIS = 50;
+
     private static final int RETRY_MILLIS = 200;
     private static final int MAX_DELAY_MILLIS = 1000;
 
@@ -43,7 +45,7 @@ final class LoadProducer implements AutoCloseable {
 
     /**
      * @param name what its ids begin with: no other producer has it
-     * @param perSecond how many messages, a multiple of 100
+     * @param perSecond how many messages, a multiple of 20
      */
     LoadProducer(DelayQueue queue, History history, String name, int perSecond, long seed) {
         this.queue = queue;

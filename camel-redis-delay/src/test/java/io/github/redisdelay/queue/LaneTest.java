@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -36,9 +37,13 @@ class LaneTest {
     private final Lane lane = lane(false);
 
     private Lane lane(boolean patient) {
+        return lane(patient, "client-lane");
+    }
+
+    private Lane lane(boolean patient, String... names) {
         return new Lane(
                 "orders",
-                bytes("client-lane"),
+                Arrays.stream(names).map(LaneTest::bytes).toArray(byte[][]::new),
                 QueueKeys.of("redis-delay", "orders"),
                 script -> new Object[] {bytes(script.name())},
                 redis,
@@ -104,6 +109,10 @@ class LaneTest {
         assertThat(a).isCompletedWithValue("a:1:77");
         assertThat(a.outcome()).isCompletedWithValue("a:1:77");
         assertThat(lane.isIdle()).isTrue();
+        assertThat(timers.waiting())
+                .as("it waits for the deadline, for whoever comes next")
+                .isEqualTo(1);
+        timers.advance(s(5));
         assertThat(timers.waiting()).isZero();
     }
 
@@ -138,13 +147,117 @@ class LaneTest {
     }
 
     @Test
-    void should_send_the_next_call_before_it_tells_the_callers() {
+    void should_take_along_what_callers_ask_for_when_they_are_told() {
         Submission<String> a = submit("a");
         submit("b");
+        a.thenAccept(result -> submit("c"));
+        redis.answer(reply(1, 0));
+        assertThat(redis.count()).isEqualTo(2);
+        assertThat(idsOf(redis.last())).containsExactly("b", "c");
+    }
+
+    @Test
+    void should_send_the_next_call_before_it_tells_the_callers_when_many_wait() {
+        Submission<String> a = submit("a");
+        for (int i = 0; i < 64; i++) {
+            submit("m" + i);
+        }
         int[] sentWhenTold = new int[1];
         a.thenAccept(result -> sentWhenTold[0] = redis.count());
         redis.answer(reply(1, 0));
         assertThat(sentWhenTold[0]).isEqualTo(2);
+    }
+
+    @Test
+    void should_send_a_second_call_beside_the_first_only_when_many_wait() {
+        Lane two = lane(false, "client-0", "client-1");
+        Submission<String> first = submit(two, LuaScript.SCHEDULE, "first");
+        List<Submission<String>> many = new ArrayList<>();
+        for (int i = 0; i < 64; i++) {
+            assertThat(redis.count()).isEqualTo(1);
+            many.add(submit(two, LuaScript.SCHEDULE, "m" + i));
+        }
+        assertThat(redis.count()).isEqualTo(2);
+        assertThat(redis.sent.get(0).argument(0)).isEqualTo("client-0");
+        assertThat(redis.last().argument(0)).isEqualTo("client-1");
+        Submission<String> late = submit(two, LuaScript.SCHEDULE, "late");
+        redis.answer(replyToAll(64, 1)); // the second one is answered first
+        assertThat(many).allMatch(CompletableFuture::isDone);
+        assertThat(first).isNotDone();
+        assertThat(redis.count())
+                .as("calls, while one is under way and one request waits")
+                .isEqualTo(2);
+        redis.sent.get(0).answer().complete(reply(1, 0));
+        assertThat(first).isCompletedWithValue("first:1:0");
+        redis.answer(reply(1, 0));
+        assertThat(late).isCompletedWithValue("late:1:0");
+        assertThat(two.isIdle()).isTrue();
+    }
+
+    @Test
+    void should_keep_the_order_of_requests_about_one_id() {
+        Lane two = lane(false, "client-0", "client-1");
+        submit(two, LuaScript.SCHEDULE, "x");
+        for (int i = 0; i < 40; i++) {
+            submit(two, LuaScript.SCHEDULE, "m" + i);
+        }
+        Submission<String> cancel = submit(two, LuaScript.SCHEDULE, "x");
+        for (int i = 40; i < 70; i++) {
+            submit(two, LuaScript.SCHEDULE, "m" + i);
+        }
+        assertThat(redis.count()).isEqualTo(2);
+        assertThat(idsOf(redis.last())).as("up to what follows 'x'").hasSize(40).doesNotContain("x");
+        redis.answer(replyToAll(40, 1));
+        assertThat(redis.count()).as("calls, while the first 'x' is under way").isEqualTo(2);
+        redis.sent.get(0).answer().complete(reply(1, 0));
+        assertThat(idsOf(redis.last())).startsWith("x").hasSize(31);
+        redis.answer(replyToAll(31, 2));
+        assertThat(cancel).isCompletedWithValue("x:2:0");
+    }
+
+    @Test
+    void should_repeat_each_of_two_calls_by_itself_and_fail_both_when_it_is_closed() {
+        Lane two = lane(false, "client-0", "client-1");
+        Submission<String> first = submit(two, LuaScript.SCHEDULE, "first");
+        Submission<String> last = null;
+        for (int i = 0; i < 64; i++) {
+            last = submit(two, LuaScript.SCHEDULE, "m" + i);
+        }
+        redis.sent.get(0).answer().completeExceptionally(new RedisException("connection lost"));
+        timers.advance(s(1));
+        assertThat(redis.count()).isEqualTo(3);
+        assertThat(redis.last().sameBytes(redis.sent.get(0))).isTrue();
+        redis.sent.get(1).answer().completeExceptionally(new RedisException("connection lost"));
+        two.close(new DelayQueueException("closed"));
+        timers.advance(s(10));
+        assertThat(redis.count()).isEqualTo(3);
+        assertThat(timers.waiting()).isZero();
+        assertThatThrownBy(first::get).hasMessageContaining("closed");
+        assertThatThrownBy(last::get).hasMessageContaining("closed");
+    }
+
+    @Test
+    void should_send_what_is_submitted_together_in_one_call() {
+        List<Request<?>> requests = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            requests.add(request(LuaScript.SCHEDULE, "m" + i, 10, timers.nanoTime() + WAIT));
+        }
+        int taken = lane.submit(requests, 0);
+        assertThat(taken).isEqualTo(256);
+        assertThat(idsOf(redis.last())).hasSize(256);
+        assertThat(lane.submit(requests, taken)).isEqualTo(300);
+        redis.answer(replyToAll(256, 1));
+        assertThat(idsOf(redis.last())).hasSize(44).endsWith("m299");
+    }
+
+    @Test
+    void should_not_wait_for_room_that_only_what_it_holds_back_would_make() {
+        List<Request<?>> large = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            large.add(request(LuaScript.SCHEDULE, "m" + i, 40 << 20, timers.nanoTime() + WAIT));
+        }
+        assertThat(lane.submit(large, 0)).as("no more than one call takes").isEqualTo(1);
+        assertThat(idsOf(redis.last())).containsExactly("m0");
     }
 
     @Test
@@ -410,6 +523,7 @@ class LaneTest {
         redis.answer(reply(1, 0));
         assertThat(redis.count()).isEqualTo(1);
         assertThat(lane.isIdle()).isTrue();
+        timers.advance(s(5));
         assertThat(timers.waiting()).isZero();
     }
 
@@ -562,6 +676,7 @@ class LaneTest {
         while (!lane.isIdle()) {
             redis.answer(replyToAll(idsOf(redis.last()).size(), 1));
         }
+        timers.advance(s(5));
         assertThat(timers.waiting()).isZero();
         assertThat(timers.scheduled()).isLessThan(25);
     }
@@ -575,7 +690,7 @@ class LaneTest {
         AtomicLong most = new AtomicLong();
         Lane shared = new Lane(
                 "orders",
-                bytes("client-lane"),
+                new byte[][] {bytes("client-lane")},
                 QueueKeys.of("redis-delay", "orders"),
                 script -> new Object[] {bytes(script.name())},
                 (script, keys, arguments, attempt) -> {

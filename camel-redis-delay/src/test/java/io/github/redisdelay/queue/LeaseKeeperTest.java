@@ -124,7 +124,7 @@ class LeaseKeeperTest {
         AtomicLong sequence = new AtomicLong();
         Lane lane = new Lane(
                 "orders",
-                new byte[17],
+                new byte[1][17],
                 QueueKeys.of("redis-delay", "orders"),
                 script -> new Object[0],
                 redis,
