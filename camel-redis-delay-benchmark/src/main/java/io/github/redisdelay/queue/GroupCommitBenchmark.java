@@ -44,7 +44,7 @@ public class GroupCommitBenchmark {
         timers = new ScheduledTimers();
         lane = new Lane(
                 "jmh",
-                new byte[18],
+                new byte[1][18],
                 QueueKeys.of("redis-delay", "jmh"),
                 script -> new Object[] {NOTHING, NOTHING},
                 (script, keys, arguments, attempt) -> answer(arguments),
