@@ -51,7 +51,8 @@ public class GroupCommitBenchmark {
                 new AtomicLong()::incrementAndGet,
                 timers,
                 new Random(1),
-                false);
+                false,
+                Durability.NONE);
     }
 
     @TearDown
@@ -89,7 +90,8 @@ public class GroupCommitBenchmark {
                 id.length + body.length + 40,
                 timers.nanoTime() + 5_000_000_000L,
                 (time, outcome, value) -> Boolean.TRUE,
-                submission));
+                submission,
+                null));
         return submission;
     }
 

@@ -16,7 +16,8 @@ import java.util.stream.Stream;
 import redis.embedded.RedisExecProvider;
 
 /**
- * The {@code redis-server} binary inside {@code embedded-redis}, as a process of its own on the loopback address.
+ * The {@code redis-server} binary inside {@code embedded-redis}, or the one that {@code -Dredis.server} names, as a process of
+ * its own on the loopback address.
  *
  * <p>A shell between the two waits for the name of a signal on its standard input and sends it on. When this JVM dies,
  * however it dies, that input ends and the server is killed: no server outlives the tests.
@@ -33,11 +34,20 @@ final class EmbeddedRedisServer extends RedisServer {
             "exit $status");
 
     private final int port = freePort();
+    private final File binary;
     private final Path directory;
     private final List<String> config = new ArrayList<>();
+    private final List<String> arguments;
     private Process process;
 
-    EmbeddedRedisServer(List<String> configLines) {
+    /** @param arguments of the command line, behind the name of the configuration file */
+    EmbeddedRedisServer(List<String> configLines, String... arguments) {
+        binary = binary();
+        if (!binary.canExecute()) {
+            throw new IllegalStateException("-D" + BINARY_PROPERTY + "=" + binary
+                    + " is no file that can be executed: give the path of a redis-server or valkey-server");
+        }
+        this.arguments = List.of(arguments);
         try {
             directory = Files.createTempDirectory("redis-test");
         } catch (IOException e) {
@@ -51,9 +61,14 @@ final class EmbeddedRedisServer extends RedisServer {
         config.addAll(configLines);
     }
 
-    /** Whether the library has a binary for this operating system and processor; it has none for Windows. */
+    /** Whether one is named, or the library has one for this operating system and processor; it has none for Windows. */
     static boolean isAvailable() {
-        return Binary.FILE != null;
+        return binary() != null;
+    }
+
+    private static File binary() {
+        String named = property(BINARY_PROPERTY);
+        return named == null ? Binary.FILE : new File(named);
     }
 
     @Override
@@ -74,7 +89,10 @@ final class EmbeddedRedisServer extends RedisServer {
         Path log = directory.resolve("redis.log");
         try {
             Path conf = Files.write(directory.resolve("redis.conf"), config);
-            process = new ProcessBuilder("sh", "-c", LAUNCHER, "sh", Binary.FILE.getPath(), conf.toString())
+            List<String> command =
+                    new ArrayList<>(List.of("sh", "-c", LAUNCHER, "sh", binary.getPath(), conf.toString()));
+            command.addAll(arguments);
+            process = new ProcessBuilder(command)
                     .redirectErrorStream(true)
                     .redirectOutput(log.toFile())
                     .start();

@@ -24,6 +24,7 @@ import java.util.function.BooleanSupplier;
  *   <li>{@code -Dredis.address=redis://host:port}: that server, which the tests neither start nor stop;
  *   <li>{@code -Dredis.image=redis:8}: a container of that image of Redis or Valkey. Needs
  *       {@code org.testcontainers:testcontainers} on the class path, and Docker or another engine that it finds;
+ *   <li>{@code -Dredis.server=/usr/bin/redis-server}: that binary of Redis or Valkey, started as a process of its own;
  *   <li>otherwise the binary of Redis 7.0.15 inside {@code embedded-redis}, for Linux and macOS. Needs nothing;
  *   <li>where that has no binary for the operating system, as for Windows: a container of {@value #DEFAULT_IMAGE}.
  * </ol>
@@ -36,6 +37,7 @@ public abstract class RedisServer implements AutoCloseable {
 
     static final String ADDRESS_PROPERTY = "redis.address";
     static final String IMAGE_PROPERTY = "redis.image";
+    static final String BINARY_PROPERTY = "redis.server";
     static final String DEFAULT_IMAGE = "valkey/valkey:8";
 
     private static final Duration START_TIMEOUT = Duration.ofSeconds(20);
@@ -61,7 +63,39 @@ public abstract class RedisServer implements AutoCloseable {
      * @throws RuntimeException if it does not answer within 20 s; the message says why, with the server's log if it has one
      */
     public static RedisServer dedicated(String... configLines) {
-        RedisServer server = startable(property(IMAGE_PROPERTY), List.of(configLines));
+        return started(startable(property(IMAGE_PROPERTY), List.of(configLines)));
+    }
+
+    /**
+     * The same, but always a process of the binary inside {@code embedded-redis}, or the one of {@code -Dredis.server}: for
+     * servers that have to reach one another at their own ports, as those of a cluster or watched by Sentinel do.
+     *
+     * @throws IllegalStateException if there is no binary for this operating system
+     * @throws RuntimeException if it does not answer within 20 s; the message says why, with the server's log
+     */
+    public static RedisServer embedded(String... configLines) {
+        return embedded(List.of(configLines));
+    }
+
+    /**
+     * The same binary as a Sentinel.
+     *
+     * @param configLines lines of a {@code sentinel.conf}, such as {@code sentinel monitor mymaster 127.0.0.1 6379 2}
+     * @throws RuntimeException as {@link #embedded}
+     */
+    public static RedisServer sentinel(String... configLines) {
+        return embedded(List.of(configLines), "--sentinel");
+    }
+
+    private static RedisServer embedded(List<String> configLines, String... arguments) {
+        if (!EmbeddedRedisServer.isAvailable()) {
+            throw new IllegalStateException("embedded-redis has no binary for " + System.getProperty("os.name") + " on "
+                    + System.getProperty("os.arch") + ": these servers can be started on Linux and macOS");
+        }
+        return started(new EmbeddedRedisServer(configLines, arguments));
+    }
+
+    private static RedisServer started(RedisServer server) {
         try {
             server.start();
         } catch (RuntimeException e) {
@@ -116,7 +150,7 @@ public abstract class RedisServer implements AutoCloseable {
     public abstract int port();
 
     /**
-     * Starts a stopped server on the port that it had before.
+     * Starts a stopped server on the port that it had before. It may take as long as it likes to load what it has on disk.
      *
      * @throws RuntimeException if it is running already, does not answer within 20 s, or is the one of
      *     {@code -Dredis.address}
@@ -144,7 +178,14 @@ public abstract class RedisServer implements AutoCloseable {
     /** Returns when the server answers; a server that asks for a password has answered. */
     final void awaitAnswer(BooleanSupplier running) throws IOException {
         long begin = System.nanoTime();
-        while (running.getAsBoolean() && !answers()) {
+        while (running.getAsBoolean()) {
+            String answer = answer();
+            if (answer.startsWith("+PONG") || answer.startsWith("-NOAUTH")) {
+                break;
+            }
+            if (answer.startsWith("-LOADING")) {
+                begin = System.nanoTime(); // it has begun, and takes as long as it has data
+            }
             if (System.nanoTime() - begin > START_TIMEOUT.toNanos()) {
                 throw new IOException(
                         "No answer from Redis at " + address() + " within " + START_TIMEOUT.toSeconds() + " s");
@@ -160,7 +201,8 @@ public abstract class RedisServer implements AutoCloseable {
         }
     }
 
-    private boolean answers() {
+    /** What it answers to a PING; nothing if it does not. */
+    private String answer() {
         try (Socket socket = new Socket()) {
             socket.connect(new InetSocketAddress(host(), port()), 1000);
             socket.setSoTimeout(1000);
@@ -168,9 +210,9 @@ public abstract class RedisServer implements AutoCloseable {
             BufferedReader reader =
                     new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII));
             String reply = reader.readLine();
-            return reply != null && (reply.startsWith("+PONG") || reply.startsWith("-NOAUTH"));
+            return reply == null ? "" : reply;
         } catch (IOException e) {
-            return false;
+            return "";
         }
     }
 
@@ -190,7 +232,7 @@ public abstract class RedisServer implements AutoCloseable {
         throw new IllegalStateException("No free port found between 20000 and 32000");
     }
 
-    private static String property(String name) {
+    static String property(String name) {
         String value = System.getProperty(name);
         return value == null || value.isBlank() ? null : value.trim();
     }

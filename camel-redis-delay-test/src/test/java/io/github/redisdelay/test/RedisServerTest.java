@@ -62,6 +62,25 @@ class RedisServerTest {
     }
 
     @Test
+    void aBinaryThatIsNotThereIsAnErrorThatNamesTheProperty() {
+        String before = System.getProperty(RedisServer.BINARY_PROPERTY);
+        System.setProperty(RedisServer.BINARY_PROPERTY, "/no/such/redis-server");
+        try {
+            assertThatThrownBy(RedisServer::embedded)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessage(
+                            "-Dredis.server=/no/such/redis-server is no file that can be executed: give the path of a"
+                                    + " redis-server or valkey-server");
+        } finally {
+            if (before == null) {
+                System.clearProperty(RedisServer.BINARY_PROPERTY);
+            } else {
+                System.setProperty(RedisServer.BINARY_PROPERTY, before);
+            }
+        }
+    }
+
+    @Test
     void aDedicatedServerComesBackOnItsPortWithWhatItWroteToDisk() {
         try (RedisServer server = RedisServer.dedicated("requirepass secret", "appendonly yes", "appendfsync always")) {
             String address = server.address();

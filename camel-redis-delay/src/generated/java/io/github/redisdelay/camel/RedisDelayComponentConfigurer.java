@@ -91,6 +91,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "onexpiry":
         case "onExpiry": getOrCreateConfiguration(target).setOnExpiry(property(camelContext, java.lang.String.class, value)); return true;
         case "operation": getOrCreateConfiguration(target).setOperation(property(camelContext, java.lang.String.class, value)); return true;
+        case "partitions": getOrCreateConfiguration(target).setPartitions(property(camelContext, int.class, value)); return true;
         case "password": getOrCreateConfiguration(target).setPassword(property(camelContext, java.lang.String.class, value)); return true;
         case "priority": getOrCreateConfiguration(target).setPriority(property(camelContext, int.class, value)); return true;
         case "redeliverydelay":
@@ -100,14 +101,24 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "redeliveryjitter":
         case "redeliveryJitter": getOrCreateConfiguration(target).setRedeliveryJitter(property(camelContext, double.class, value)); return true;
         case "redisson": getOrCreateConfiguration(target).setRedisson(property(camelContext, org.redisson.api.RedissonClient.class, value)); return true;
+        case "replicationtimeout":
+        case "replicationTimeout": getOrCreateConfiguration(target).setReplicationTimeout(property(camelContext, java.lang.String.class, value)); return true;
         case "requesttimeout":
         case "requestTimeout": getOrCreateConfiguration(target).setRequestTimeout(property(camelContext, java.lang.String.class, value)); return true;
+        case "sslcontextparameters":
+        case "sslContextParameters": getOrCreateConfiguration(target).setSslContextParameters(property(camelContext, org.apache.camel.support.jsse.SSLContextParameters.class, value)); return true;
         case "state": getOrCreateConfiguration(target).setState(property(camelContext, java.lang.String.class, value)); return true;
         case "timetolive":
         case "timeToLive": getOrCreateConfiguration(target).setTimeToLive(property(camelContext, java.lang.String.class, value)); return true;
+        case "useglobalsslcontextparameters":
+        case "useGlobalSslContextParameters": target.setUseGlobalSslContextParameters(property(camelContext, boolean.class, value)); return true;
         case "username": getOrCreateConfiguration(target).setUsername(property(camelContext, java.lang.String.class, value)); return true;
         case "visibilitytimeout":
         case "visibilityTimeout": getOrCreateConfiguration(target).setVisibilityTimeout(property(camelContext, java.lang.String.class, value)); return true;
+        case "waitfordisk":
+        case "waitForDisk": getOrCreateConfiguration(target).setWaitForDisk(property(camelContext, boolean.class, value)); return true;
+        case "waitforreplicas":
+        case "waitForReplicas": getOrCreateConfiguration(target).setWaitForReplicas(property(camelContext, int.class, value)); return true;
         default: return false;
         }
     }
@@ -181,6 +192,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "onexpiry":
         case "onExpiry": return java.lang.String.class;
         case "operation": return java.lang.String.class;
+        case "partitions": return int.class;
         case "password": return java.lang.String.class;
         case "priority": return int.class;
         case "redeliverydelay":
@@ -190,14 +202,24 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "redeliveryjitter":
         case "redeliveryJitter": return double.class;
         case "redisson": return org.redisson.api.RedissonClient.class;
+        case "replicationtimeout":
+        case "replicationTimeout": return java.lang.String.class;
         case "requesttimeout":
         case "requestTimeout": return java.lang.String.class;
+        case "sslcontextparameters":
+        case "sslContextParameters": return org.apache.camel.support.jsse.SSLContextParameters.class;
         case "state": return java.lang.String.class;
         case "timetolive":
         case "timeToLive": return java.lang.String.class;
+        case "useglobalsslcontextparameters":
+        case "useGlobalSslContextParameters": return boolean.class;
         case "username": return java.lang.String.class;
         case "visibilitytimeout":
         case "visibilityTimeout": return java.lang.String.class;
+        case "waitfordisk":
+        case "waitForDisk": return boolean.class;
+        case "waitforreplicas":
+        case "waitForReplicas": return int.class;
         default: return null;
         }
     }
@@ -267,6 +289,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "onexpiry":
         case "onExpiry": return getOrCreateConfiguration(target).getOnExpiry();
         case "operation": return getOrCreateConfiguration(target).getOperation();
+        case "partitions": return getOrCreateConfiguration(target).getPartitions();
         case "password": return getOrCreateConfiguration(target).getPassword();
         case "priority": return getOrCreateConfiguration(target).getPriority();
         case "redeliverydelay":
@@ -276,14 +299,24 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "redeliveryjitter":
         case "redeliveryJitter": return getOrCreateConfiguration(target).getRedeliveryJitter();
         case "redisson": return getOrCreateConfiguration(target).getRedisson();
+        case "replicationtimeout":
+        case "replicationTimeout": return getOrCreateConfiguration(target).getReplicationTimeout();
         case "requesttimeout":
         case "requestTimeout": return getOrCreateConfiguration(target).getRequestTimeout();
+        case "sslcontextparameters":
+        case "sslContextParameters": return getOrCreateConfiguration(target).getSslContextParameters();
         case "state": return getOrCreateConfiguration(target).getState();
         case "timetolive":
         case "timeToLive": return getOrCreateConfiguration(target).getTimeToLive();
+        case "useglobalsslcontextparameters":
+        case "useGlobalSslContextParameters": return target.isUseGlobalSslContextParameters();
         case "username": return getOrCreateConfiguration(target).getUsername();
         case "visibilitytimeout":
         case "visibilityTimeout": return getOrCreateConfiguration(target).getVisibilityTimeout();
+        case "waitfordisk":
+        case "waitForDisk": return getOrCreateConfiguration(target).isWaitForDisk();
+        case "waitforreplicas":
+        case "waitForReplicas": return getOrCreateConfiguration(target).getWaitForReplicas();
         default: return null;
         }
     }

@@ -81,6 +81,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "onexpiry":
         case "onExpiry": target.getConfiguration().setOnExpiry(property(camelContext, java.lang.String.class, value)); return true;
         case "operation": target.getConfiguration().setOperation(property(camelContext, java.lang.String.class, value)); return true;
+        case "partitions": target.getConfiguration().setPartitions(property(camelContext, int.class, value)); return true;
         case "password": target.getConfiguration().setPassword(property(camelContext, java.lang.String.class, value)); return true;
         case "priority": target.getConfiguration().setPriority(property(camelContext, int.class, value)); return true;
         case "redeliverydelay":
@@ -90,14 +91,22 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "redeliveryjitter":
         case "redeliveryJitter": target.getConfiguration().setRedeliveryJitter(property(camelContext, double.class, value)); return true;
         case "redisson": target.getConfiguration().setRedisson(property(camelContext, org.redisson.api.RedissonClient.class, value)); return true;
+        case "replicationtimeout":
+        case "replicationTimeout": target.getConfiguration().setReplicationTimeout(property(camelContext, java.lang.String.class, value)); return true;
         case "requesttimeout":
         case "requestTimeout": target.getConfiguration().setRequestTimeout(property(camelContext, java.lang.String.class, value)); return true;
+        case "sslcontextparameters":
+        case "sslContextParameters": target.getConfiguration().setSslContextParameters(property(camelContext, org.apache.camel.support.jsse.SSLContextParameters.class, value)); return true;
         case "state": target.getConfiguration().setState(property(camelContext, java.lang.String.class, value)); return true;
         case "timetolive":
         case "timeToLive": target.getConfiguration().setTimeToLive(property(camelContext, java.lang.String.class, value)); return true;
         case "username": target.getConfiguration().setUsername(property(camelContext, java.lang.String.class, value)); return true;
         case "visibilitytimeout":
         case "visibilityTimeout": target.getConfiguration().setVisibilityTimeout(property(camelContext, java.lang.String.class, value)); return true;
+        case "waitfordisk":
+        case "waitForDisk": target.getConfiguration().setWaitForDisk(property(camelContext, boolean.class, value)); return true;
+        case "waitforreplicas":
+        case "waitForReplicas": target.getConfiguration().setWaitForReplicas(property(camelContext, int.class, value)); return true;
         default: return false;
         }
     }
@@ -168,6 +177,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "onexpiry":
         case "onExpiry": return java.lang.String.class;
         case "operation": return java.lang.String.class;
+        case "partitions": return int.class;
         case "password": return java.lang.String.class;
         case "priority": return int.class;
         case "redeliverydelay":
@@ -177,14 +187,22 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "redeliveryjitter":
         case "redeliveryJitter": return double.class;
         case "redisson": return org.redisson.api.RedissonClient.class;
+        case "replicationtimeout":
+        case "replicationTimeout": return java.lang.String.class;
         case "requesttimeout":
         case "requestTimeout": return java.lang.String.class;
+        case "sslcontextparameters":
+        case "sslContextParameters": return org.apache.camel.support.jsse.SSLContextParameters.class;
         case "state": return java.lang.String.class;
         case "timetolive":
         case "timeToLive": return java.lang.String.class;
         case "username": return java.lang.String.class;
         case "visibilitytimeout":
         case "visibilityTimeout": return java.lang.String.class;
+        case "waitfordisk":
+        case "waitForDisk": return boolean.class;
+        case "waitforreplicas":
+        case "waitForReplicas": return int.class;
         default: return null;
         }
     }
@@ -251,6 +269,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "onexpiry":
         case "onExpiry": return target.getConfiguration().getOnExpiry();
         case "operation": return target.getConfiguration().getOperation();
+        case "partitions": return target.getConfiguration().getPartitions();
         case "password": return target.getConfiguration().getPassword();
         case "priority": return target.getConfiguration().getPriority();
         case "redeliverydelay":
@@ -260,14 +279,22 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "redeliveryjitter":
         case "redeliveryJitter": return target.getConfiguration().getRedeliveryJitter();
         case "redisson": return target.getConfiguration().getRedisson();
+        case "replicationtimeout":
+        case "replicationTimeout": return target.getConfiguration().getReplicationTimeout();
         case "requesttimeout":
         case "requestTimeout": return target.getConfiguration().getRequestTimeout();
+        case "sslcontextparameters":
+        case "sslContextParameters": return target.getConfiguration().getSslContextParameters();
         case "state": return target.getConfiguration().getState();
         case "timetolive":
         case "timeToLive": return target.getConfiguration().getTimeToLive();
         case "username": return target.getConfiguration().getUsername();
         case "visibilitytimeout":
         case "visibilityTimeout": return target.getConfiguration().getVisibilityTimeout();
+        case "waitfordisk":
+        case "waitForDisk": return target.getConfiguration().isWaitForDisk();
+        case "waitforreplicas":
+        case "waitForReplicas": return target.getConfiguration().getWaitForReplicas();
         default: return null;
         }
     }

@@ -23,7 +23,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
     private static final Set<String> SECRET_PROPERTY_NAMES;
     private static final Map<String, String> MULTI_VALUE_PREFIXES;
     static {
-        Set<String> props = new HashSet<>(44);
+        Set<String> props = new HashSet<>(49);
         props.add("address");
         props.add("backOffMultiplier");
         props.add("batchSize");
@@ -56,6 +56,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
         props.add("onDuplicate");
         props.add("onExpiry");
         props.add("operation");
+        props.add("partitions");
         props.add("password");
         props.add("priority");
         props.add("queueName");
@@ -63,11 +64,15 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
         props.add("redeliveryDelays");
         props.add("redeliveryJitter");
         props.add("redisson");
+        props.add("replicationTimeout");
         props.add("requestTimeout");
+        props.add("sslContextParameters");
         props.add("state");
         props.add("timeToLive");
         props.add("username");
         props.add("visibilityTimeout");
+        props.add("waitForDisk");
+        props.add("waitForReplicas");
         PROPERTY_NAMES = Collections.unmodifiableSet(props);
         Set<String> secretProps = new HashSet<>(2);
         secretProps.add("password");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.queue.ReplicationTimeoutException;
+import io.github.redisdelay.queue.RequestTimeoutException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -9,8 +11,8 @@ import java.util.Map;
 import org.apache.camel.RuntimeCamelException;
 
 /**
- * Some messages of a batch were not scheduled, or may not have been. The others are: a redelivery of the step by Camel's
- * error handler schedules only those that failed.
+ * Some messages of a batch were not scheduled, may not have been, or are not known to be replicated. The others are: a
+ * redelivery of the step by Camel's error handler goes on with those that failed only.
  */
 public class BatchScheduleException extends RuntimeCamelException {
 
@@ -49,6 +51,15 @@ public class BatchScheduleException extends RuntimeCamelException {
             shown.add("and " + (failures.size() - SHOWN) + " more");
         }
         return "queue '" + queue + "': " + failures.size() + " of " + (failures.size() + scheduledIds.size())
-                + " messages were not scheduled: " + String.join(", ", shown);
+                + " messages were not scheduled"
+                + (failures.values().stream().anyMatch(BatchScheduleException::isUncertain)
+                        ? ", or not for certain"
+                        : "")
+                + ": " + String.join(", ", shown);
+    }
+
+    private static boolean isUncertain(Throwable failure) {
+        return failure instanceof ReplicationTimeoutException
+                || (failure instanceof RequestTimeoutException timeout && timeout.isPossiblyStored());
     }
 }

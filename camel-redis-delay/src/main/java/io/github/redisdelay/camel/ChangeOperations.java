@@ -3,13 +3,17 @@ package io.github.redisdelay.camel;
 
 import io.github.redisdelay.camel.SentChanges.Change;
 import io.github.redisdelay.queue.ChangeResult;
+import io.github.redisdelay.queue.CheckResult;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.RedriveOutcome;
+import io.github.redisdelay.queue.ReplicationTimeoutException;
 import io.github.redisdelay.queue.Submission;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -84,6 +88,7 @@ final class ChangeOperations {
             }
             case pause -> pause(target::pause);
             case resume -> pause(target::resume);
+            case check -> new SentCall<>(() -> check(target, dead), this::put);
             default -> throw new IllegalArgumentException("operation '" + operation + "' changes no message");
         };
     }
@@ -93,7 +98,11 @@ final class ChangeOperations {
         DeliveryCompletion held = HeldDeliveries.find(exchange, target, id);
         Submission<ChangeResult> submission = target.cancel(id);
         if (held != null) {
-            submission.outcome().thenAccept(result -> held.superseded());
+            submission.outcome().whenComplete((result, error) -> {
+                if (error == null || error instanceof ReplicationTimeoutException) {
+                    held.superseded();
+                }
+            });
         }
         return submission;
     }
@@ -202,13 +211,41 @@ final class ChangeOperations {
     }
 
     private SentRequest all(Supplier<CompletableFuture<Long>> call) {
-        return new SentCall<>(call, (count, message) -> {
-            // What an earlier change answered is no answer to this one.
-            message.removeHeader(RedisDelayConstants.PREVIOUS_STATE);
-            message.removeHeader(RedisDelayConstants.RESULT);
-            message.setHeader(RedisDelayConstants.QUEUE, queue.name());
-            message.setHeader(RedisDelayConstants.COUNT, count);
-        });
+        return new SentCall<>(call, this::putCount);
+    }
+
+    private void putCount(long count, Message message) {
+        // What an earlier change answered is no answer to this one.
+        message.removeHeader(RedisDelayConstants.PREVIOUS_STATE);
+        message.removeHeader(RedisDelayConstants.RESULT);
+        message.setHeader(RedisDelayConstants.QUEUE, queue.name());
+        message.setHeader(RedisDelayConstants.COUNT, count);
+    }
+
+    /** A queue is checked together with its dead letters, unless only they are meant. */
+    private CompletableFuture<List<CheckResult>> check(DelayQueue target, boolean dead) {
+        return target.check()
+                .thenCompose(found -> dead
+                        ? CompletableFuture.completedFuture(List.of(found))
+                        : queue.deadLetters().check().thenApply(letters -> List.of(found, letters)));
+    }
+
+    private void put(List<CheckResult> results, Message message) {
+        Map<String, Long> figures = new LinkedHashMap<>();
+        CheckResult found = results.get(0);
+        figures.put("messages", found.messages());
+        figures.put("restored", found.restored());
+        figures.put("bodiesMissing", found.bodiesMissing());
+        figures.put("recordsDropped", found.recordsDropped());
+        if (results.size() > 1) {
+            CheckResult letters = results.get(1);
+            figures.put("deadLetters", letters.messages());
+            figures.put("deadLettersRestored", letters.restored());
+            figures.put("deadBodiesMissing", letters.bodiesMissing());
+            figures.put("deadRecordsDropped", letters.recordsDropped());
+        }
+        message.setBody(figures);
+        putCount(results.stream().mapToLong(CheckResult::restored).sum(), message);
     }
 
     private SentRequest pause(Supplier<Submission<Boolean>> call) {

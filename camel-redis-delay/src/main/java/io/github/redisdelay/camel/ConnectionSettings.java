@@ -4,6 +4,9 @@ package io.github.redisdelay.camel;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.camel.support.jsse.SSLContextParameters;
 import org.redisson.api.RedissonClient;
 
 /**
@@ -13,6 +16,7 @@ import org.redisson.api.RedissonClient;
  * @param redisson a client that belongs to somebody else, or null
  * @param configurationUri a Redisson configuration in YAML, or null
  * @param address {@code redis://host:port} or {@code rediss://host:port} without credentials, or null
+ * @param tls for {@code rediss://}, or null for what the JVM trusts
  */
 record ConnectionSettings(
         RedissonClient redisson,
@@ -20,9 +24,25 @@ record ConnectionSettings(
         String address,
         String username,
         String password,
-        int database) {
+        int database,
+        SSLContextParameters tls) {
 
     private static final int DEFAULT_PORT = 6379;
+    private static final Pattern SCHEME = Pattern.compile("^[A-Za-z][-+.0-9A-Za-z]*://");
+    private static final Pattern HOST =
+            Pattern.compile("^(\\[[0-9A-Fa-f:.]*]|[-.\\w]*)(:[0-9]{1,5}(?=/|$))?(/[0-9]{0,5}$)?");
+    private static final String HIDDEN = "…";
+
+    /** Without parameters for TLS. */
+    ConnectionSettings(
+            RedissonClient redisson,
+            String configurationUri,
+            String address,
+            String username,
+            String password,
+            int database) {
+        this(redisson, configurationUri, address, username, password, database, null);
+    }
 
     /**
      * Reads the settings.
@@ -31,8 +51,9 @@ record ConnectionSettings(
      */
     static ConnectionSettings of(RedisDelayConfiguration options) {
         if (options.getConfigurationUri() != null && options.getAddress() != null) {
-            throw new IllegalArgumentException("options 'configurationUri' (" + options.getConfigurationUri()
-                    + ") and 'address' are both set: set one of them");
+            throw new IllegalArgumentException(
+                    "options 'configurationUri' (" + fileWithoutCredentials(options.getConfigurationUri())
+                            + ") and 'address' are both set: set one of them");
         }
         if (options.getAddress() == null) {
             String part = addressPart(options);
@@ -54,6 +75,9 @@ record ConnectionSettings(
         if (options.getPassword() != null) {
             return "password";
         }
+        if (options.getSslContextParameters() != null) {
+            return "sslContextParameters";
+        }
         return options.getDatabase() == 0 ? null : "database";
     }
 
@@ -72,6 +96,9 @@ record ConnectionSettings(
         String scheme = uri.getScheme();
         if (!"redis".equals(scheme) && !"rediss".equals(scheme)) {
             throw badAddress(text, "begins with neither redis:// nor rediss://");
+        }
+        if (options.getSslContextParameters() != null && scheme.equals("redis")) {
+            throw badAddress(text, "has no TLS and option 'sslContextParameters' is set");
         }
         if (uri.getHost() == null) {
             throw badAddress(text, "has no host");
@@ -95,7 +122,8 @@ record ConnectionSettings(
                 username = parts[0];
             }
         }
-        return new ConnectionSettings(null, null, address, username, password, options.getDatabase());
+        return new ConnectionSettings(
+                null, null, address, username, password, options.getDatabase(), options.getSslContextParameters());
     }
 
     private static IllegalArgumentException badAddress(String text, String problem) {
@@ -103,9 +131,36 @@ record ConnectionSettings(
                 + ": write redis://host:6379, or rediss://host:6379 for TLS");
     }
 
-    /** An address that can be shown. */
+    /**
+     * An address that can be shown: scheme, host and port, and the number of a database. It may be wrong in any way, so it is
+     * not read as a URI: a slash in a password ends what a URI takes for the host, and nobody can tell where the rest of it is.
+     */
     static String withoutCredentials(String address) {
-        return address.replaceFirst("(//|^)[^/]*@", "$1");
+        Matcher scheme = SCHEME.matcher(address);
+        int begin = scheme.find() ? scheme.end() : 0;
+        int end = Math.max(begin, address.lastIndexOf('@') + 1);
+        String shown = address.substring(0, begin);
+        String credentials = address.substring(begin, end);
+        String rest = address.substring(end);
+        Matcher host = HOST.matcher(rest);
+        if (credentials.indexOf('?') >= 0 || credentials.indexOf('#') >= 0 || !host.find()) {
+            return shown + HIDDEN;
+        }
+        return shown + host.group() + (host.end() == rest.length() ? "" : HIDDEN);
+    }
+
+    /** The location of a file that can be shown: without credentials and query. */
+    static String fileWithoutCredentials(String uri) {
+        int end = uri.indexOf('?');
+        return (end < 0 ? uri : uri.substring(0, end) + HIDDEN).replaceFirst("//[^/]*@", "//");
+    }
+
+    /** The same, with these parameters for TLS where it is used and has none of its own; they may be null. */
+    ConnectionSettings withTls(SSLContextParameters global) {
+        if (global == null || tls != null || address == null || !address.startsWith("rediss:")) {
+            return this;
+        }
+        return new ConnectionSettings(redisson, configurationUri, address, username, password, database, global);
     }
 
     /** Whether there is anything to connect to. */
@@ -113,7 +168,7 @@ record ConnectionSettings(
         return redisson != null || configurationUri != null || address != null;
     }
 
-    /** A client is equal to itself only, whatever its class says. */
+    /** A client, and parameters for TLS, are equal to themselves only, whatever their classes say. */
     @Override
     public boolean equals(Object other) {
         return other instanceof ConnectionSettings that
@@ -122,12 +177,20 @@ record ConnectionSettings(
                 && Objects.equals(address, that.address)
                 && Objects.equals(username, that.username)
                 && Objects.equals(password, that.password)
-                && database == that.database;
+                && database == that.database
+                && tls == that.tls;
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(System.identityHashCode(redisson), configurationUri, address, username, password, database);
+        return Objects.hash(
+                System.identityHashCode(redisson),
+                configurationUri,
+                address,
+                username,
+                password,
+                database,
+                System.identityHashCode(tls));
     }
 
     /** What was configured, without credentials. */
@@ -137,7 +200,7 @@ record ConnectionSettings(
             return database == 0 ? address : address + " database " + database;
         }
         if (configurationUri != null) {
-            return configurationUri;
+            return fileWithoutCredentials(configurationUri);
         }
         return redisson != null ? "the given RedissonClient" : "nothing";
     }

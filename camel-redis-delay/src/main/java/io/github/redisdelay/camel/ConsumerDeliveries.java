@@ -94,7 +94,7 @@ final class ConsumerDeliveries implements DeliveryHandler {
         Reference<OpenClient> held = share.retain();
         Runnable finished = () -> {
             underWay.remove(delivery);
-            held.release(consumer.getEndpoint().getComponent()::goOn);
+            held.release(consumer.getEndpoint().getComponent()::close);
         };
         if (consumer.isStoppingOrStopped()) {
             new DeliveryCompletion(delivery, rules, null, consumer.getRouteId(), finished).release();

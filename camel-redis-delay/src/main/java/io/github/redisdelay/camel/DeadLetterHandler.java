@@ -68,7 +68,7 @@ final class DeadLetterHandler implements DeliveryRules {
             return delivery.acknowledge();
         }
         Duration delay = outcome.retryAfter() != null
-                ? outcome.retryAfter()
+                ? RetryPolicy.withPause(outcome.retryAfter(), delivery.attempt())
                 : own.retries().delayAfter(delivery.attempt(), random);
         LOG.debug("{}, a dead letter, failed on route '{}': next in {}", delivery, routeId, delay, outcome.cause());
         return again(delivery, delay);

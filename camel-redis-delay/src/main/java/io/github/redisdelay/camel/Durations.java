@@ -44,6 +44,8 @@ final class Durations {
 
     private static final long[] UNIT_MILLIS = {86_400_000, 3_600_000, 60_000, 1_000, 1};
 
+    private static final int MAX_NUMBER_BITS = 4096;
+
     private static final Pattern DIGITS = Pattern.compile("[0-9]++");
 
     private static final String DURATION_FORMS =
@@ -255,6 +257,12 @@ final class Durations {
     /** A whole number. Not yet checked for its range, so that the caller can say what the range is. */
     private static BigDecimal number(String what, Number number, String hint) {
         BigDecimal exact;
+        if ((number instanceof BigInteger integer && integer.bitLength() > MAX_NUMBER_BITS)
+                || (number instanceof BigDecimal decimal
+                        && decimal.unscaledValue().bitLength() > MAX_NUMBER_BITS)) {
+            // To look at it, and to show it, would cost the square of its length.
+            throw new IllegalArgumentException(what + " has more than " + MAX_NUMBER_BITS + " binary digits: " + hint);
+        }
         if (number instanceof Double || number instanceof Float) {
             if (!Double.isFinite(number.doubleValue())) {
                 throw bad(what, number, "is no number", hint);
@@ -274,7 +282,11 @@ final class Durations {
         } else {
             throw type(what, number, hint + " as a Long");
         }
-        exact = exact.stripTrailingZeros();
+        try {
+            exact = exact.stripTrailingZeros();
+        } catch (ArithmeticException e) {
+            // Its exponent is at the end of what there is; it is out of range as it stands.
+        }
         if (exact.scale() > 0) {
             throw bad(what, number, "is not whole", hint);
         }
@@ -314,12 +326,6 @@ final class Durations {
     }
 
     private static IllegalArgumentException bad(String what, Object value, String problem, String hint) {
-        return new IllegalArgumentException(what + " '" + shown(value) + "' " + problem + ": " + hint);
-    }
-
-    private static String shown(Object value) {
-        String text = String.valueOf(value);
-        String shortened = text.length() <= 100 ? text : text.substring(0, 100) + "…";
-        return shortened.replaceAll("\\p{Cntrl}", "?");
+        return new IllegalArgumentException(what + " '" + Names.shown(value) + "' " + problem + ": " + hint);
     }
 }

@@ -27,7 +27,7 @@ final class EndpointOptions {
         boolean client = names.contains("redisson");
         boolean file = names.contains("configurationUri");
         boolean address = names.contains("address");
-        String part = first(names, "username", "password", "database");
+        String part = first(names, "username", "password", "database", "sslContextParameters");
         if ((client && (file || address)) || (file && address)) {
             throw new IllegalArgumentException(
                     "more than one of the options 'redisson', 'configurationUri' and 'address' is set: set one of them");
@@ -43,6 +43,7 @@ final class EndpointOptions {
             options.setUsername(null);
             options.setPassword(null);
             options.setDatabase(0);
+            options.setSslContextParameters(null);
         }
         return options;
     }

@@ -96,7 +96,7 @@ final class FailureHandler implements DeliveryRules {
         }
         byte[] failure = record(delivery, routeId, outcome.cause(), message, null);
         Duration delay = outcome.retryAfter() != null
-                ? outcome.retryAfter()
+                ? RetryPolicy.withPause(outcome.retryAfter(), delivery.attempt())
                 : own.retries().delayAfter(delivery.attempt(), random);
         redelivered.increment();
         LOG.debug("{} ended on route '{}' ({}): next in {}", delivery, routeId, message, delay);

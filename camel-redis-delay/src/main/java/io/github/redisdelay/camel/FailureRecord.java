@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.queue.Delivery;
 import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -65,8 +66,8 @@ record FailureRecord(
      * @return null if it is none; members that cannot be read are null, an attempt is 0 and a time 1970
      */
     static FailureRecord decode(byte[] bytes) {
-        if (bytes.length == 0) {
-            return null;
+        if (bytes.length == 0 || bytes.length > Delivery.MAX_FAILURE_BYTES) {
+            return null; // no script of ours leaves more
         }
         Object value;
         try {

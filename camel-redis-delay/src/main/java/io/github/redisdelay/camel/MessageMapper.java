@@ -50,9 +50,10 @@ import org.w3c.dom.Node;
  * sources as text. Any other body is refused: Camel would turn it into a {@code String} by {@code toString}, which never
  * fails and rarely says what the message was.
  *
- * <p>{@code Camel*} headers, in any letter case, are neither stored nor taken from a stored message, whatever the filter
- * strategy says; for all other headers it decides, in both directions. A header that no type of the envelope can hold is
- * not stored; the first such loss for each name is logged as a warning, for at most {@link #MAX_LOST_NAMES} names.
+ * <p>{@code Camel*} and {@code org.apache.camel.*} headers, in any letter case, are neither stored nor taken from a stored
+ * message, whatever the filter strategy says, and so are names that are empty or have a control character; for all other
+ * headers it decides, in both directions. A header that no type of the envelope can hold is not stored; the first such loss
+ * for each name is logged as a warning, for at most {@link #MAX_LOST_NAMES} names.
  *
  * <p>Safe for use by several threads. One instance serves an endpoint, so that its warnings come once.
  */
@@ -63,7 +64,7 @@ final class MessageMapper {
     private static final Logger LOG = LoggerFactory.getLogger(MessageMapper.class);
 
     private static final String CAMEL_PREFIX = "Camel";
-    private static final int MAX_SHOWN_NAME = 100;
+    private static final String CAMEL_PACKAGE = "org.apache.camel.";
 
     private final HeaderFilterStrategy headerFilter;
     private final int maximumMessageSize;
@@ -140,7 +141,7 @@ final class MessageMapper {
                         || headerFilter.applyFilterToCamelHeaders(name, value, exchange)) {
                     continue;
                 }
-                Object storedValue = storedHeader(value);
+                Object storedValue = isUsable(name) ? storedHeader(value) : null;
                 if (storedValue == null) {
                     warnOfLoss(name, value);
                 } else if (storedValue instanceof String text && name.equalsIgnoreCase(Exchange.CONTENT_TYPE)) {
@@ -179,13 +180,31 @@ final class MessageMapper {
     }
 
     private void restore(Message message, String name, Object value, Exchange exchange) {
-        if (!isCamelHeader(name) && !headerFilter.applyFilterToExternalHeaders(name, value, exchange)) {
+        if (!isCamelHeader(name)
+                && isUsable(name)
+                && !headerFilter.applyFilterToExternalHeaders(name, value, exchange)) {
             message.setHeader(name, value);
         }
     }
 
+    /** Whether a header is one of Camel's own, which direct components: it never passes, whatever the filter says. */
     private static boolean isCamelHeader(String name) {
-        return name.regionMatches(true, 0, CAMEL_PREFIX, 0, CAMEL_PREFIX.length());
+        return begins(name, CAMEL_PREFIX) || begins(name, CAMEL_PACKAGE);
+    }
+
+    /** A name that is empty or has a control character could be read as a line of its own where the message is sent on. */
+    private static boolean isUsable(String name) {
+        for (int i = 0; i < name.length(); i++) {
+            if (Character.isISOControl(name.charAt(i))) {
+                return false;
+            }
+        }
+        return !name.isEmpty();
+    }
+
+    /** In any letter case, as a message compares the names of its headers. */
+    private static boolean begins(String name, String prefix) {
+        return name.regionMatches(true, 0, prefix, 0, prefix.length());
     }
 
     /** The body as one of the types that an envelope holds. */
@@ -404,8 +423,7 @@ final class MessageMapper {
 
     private void warnOfLoss(String name, Object value) {
         // Header names may come from outside: none of them forges a line of the log or fills the heap.
-        String shown = (name.length() <= MAX_SHOWN_NAME ? name : name.substring(0, MAX_SHOWN_NAME) + "…")
-                .replaceAll("\\p{Cntrl}", "?");
+        String shown = Names.shown(name);
         boolean last;
         synchronized (lostHeaders) {
             if (lostHeaders.size() == MAX_LOST_NAMES || !lostHeaders.add(shown)) {
@@ -414,10 +432,12 @@ final class MessageMapper {
             last = lostHeaders.size() == MAX_LOST_NAMES;
         }
         LOG.warn(
-                "Header '{}' of type {} is not stored: convert it to text, a number, a boolean, a time, bytes or a UUID"
-                        + " first. This is logged once for each header name{}",
+                "Header '{}' of type {} is not stored: {}. This is logged once for each header name{}",
                 shown,
                 typeName(value),
+                isUsable(name)
+                        ? "convert it to text, a number, a boolean, a time, bytes or a UUID first"
+                        : "its name is empty or has control characters",
                 last ? ", and from now on, after " + MAX_LOST_NAMES + " names, no more" : "");
     }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -26,6 +25,9 @@ record MessageRetryPolicy(
         Double backOffMultiplier,
         Duration maximumRedeliveryDelay,
         List<Duration> redeliveryDelays) {
+
+    /** The longest stored policy; others may have written any. It is some thousands of steps. */
+    private static final int MAX_LENGTH = 65_536;
 
     private static final String MAXIMUM_REDELIVERIES = "maximumRedeliveries";
     private static final String REDELIVERY_DELAY = "redeliveryDelay";
@@ -87,6 +89,10 @@ record MessageRetryPolicy(
      * @throws IllegalArgumentException if it has anything that is not known
      */
     static MessageRetryPolicy parse(String text) {
+        if (text.length() > MAX_LENGTH) {
+            throw new IllegalArgumentException("the message's retry policy has " + text.length()
+                    + " characters: at most " + MAX_LENGTH + " are read");
+        }
         Map<String, String> values = new LinkedHashMap<>();
         for (String pair : text.split(";", -1)) {
             int at = pair.indexOf('=');
@@ -115,7 +121,7 @@ record MessageRetryPolicy(
 
     private static Integer maximum(String what, Object value) {
         try {
-            int maximum = new BigDecimal(value.toString().strip()).intValueExact();
+            int maximum = Names.wholeNumber(value);
             if (maximum >= -1) {
                 return maximum;
             }
@@ -148,7 +154,11 @@ record MessageRetryPolicy(
         return steps.isEmpty() ? Durations.parseList(what, "") : List.copyOf(steps);
     }
 
-    /** The policy as it is stored; empty if it says nothing. */
+    /**
+     * The policy as it is stored; empty if it says nothing.
+     *
+     * @throws IllegalArgumentException if that is too long to be read again
+     */
     String encode() {
         Map<String, Object> values = new LinkedHashMap<>();
         values.put(MAXIMUM_REDELIVERIES, maximumRedeliveries);
@@ -162,10 +172,16 @@ record MessageRetryPolicy(
                         : redeliveryDelays.stream()
                                 .map(step -> Long.toString(step.toMillis()))
                                 .collect(Collectors.joining(",")));
-        return values.entrySet().stream()
+        String text = values.entrySet().stream()
                 .filter(value -> value.getValue() != null)
                 .map(value -> value.getKey() + "=" + value.getValue())
                 .collect(Collectors.joining(";"));
+        if (text.length() > MAX_LENGTH) {
+            throw new IllegalArgumentException(
+                    "header '" + RedisDelayConstants.REDELIVERY_DELAYS + "' has " + redeliveryDelays.size()
+                            + " steps: give fewer; as text they may have " + MAX_LENGTH + " characters");
+        }
+        return text;
     }
 
     /**

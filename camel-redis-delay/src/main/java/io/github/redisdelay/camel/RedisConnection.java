@@ -4,12 +4,15 @@ package io.github.redisdelay.camel;
 import java.io.FileNotFoundException;
 import java.io.InputStream;
 import java.lang.reflect.Method;
+import java.security.cert.CertPathBuilderException;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.TrustManagerFactory;
 import org.apache.camel.CamelContext;
 import org.apache.camel.RuntimeCamelException;
 import org.apache.camel.support.ResourceHelper;
@@ -43,6 +46,10 @@ record RedisConnection(RedissonClient redisson, String address, boolean owned) {
 
     private static final int CONNECT_TIMEOUT_MILLIS = 5000;
 
+    private static final String UNTRUSTED =
+            "its certificate is of no CA that is trusted here: name that CA's in a trust store"
+                    + " by option 'sslContextParameters', by 'sslTruststore' in the Redisson configuration file, or to the JVM";
+
     /**
      * Takes the given client, or makes one and connects.
      *
@@ -56,8 +63,9 @@ record RedisConnection(RedissonClient redisson, String address, boolean owned) {
         if (!settings.isComplete()) {
             throw new IllegalArgumentException(missing(context));
         }
-        Config config =
-                settings.configurationUri() != null ? read(context, settings.configurationUri()) : make(settings);
+        Config config = settings.configurationUri() != null
+                ? read(context, settings.configurationUri())
+                : make(context, settings);
         // Nothing of ours goes through a codec; this one keeps Redisson from ever making an object of what it reads.
         config.setCodec(ByteArrayCodec.INSTANCE);
         // Nor is anything of it an object of Redisson's, for which it would look at every argument of every script.
@@ -66,7 +74,7 @@ record RedisConnection(RedissonClient redisson, String address, boolean owned) {
         try {
             return new RedisConnection(Redisson.create(config), address, true);
         } catch (RuntimeException e) {
-            throw unreachable(address, e, settings.password());
+            throw unreachable(address, e, secrets(config, settings.password()));
         }
     }
 
@@ -93,8 +101,10 @@ record RedisConnection(RedissonClient redisson, String address, boolean owned) {
         try (InputStream yaml = ResourceHelper.resolveMandatoryResourceAsInputStream(context, uri)) {
             return Config.fromYAML(yaml);
         } catch (Exception e) {
+            String shown = ConnectionSettings.fileWithoutCredentials(uri);
             throw new IllegalArgumentException(
-                    "option 'configurationUri': " + uri + " cannot be read as a Redisson configuration: " + problem(e));
+                    "option 'configurationUri': " + shown + " cannot be read as a Redisson configuration: "
+                            + problem(e).replace(uri, shown));
         }
     }
 
@@ -111,7 +121,7 @@ record RedisConnection(RedissonClient redisson, String address, boolean owned) {
         return e.getClass().getSimpleName() + last;
     }
 
-    private static Config make(ConnectionSettings settings) {
+    private static Config make(CamelContext context, ConnectionSettings settings) throws Exception {
         Config config = new Config();
         config.setThreads(LISTENER_THREADS);
         config.setNettyThreads(NETTY_THREADS);
@@ -124,13 +134,20 @@ record RedisConnection(RedissonClient redisson, String address, boolean owned) {
                 .setSubscriptionConnectionMinimumIdleSize(1)
                 .setConnectTimeout(CONNECT_TIMEOUT_MILLIS)
                 .setPingConnectionInterval(PING_INTERVAL_MILLIS);
-        set(config, server, "setUsername", settings.username());
-        set(config, server, "setPassword", settings.password());
+        set(config, server, "setUsername", String.class, settings.username());
+        set(config, server, "setPassword", String.class, settings.password());
+        if (settings.tls() != null) {
+            TlsSettings tls = TlsSettings.of(context, settings.tls());
+            set(config, server, "setSslTrustManagerFactory", TrustManagerFactory.class, tls.trustManagers());
+            set(config, server, "setSslKeyManagerFactory", KeyManagerFactory.class, tls.keyManagers());
+            set(config, server, "setSslProtocols", String[].class, tls.protocols());
+            set(config, server, "setSslCiphers", String[].class, tls.cipherSuites());
+        }
         return config;
     }
 
     /** Redisson 4.7 has these on the whole configuration and warns of those on the server's, which 3.x alone has. */
-    private static void set(Config config, BaseConfig<?> server, String setter, String value) {
+    private static <T> void set(Config config, BaseConfig<?> server, String setter, Class<T> type, T value) {
         if (value == null) {
             return;
         }
@@ -138,13 +155,13 @@ record RedisConnection(RedissonClient redisson, String address, boolean owned) {
             Method method;
             Object target;
             try {
-                method = Config.class.getMethod(setter, String.class);
+                method = Config.class.getMethod(setter, type);
                 target = config;
             } catch (NoSuchMethodException e) {
-                method = BaseConfig.class.getMethod(setter, String.class);
+                method = BaseConfig.class.getMethod(setter, type);
                 target = server;
             }
-            method.invoke(target, value);
+            method.invoke(target, (Object) value);
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException("Redisson has no " + setter, e);
         }
@@ -171,21 +188,78 @@ record RedisConnection(RedissonClient redisson, String address, boolean owned) {
                 .collect(Collectors.joining(","));
     }
 
-    private static RuntimeCamelException unreachable(String address, RuntimeException error, String password) {
+    /** The passwords in a configuration: those of Redis, of key stores, and in addresses. */
+    private static Set<String> secrets(Config config, String password) {
+        Set<String> secrets = new LinkedHashSet<>();
+        add(secrets, password);
+        addPasswords(secrets, config);
+        if (config.isSingleConfig()) {
+            addPasswords(secrets, config.useSingleServer());
+            addPassword(secrets, config.useSingleServer().getAddress());
+        } else if (config.isClusterConfig()) {
+            addPasswords(secrets, config.useClusterServers());
+            config.useClusterServers().getNodeAddresses().forEach(address -> addPassword(secrets, address));
+        } else if (config.isSentinelConfig()) {
+            addPasswords(secrets, config.useSentinelServers());
+            config.useSentinelServers().getSentinelAddresses().forEach(address -> addPassword(secrets, address));
+        }
+        return secrets;
+    }
+
+    /** Which of them there are, and where, differs between versions of Redisson. */
+    private static void addPasswords(Set<String> secrets, Object config) {
+        for (Method method : config.getClass().getMethods()) {
+            if (method.getName().matches("get\\w*Password")
+                    && method.getParameterCount() == 0
+                    && method.getReturnType() == String.class) {
+                try {
+                    add(secrets, (String) method.invoke(config));
+                } catch (ReflectiveOperationException e) {
+                    // Then it is not known to this configuration.
+                }
+            }
+        }
+    }
+
+    private static void addPassword(Set<String> secrets, String address) {
+        int end = address == null ? -1 : address.lastIndexOf('@');
+        if (end >= 0) {
+            String credentials = address.substring(address.indexOf("//") + 2, end);
+            String password = credentials.substring(credentials.indexOf(':') + 1);
+            add(secrets, password);
+            // Who fails to read the address may quote a part of it.
+            Stream.of(password.split("[:@/?#]"))
+                    .filter(part -> part.length() > 3)
+                    .forEach(part -> add(secrets, part));
+        }
+    }
+
+    private static void add(Set<String> secrets, String secret) {
+        if (secret != null && !secret.isEmpty()) {
+            secrets.add(secret);
+        }
+    }
+
+    private static RuntimeCamelException unreachable(String address, RuntimeException error, Set<String> secrets) {
         // Redisson wraps the server's word ("WRONGPASS …") in a sentence of its own: both are worth reading.
         Set<String> reasons = new LinkedHashSet<>();
-        boolean secret = false;
+        boolean untrusted = false;
         int depth = 0;
         for (Throwable e = error; e != null && depth < 10; e = e.getCause(), depth++) {
             if (e.getMessage() != null) {
                 reasons.add(e.getMessage());
-                secret |= password != null && e.getMessage().contains(password);
             }
+            untrusted |= e instanceof CertPathBuilderException;
+        }
+        if (untrusted) {
+            reasons.add(UNTRUSTED);
         }
         String reason = String.join("; ", reasons);
-        if (secret) {
-            reason = reason.replace(password, "xxxxxx");
+        String shown = reason;
+        for (String secret : secrets) {
+            shown = shown.replace(secret, "xxxxxx");
         }
-        return new RuntimeCamelException("Redis at " + address + " cannot be used: " + reason, secret ? null : error);
+        return new RuntimeCamelException(
+                "Redis at " + address + " cannot be used: " + shown, shown.equals(reason) ? error : null);
     }
 }

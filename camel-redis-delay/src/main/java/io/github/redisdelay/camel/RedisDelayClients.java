@@ -4,7 +4,9 @@ package io.github.redisdelay.camel;
 import io.github.redisdelay.camel.SharedResources.Reference;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueueClient;
+import java.util.function.Supplier;
 import org.apache.camel.CamelContext;
+import org.apache.camel.support.jsse.SSLContextParameters;
 
 /**
  * The delay queue clients of a component, one for each different setting in use. Those that differ only in key prefix or
@@ -30,9 +32,10 @@ final class RedisDelayClients {
     private final SharedResources<ConnectionSettings, RedisConnection> connections;
     private final SharedResources<Key, OpenClient> clients;
 
-    RedisDelayClients(CamelContext context) {
-        connections =
-                new SharedResources<>(settings -> RedisConnection.open(context, settings), RedisConnection::close);
+    /** @param globalTls parameters for connections by TLS that have none of their own; may give null */
+    RedisDelayClients(CamelContext context, Supplier<SSLContextParameters> globalTls) {
+        connections = new SharedResources<>(
+                settings -> RedisConnection.open(context, settings.withTls(globalTls.get())), RedisConnection::close);
         clients = new SharedResources<>(this::open, OpenClient::close);
     }
 

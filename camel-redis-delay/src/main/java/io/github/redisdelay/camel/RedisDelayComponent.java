@@ -6,8 +6,12 @@ import io.github.redisdelay.camel.SharedResources.Reference;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.QueueNames;
 import java.math.BigInteger;
+import java.net.URISyntaxException;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
@@ -15,9 +19,11 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.camel.CamelContext;
 import org.apache.camel.Endpoint;
+import org.apache.camel.SSLContextParametersAware;
 import org.apache.camel.spi.Metadata;
 import org.apache.camel.spi.annotations.Component;
 import org.apache.camel.support.HealthCheckComponent;
+import org.apache.camel.util.URISupport;
 
 /**
  * Schedules messages with a delay and receives them when they are due, kept in Redis.
@@ -26,10 +32,18 @@ import org.apache.camel.support.HealthCheckComponent;
  * consumers hold neither a thread nor a connection of their own.
  */
 @Component("redis-delay")
-public class RedisDelayComponent extends HealthCheckComponent {
+public class RedisDelayComponent extends HealthCheckComponent implements SSLContextParametersAware {
 
     @Metadata(description = "The component's options, which are the defaults of its endpoints")
     private RedisDelayConfiguration configuration = new RedisDelayConfiguration();
+
+    @Metadata(
+            label = "security",
+            defaultValue = "false",
+            description =
+                    "Whether addresses that begin with rediss:// use the SSLContextParameters of the CamelContext, where"
+                            + " the option sslContextParameters is not set")
+    private boolean useGlobalSslContextParameters;
 
     private final ReentrantLock resourcesLock = new ReentrantLock();
     // Guarded by resourcesLock; read without it once they are there.
@@ -40,7 +54,8 @@ public class RedisDelayComponent extends HealthCheckComponent {
     /** Keeps the client of the component's own settings open from its first use on. */
     private Reference<OpenClient> own; // guarded by resourcesLock
 
-    private static final Set<String> WHOLE_NUMBERS = Set.of(
+    /** Options are read in any letter case. */
+    private static final Set<String> WHOLE_NUMBERS = names(
             "concurrentConsumers",
             "maxMessagesPerPoll",
             "maximumRedeliveries",
@@ -50,9 +65,16 @@ public class RedisDelayComponent extends HealthCheckComponent {
             "maximumQueueLength",
             "limit",
             "maximumDeadLetters",
-            "batchSize");
+            "batchSize",
+            "waitForReplicas");
 
-    private static final Set<String> LONG_NUMBERS = Set.of("maximumQueueLength", "maximumDeadLetters");
+    private static final Set<String> LONG_NUMBERS = names("maximumQueueLength", "maximumDeadLetters");
+
+    private static Set<String> names(String... names) {
+        Set<String> all = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+        all.addAll(List.of(names));
+        return all;
+    }
 
     public RedisDelayComponent() {}
 
@@ -65,9 +87,28 @@ public class RedisDelayComponent extends HealthCheckComponent {
         QueueNames.check("queueName", remaining);
         parameters.forEach(RedisDelayComponent::checkNumber);
         RedisDelayEndpoint endpoint = new RedisDelayEndpoint(
-                uri, this, remaining, EndpointOptions.inherit(configuration, parameters.keySet()));
+                maskable(uri, parameters.get("address")),
+                this,
+                remaining,
+                EndpointOptions.inherit(configuration, parameters.keySet()));
         endpoint.setOwnOptions(parameters.keySet());
         return endpoint;
+    }
+
+    /**
+     * An endpoint's URI in which Camel finds the password of an address, to show it nowhere. Where it has sorted the options it
+     * has encoded them, and finds a password no more; what is {@code RAW} stays as it is.
+     *
+     * @param address the option, decoded; null if it is not set
+     */
+    private static String maskable(String uri, Object address) throws URISyntaxException {
+        if (!(address instanceof String text) || text.indexOf('@') < 0) {
+            return uri;
+        }
+        Map<String, Object> query = new LinkedHashMap<>(URISupport.parseQuery(URISupport.extractQuery(uri)));
+        String raw = URISupport.RAW_TOKEN_PREFIX + (text.indexOf(')') < 0 ? "(" + text + ")" : "{" + text + "}");
+        query.replaceAll((name, value) -> name.equalsIgnoreCase("address") ? raw : value);
+        return URISupport.stripQuery(uri) + "?" + URISupport.createQueryString(query, false);
     }
 
     /** Camel reads a whole number as a duration if it cannot read it otherwise: "x" and "" become 0. */
@@ -114,7 +155,7 @@ public class RedisDelayComponent extends HealthCheckComponent {
             resourcesLock.lock();
             try {
                 if (clients == null) {
-                    clients = new RedisDelayClients(getCamelContext());
+                    clients = new RedisDelayClients(getCamelContext(), this::retrieveGlobalSslContextParameters);
                 }
             } finally {
                 resourcesLock.unlock();
@@ -168,6 +209,17 @@ public class RedisDelayComponent extends HealthCheckComponent {
         task.run();
     }
 
+    /**
+     * Runs what closes a client, on a thread of its own: it waits for the client's threads, and whoever gives the last share
+     * back may be one of them. That may be after the component's threads have been stopped.
+     */
+    void close(Runnable task) {
+        getCamelContext()
+                .getExecutorServiceManager()
+                .newThread("RedisDelayClose", task)
+                .start();
+    }
+
     @Override
     protected void doStop() throws Exception {
         super.doStop();
@@ -206,5 +258,15 @@ public class RedisDelayComponent extends HealthCheckComponent {
     /** The component's options, which are the defaults of its endpoints. */
     public void setConfiguration(RedisDelayConfiguration configuration) {
         this.configuration = configuration;
+    }
+
+    @Override
+    public boolean isUseGlobalSslContextParameters() {
+        return useGlobalSslContextParameters;
+    }
+
+    @Override
+    public void setUseGlobalSslContextParameters(boolean useGlobalSslContextParameters) {
+        this.useGlobalSslContextParameters = useGlobalSslContextParameters;
     }
 }

@@ -3,6 +3,8 @@ package io.github.redisdelay.camel;
 
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.ConsumerOptions;
+import io.github.redisdelay.queue.DelayQueueClient;
+import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.QueueNames;
 import java.time.Duration;
 import java.util.List;
@@ -11,6 +13,7 @@ import org.apache.camel.spi.HeaderFilterStrategy;
 import org.apache.camel.spi.Metadata;
 import org.apache.camel.spi.UriParam;
 import org.apache.camel.spi.UriParams;
+import org.apache.camel.support.jsse.SSLContextParameters;
 import org.redisson.api.RedissonClient;
 
 /**
@@ -41,11 +44,17 @@ public class RedisDelayConfiguration implements Cloneable {
     @UriParam(label = "common", defaultValue = "0")
     private int database;
 
+    @UriParam(label = "security")
+    private SSLContextParameters sslContextParameters;
+
     @UriParam(label = "common", defaultValue = "5s", javaType = "java.time.Duration")
     private String requestTimeout = "5s";
 
     @UriParam(label = "advanced", defaultValue = ClientOptions.DEFAULT_KEY_PREFIX)
     private String keyPrefix = ClientOptions.DEFAULT_KEY_PREFIX;
+
+    @UriParam(label = "advanced", defaultValue = "1")
+    private int partitions = 1;
 
     @UriParam(label = "advanced")
     private HeaderFilterStrategy headerFilterStrategy;
@@ -59,7 +68,7 @@ public class RedisDelayConfiguration implements Cloneable {
     @UriParam(
             label = "producer",
             defaultValue = "schedule",
-            enums = "schedule,cancel,reschedule,promote,get,list,stats,pause,resume,redrive,purge")
+            enums = "schedule,cancel,reschedule,promote,get,list,stats,pause,resume,redrive,purge,check")
     private String operation = "schedule";
 
     @UriParam(label = "producer", defaultValue = "reject", enums = "reject,ignore,replace")
@@ -91,6 +100,15 @@ public class RedisDelayConfiguration implements Cloneable {
 
     @UriParam(label = "common", enums = "delayed,leased,dead")
     private String state;
+
+    @UriParam(label = "producer", defaultValue = "0")
+    private int waitForReplicas;
+
+    @UriParam(label = "producer", defaultValue = "false")
+    private boolean waitForDisk;
+
+    @UriParam(label = "producer,advanced", defaultValue = "1s", javaType = "java.time.Duration")
+    private String replicationTimeout = "1s";
 
     @UriParam(label = "consumer", defaultValue = "1")
     private int concurrentConsumers = 1;
@@ -162,7 +180,35 @@ public class RedisDelayConfiguration implements Cloneable {
         if (timeout.isZero()) {
             throw new IllegalArgumentException("option 'requestTimeout' is 0: it must be 1 millisecond or more");
         }
-        return new ClientOptions(keyPrefix, timeout);
+        return new ClientOptions(keyPrefix, timeout, durability(timeout));
+    }
+
+    private Durability durability(Duration requests) {
+        if (waitForReplicas < 0) {
+            throw new IllegalArgumentException(
+                    "option 'waitForReplicas' is " + waitForReplicas + ": it must be 1 or more, or 0 to wait for none");
+        }
+        Duration timeout = Durations.parse("option 'replicationTimeout'", replicationTimeout);
+        if (timeout.isZero()) {
+            throw new IllegalArgumentException("option 'replicationTimeout' is 0: it must be 1 millisecond or more");
+        }
+        if (waitForReplicas == 0 && !waitForDisk) {
+            return Durability.NONE; // equal to those of other endpoints, which then share a client
+        }
+        if (timeout.compareTo(requests) >= 0) {
+            throw new IllegalArgumentException("option 'replicationTimeout' is " + replicationTimeout
+                    + ": it must be shorter than option 'requestTimeout', which is " + requestTimeout);
+        }
+        return new Durability(waitForReplicas, waitForDisk, timeout);
+    }
+
+    /** The number of partitions, checked. */
+    int checkedPartitions() {
+        if (partitions < 1 || partitions > DelayQueueClient.MAX_PARTITIONS) {
+            throw new IllegalArgumentException("option 'partitions' is " + partitions + ": it must be from 1 to "
+                    + DelayQueueClient.MAX_PARTITIONS);
+        }
+        return partitions;
     }
 
     ProducerSettings producerSettings() {
@@ -235,7 +281,7 @@ public class RedisDelayConfiguration implements Cloneable {
 
     /**
      * The address of a single Redis server to make a client for, such as redis://host:6379; rediss:// connects by TLS. On an
-     * endpoint it is used without the component's username, password and database.
+     * endpoint it is used without the component's username, password, database and sslContextParameters.
      */
     public void setAddress(String address) {
         this.address = address;
@@ -268,6 +314,19 @@ public class RedisDelayConfiguration implements Cloneable {
         this.database = database;
     }
 
+    public SSLContextParameters getSslContextParameters() {
+        return sslContextParameters;
+    }
+
+    /**
+     * Whose certificates are trusted, and which one is shown, where the option address begins with rediss://. The trust
+     * managers, key managers, certificate alias, protocols and cipher suites are used. Without it, the CAs are those that the
+     * JVM trusts. The address must be a name in the server's certificate.
+     */
+    public void setSslContextParameters(SSLContextParameters sslContextParameters) {
+        this.sslContextParameters = sslContextParameters;
+    }
+
     public String getRequestTimeout() {
         return requestTimeout;
     }
@@ -291,6 +350,19 @@ public class RedisDelayConfiguration implements Cloneable {
      */
     public void setKeyPrefix(String keyPrefix) {
         this.keyPrefix = keyPrefix;
+    }
+
+    public int getPartitions() {
+        return partitions;
+    }
+
+    /**
+     * Over how many hash tags the queue is spread, 1 to 64, so that it can grow past one node of a Redis Cluster. All producers and
+     * consumers of the queue must have the same number; it is recorded in Redis, and another one is an error. It changes only while the
+     * queue is empty and has no consumer.
+     */
+    public void setPartitions(int partitions) {
+        this.partitions = partitions;
     }
 
     public HeaderFilterStrategy getHeaderFilterStrategy() {
@@ -338,7 +410,7 @@ public class RedisDelayConfiguration implements Cloneable {
      * What the producer does: schedule stores a message; cancel removes those with the ids of the header
      * CamelRedisDelayScheduleId, reschedule changes their due time, promote makes them (or, without an id, all) due now; get,
      * list and stats look; pause and resume hold for all consumers; redrive moves dead letters back, purge removes them (one,
-     * several, or all). The header CamelRedisDelayOperation wins over it.
+     * several, or all); check finds messages that are in no state, and lets them wait again. The header CamelRedisDelayOperation wins over it.
      */
     public void setOperation(String operation) {
         this.operation = operation;
@@ -378,6 +450,46 @@ public class RedisDelayConfiguration implements Cloneable {
     /** The largest message to store, in bytes with its headers. A larger one is an error. */
     public void setMaximumMessageSize(int maximumMessageSize) {
         this.maximumMessageSize = maximumMessageSize;
+    }
+
+    public int getWaitForReplicas() {
+        return waitForReplicas;
+    }
+
+    /**
+     * How many Redis replicas must have received what a producer changes (schedule, cancel, reschedule, promote, redrive, purge, pause,
+     * resume) before the exchange goes on; 0 waits for none. If they have not within replicationTimeout, the exchange fails with
+     * a ReplicationTimeoutException although the change was made; a redelivery by Camel's error handler waits again, and makes no second
+     * change. Claims and acknowledgements never wait.
+     */
+    public void setWaitForReplicas(int waitForReplicas) {
+        this.waitForReplicas = waitForReplicas;
+    }
+
+    public boolean isWaitForDisk() {
+        return waitForDisk;
+    }
+
+    /**
+     * Whether what a producer changes must have been written to disk (fsync), on the master and on as many replicas as waitForReplicas
+     * says, before the exchange goes on. Needs the append-only file, and Redis 7.2 or Valkey: elsewhere nothing is changed
+     * and the exchange fails.
+     */
+    public void setWaitForDisk(boolean waitForDisk) {
+        this.waitForDisk = waitForDisk;
+    }
+
+    public String getReplicationTimeout() {
+        return replicationTimeout;
+    }
+
+    /**
+     * How long to wait for what waitForReplicas and waitForDisk ask for, from 1 ms to less than requestTimeout, and less than the
+     * timeout of Redisson (3s unless configured otherwise). A wait for the disk takes a second or more where the server has
+     * appendfsync everysec.
+     */
+    public void setReplicationTimeout(String replicationTimeout) {
+        this.replicationTimeout = replicationTimeout;
     }
 
     public int getConcurrentConsumers() {
@@ -451,7 +563,10 @@ public class RedisDelayConfiguration implements Cloneable {
         return redeliveryDelay;
     }
 
-    /** The delay before the first redelivery. */
+    /**
+     * The delay before the first redelivery. A message that has been delivered ten times waits for 10 milliseconds at least, so that
+     * one that always fails does not keep Redis busy.
+     */
     public void setRedeliveryDelay(String redeliveryDelay) {
         this.redeliveryDelay = redeliveryDelay;
     }
@@ -587,7 +702,7 @@ public class RedisDelayConfiguration implements Cloneable {
     /**
      * Which messages are meant. On a consumer: dead consumes the dead letters of the queue. On a producer: what the operation list
      * gives, delayed (the default), leased or dead ones; and with dead, the operations get, stats, cancel, reschedule, promote,
-     * pause and resume are about the dead letters.
+     * pause, resume and check are about the dead letters.
      */
     public void setState(String state) {
         this.state = state;

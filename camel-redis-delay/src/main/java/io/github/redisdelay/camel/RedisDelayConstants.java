@@ -43,7 +43,7 @@ public final class RedisDelayConstants {
             label = "producer",
             description = "What to do. Wins over the option operation. Removed after it was done.",
             javaType = "String",
-            enums = "schedule,cancel,reschedule,promote,get,list,stats,pause,resume,redrive,purge")
+            enums = "schedule,cancel,reschedule,promote,get,list,stats,pause,resume,redrive,purge,check")
     public static final String OPERATION = "CamelRedisDelayOperation";
 
     @Metadata(
@@ -227,7 +227,7 @@ public final class RedisDelayConstants {
     @Metadata(
             label = "producer",
             description =
-                    "How many messages cancel, reschedule, promote, redrive or purge changed, or how many list gave.",
+                    "How many messages cancel, reschedule, promote, redrive, purge or check changed, or how many list gave.",
             javaType = "long")
     public static final String COUNT = "CamelRedisDelayCount";
 

@@ -70,7 +70,8 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         try {
             DelayQueue whole = getEndpoint().queue(opened);
             DelayQueue opening = settings.deadLetters() ? whole.deadLetters() : whole;
-            StartReport.log(opening, opened.get().address(), settings.deadLetters());
+            StartReport.log(
+                    opening, getEndpoint().usePartitions(opened), opened.get().address(), settings.deadLetters());
             DeadLetterTrimmer.Limits limits = settings.limits();
             trimmer = new DeadLetterTrimmer(
                     whole.name(),

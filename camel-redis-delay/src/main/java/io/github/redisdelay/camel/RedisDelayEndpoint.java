@@ -10,6 +10,7 @@ import io.github.redisdelay.queue.QueueNames;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import org.apache.camel.AfterPropertiesConfigured;
 import org.apache.camel.AsyncEndpoint;
 import org.apache.camel.CamelContext;
@@ -73,6 +74,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     private record Resolved(
             ConnectionSettings connection,
             ClientOptions clientOptions,
+            int partitions,
             ProducerSettings producer,
             ConsumerOptions consumer,
             RetryPolicy retries,
@@ -109,6 +111,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         resolved = new Resolved(
                 configuration.connection(),
                 configuration.clientOptions(),
+                configuration.checkedPartitions(),
                 configuration.producerSettings(),
                 configuration.consumerOptions(),
                 configuration.retryPolicy(),
@@ -150,7 +153,16 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     }
 
     DelayQueue queue(Reference<OpenClient> client) {
-        return client.get().queues().queue(queueName);
+        return client.get().queues().queue(queueName, resolved.partitions());
+    }
+
+    /**
+     * Asks whether the queue has as many partitions as this endpoint says, and gives it this number if nothing uses the queue.
+     *
+     * @return fails with a {@link io.github.redisdelay.queue.PartitionMismatchException} if it has another number
+     */
+    CompletableFuture<Void> usePartitions(Reference<OpenClient> client) {
+        return client.get().queues().usePartitions(queueName, resolved.partitions());
     }
 
     ClientOptions clientOptions() {
@@ -203,6 +215,11 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     @ManagedAttribute(description = "What the Redis keys of the queue begin with")
     public String getKeyPrefix() {
         return configuration.getKeyPrefix();
+    }
+
+    @ManagedAttribute(description = "Over how many hash tags the queue is spread")
+    public int getPartitions() {
+        return configuration.getPartitions();
     }
 
     @ManagedAttribute(description = "Messages that wait, due ones included")
@@ -278,7 +295,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
             return connection.address();
         }
         return connection.redisson() == null
-                ? connection.configurationUri()
+                ? connection.toString()
                 : RedisConnection.describe(connection.redisson().getConfig());
     }
 

@@ -7,9 +7,8 @@ import org.apache.camel.support.DefaultHeaderFilterStrategy;
  * The headers that are neither stored nor restored by default: Camel's own, {@code Camel*} and {@code org.apache.camel.*},
  * in any letter case.
  *
- * <p>A strategy that replaces this one may drop more, or let {@code org.apache.camel.*} through. {@code Camel*} stays out
- * whatever it says: those headers direct components, and others may be able to write to Redis (CVE-2025-27636 and those
- * after it).
+ * <p>A strategy that replaces this one may drop more. These stay out whatever it says: they direct components, and others may
+ * be able to write to Redis (CVE-2025-27636 and those after it). So do names that are empty or have a control character.
  */
 public class RedisDelayHeaderFilterStrategy extends DefaultHeaderFilterStrategy {
 

@@ -24,7 +24,9 @@ public enum RedisDelayOperation {
     /** Moves dead letters back into the queue. */
     redrive,
     /** Removes dead letters. */
-    purge;
+    purge,
+    /** Finds messages that are in no state, and lets them wait again. */
+    check;
 
     /**
      * Reads an operation.

@@ -121,7 +121,7 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
                 .admit(
                         delivery,
                         current == null ? null : current.getFromRouteId(),
-                        () -> held.release(getEndpoint().getComponent()::goOn));
+                        () -> held.release(getEndpoint().getComponent()::close));
         if (message == null) {
             return null;
         }

@@ -109,7 +109,7 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
                                 getEndpoint().mapper(),
                                 open.get().queues()::nextId)
                         .send(exchange);
-            case cancel, reschedule, promote, redrive, purge, pause, resume ->
+            case cancel, reschedule, promote, redrive, purge, pause, resume, check ->
                 new ChangeOperations(settings, queue).send(operation, exchange);
             case get, list, stats ->
                 new LookOperations(settings, queue, getEndpoint().mapper()).send(operation, exchange);

@@ -11,7 +11,8 @@ import java.util.random.RandomGenerator;
  *
  * <p>Without steps, the delay after attempt n is {@code redeliveryDelay × backOffMultiplier}<sup>n-1</sup>, at most {@code
  * maximumRedeliveryDelay}. With steps, it is the n-th step, and the last one repeats. Either is then spread evenly by
- * {@code redeliveryJitter}, so that messages which failed together do not all come back together.
+ * {@code redeliveryJitter}, so that messages which failed together do not all come back together. After {@value
+ * #ATTEMPTS_WITHOUT_PAUSE} attempts it is {@link #SHORTEST_PAUSE} at least.
  *
  * @param maximumRedeliveries how many deliveries may follow the first one; -1 for any number
  * @param redeliveryDelay the delay after the first attempt
@@ -29,6 +30,12 @@ record RetryPolicy(
         List<Duration> redeliveryDelays) {
 
     static final int DEFAULT_MAXIMUM_REDELIVERIES = 9;
+
+    /** So many deliveries may follow one another at once; then there is a pause. */
+    static final int ATTEMPTS_WITHOUT_PAUSE = 10;
+
+    /** One message that always fails, without a delay, took a tenth of what Redis can do; with this, a hundredth. */
+    static final Duration SHORTEST_PAUSE = Duration.ofMillis(10);
 
     RetryPolicy {
         redeliveryDelays = List.copyOf(redeliveryDelays);
@@ -97,6 +104,15 @@ record RetryPolicy(
                     .toMillis();
         }
         double spread = millis * (1 + redeliveryJitter * (2 * random.nextDouble() - 1));
-        return Duration.ofMillis(Math.min(Math.round(spread), Durations.MAX.toMillis()));
+        return withPause(Duration.ofMillis(Math.min(Math.round(spread), Durations.MAX.toMillis())), attempt);
+    }
+
+    /**
+     * A delay, or a longer one for a message that comes again and again.
+     *
+     * @param attempt which delivery is followed by another one, 1 for the first
+     */
+    static Duration withPause(Duration delay, int attempt) {
+        return attempt > ATTEMPTS_WITHOUT_PAUSE && delay.compareTo(SHORTEST_PAUSE) < 0 ? SHORTEST_PAUSE : delay;
     }
 }

@@ -4,7 +4,6 @@ package io.github.redisdelay.camel;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.Envelope;
 import io.github.redisdelay.queue.ScheduleRequest;
-import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
 import org.apache.camel.Message;
@@ -62,8 +61,8 @@ record ScheduleHeaders(Message own, Message outer, ProducerSettings options) {
         Object delay = GivenHeader.of(message, RedisDelayConstants.DELAY);
         Object deliverAt = GivenHeader.of(message, RedisDelayConstants.DELIVER_AT);
         if (delay != null && deliverAt != null) {
-            throw new IllegalArgumentException(DELAY + " (" + delay + ") and " + DELIVER_AT + " (" + deliverAt
-                    + ") are both set: set one of them");
+            throw new IllegalArgumentException(DELAY + " (" + Names.shown(delay) + ") and " + DELIVER_AT + " ("
+                    + Names.shown(deliverAt) + ") are both set: set one of them");
         }
         if (delay != null) {
             return DueTime.after(Durations.of(DELAY, delay));
@@ -82,7 +81,7 @@ record ScheduleHeaders(Message own, Message outer, ProducerSettings options) {
             return options.priority();
         }
         try {
-            int priority = new BigDecimal(value.toString().strip()).intValueExact();
+            int priority = Names.wholeNumber(value);
             if (priority >= 0 && priority <= ScheduleRequest.MAX_PRIORITY) {
                 return priority;
             }

@@ -4,6 +4,7 @@ package io.github.redisdelay.camel;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.ReplicationTimeoutException;
 import io.github.redisdelay.queue.ScheduleOutcome;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
@@ -66,8 +67,10 @@ final class ScheduleOperation {
                 () -> {
                     Submission<ScheduleResult> submission = queue.schedule(request);
                     if (held != null) {
-                        submission.outcome().thenAccept(result -> {
-                            if (result.outcome() == ScheduleOutcome.SUPERSEDED) {
+                        submission.outcome().whenComplete((result, error) -> {
+                            Object answer =
+                                    error instanceof ReplicationTimeoutException stored ? stored.getResult() : result;
+                            if (answer instanceof ScheduleResult done && done.outcome() == ScheduleOutcome.SUPERSEDED) {
                                 held.superseded();
                             }
                         });

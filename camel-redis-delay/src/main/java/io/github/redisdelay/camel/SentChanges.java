@@ -119,6 +119,6 @@ final class SentChanges<T> implements SentRequest {
     /** A list always: what is done must not be asked for once more because something else failed. */
     @Override
     public boolean isToBeContinued() {
-        return list || parts.get(0).operation().isUnknown();
+        return list || parts.get(0).operation().isToBeContinued();
     }
 }

@@ -47,7 +47,11 @@ final class SentOperation<T> implements SentRequest {
 
     @Override
     public CompletableFuture<?> again(Duration timeout) {
-        if (isUnknown() && !submission.outcome().isCompletedExceptionally()) {
+        if (submission.isUnconfirmed()) {
+            // It is stored: all that is left is to wait for replicas.
+            submission = submission.confirm();
+            answer = submission;
+        } else if (isUnknown() && !submission.outcome().isCompletedExceptionally()) {
             answer = submission.outcome().copy().orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS);
         } else if (error() != null) {
             // It had no effect, or nobody will ever know: then it goes under the same id again.
@@ -95,8 +99,9 @@ final class SentOperation<T> implements SentRequest {
         return error() instanceof RequestTimeoutException timeout && timeout.isPossiblyStored();
     }
 
+    /** Whether nobody knows if the request took effect, or if a failover can undo it. */
     @Override
     public boolean isToBeContinued() {
-        return isUnknown();
+        return isUnknown() || submission.isUnconfirmed();
     }
 }

@@ -3,6 +3,7 @@ package io.github.redisdelay.camel;
 
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueException;
+import io.github.redisdelay.queue.PartitionMismatchException;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ServerInfo;
 import java.util.concurrent.CompletableFuture;
@@ -23,17 +24,22 @@ final class StartReport {
     /**
      * The consumer that starts is not among those that the line counts.
      *
+     * @param partitions fails if the queue has another number of partitions
      * @param deadLetters whether the queue is that of dead letters
      * @throws RuntimeCamelException naming the address if the queue cannot be read
      */
-    static void log(DelayQueue queue, String address, boolean deadLetters) {
-        CompletableFuture<QueueStats> stats = queue.stats();
+    static void log(DelayQueue queue, CompletableFuture<Void> partitions, String address, boolean deadLetters) {
+        CompletableFuture<QueueStats> stats = partitions.thenCompose(same -> queue.stats());
         // INFO may be forbidden to this user; nothing depends on it.
-        CompletableFuture<ServerInfo> server = queue.serverInfo().exceptionally(error -> UNKNOWN);
+        CompletableFuture<ServerInfo> server =
+                partitions.thenCompose(same -> queue.serverInfo()).exceptionally(error -> UNKNOWN);
         try {
             LOG.info(QueueReport.of(queue.name(), deadLetters, address, server.join(), stats.join()));
         } catch (CompletionException e) {
             Throwable cause = e.getCause() instanceof DelayQueueException ? e.getCause() : e;
+            if (cause instanceof PartitionMismatchException) {
+                throw new RuntimeCamelException(cause.getMessage(), cause);
+            }
             throw new RuntimeCamelException("Redis at " + address + " cannot be used: " + cause.getMessage(), cause);
         }
         if (server.join().evicts()) {

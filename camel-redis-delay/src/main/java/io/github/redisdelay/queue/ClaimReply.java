@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * What a claim gave.
@@ -29,6 +30,9 @@ record ClaimReply(
         List<String> dropped) {
 
     private static final int HEAD_BYTES = 44;
+    /** Head, lengths, ids, records: before the bodies. */
+    private static final int HEAD_ELEMENTS = 4;
+
     private static final Expected[] EXPECTED = Expected.values();
 
     /** When a consumer is expected to claim again; in the order of their numbers in {@code claim.lua}. */
@@ -57,8 +61,22 @@ record ClaimReply(
             long firstDueMicros,
             byte[] lastFailure) {}
 
-    /** Reads the reply of {@code claim.lua}. */
+    /**
+     * Reads the reply of {@code claim.lua}.
+     *
+     * @throws DelayQueueException if it is none of that script's
+     */
     static ClaimReply parse(List<?> reply) {
+        try {
+            return read(reply);
+        } catch (RuntimeException e) {
+            throw e instanceof DelayQueueException told
+                    ? told
+                    : new DelayQueueException("the reply to a claim cannot be read: " + e, e);
+        }
+    }
+
+    private static ClaimReply read(List<?> reply) {
         ByteBuffer head = little((byte[]) reply.get(0));
         if (head.remaining() != HEAD_BYTES) {
             throw new DelayQueueException("the reply to a claim has a head of " + head.remaining() + " bytes");
@@ -69,6 +87,10 @@ record ClaimReply(
         long safety = (long) head.getDouble();
         int count = head.getInt();
         int droppedCount = head.getInt();
+        if (count < 0 || droppedCount < 0 || (long) count + droppedCount != reply.size() - HEAD_ELEMENTS) {
+            throw new DelayQueueException("the reply to a claim has " + reply.size() + " elements for " + count
+                    + " messages and " + droppedCount + " dropped ids");
+        }
         Expected expected = EXPECTED[head.getInt()];
         List<ClaimedMessage> messages = new ArrayList<>(count);
         ByteBuffer lengths = little((byte[]) reply.get(1));
@@ -79,14 +101,18 @@ record ClaimReply(
         for (int i = 0; i < count; i++) {
             int idEnd = idAt + lengths.getInt(4 * i);
             int recordEnd = recordAt + lengths.getInt(4 * (count + i));
+            // What is copied from beyond the end would be zeros, and as many as the number says.
+            Objects.checkFromToIndex(idAt, idEnd, ids.length);
+            Objects.checkFromToIndex(recordAt, recordEnd, records.length);
             byte[] id = Arrays.copyOfRange(ids, idAt, idEnd);
-            messages.add(message(id, (byte[]) reply.get(4 + i), StateRecord.parse(records, recordAt, recordEnd)));
+            messages.add(message(
+                    id, (byte[]) reply.get(HEAD_ELEMENTS + i), StateRecord.parse(records, recordAt, recordEnd)));
             idAt = idEnd;
             recordAt = recordEnd;
         }
         List<String> dropped = new ArrayList<>(droppedCount);
         for (int i = 0; i < droppedCount; i++) {
-            dropped.add(new String((byte[]) reply.get(4 + count + i), StandardCharsets.UTF_8));
+            dropped.add(new String((byte[]) reply.get(HEAD_ELEMENTS + count + i), StandardCharsets.UTF_8));
         }
         return new ClaimReply(time, nextDue, nextEnd, safety, expected, messages, dropped);
     }
@@ -98,7 +124,8 @@ record ClaimReply(
                 // Another client's id may be no text: only as it came can its message be finished.
                 id,
                 stored.body(),
-                state.attempts(),
+                // Others may have written any number, and this delivery is one.
+                Math.max(1, state.attempts()),
                 state.lostLeases(),
                 state.redeliveryReason(),
                 state.priority(),

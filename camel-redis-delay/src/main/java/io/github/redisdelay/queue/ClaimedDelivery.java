@@ -65,7 +65,7 @@ final class ClaimedDelivery implements Delivery {
 
     @Override
     public boolean isFrom(DelayQueue other) {
-        return queue instanceof RedisDelayQueue own && other instanceof RedisDelayQueue that && own.isSameAs(that);
+        return queue instanceof RedisDelayQueue own && own.isIn(other);
     }
 
     @Override
@@ -207,6 +207,11 @@ final class ClaimedDelivery implements Delivery {
         return failure.length <= MAX_FAILURE_BYTES ? failure : Arrays.copyOf(failure, MAX_FAILURE_BYTES);
     }
 
+    /** Its queue, or the partition of it that it is in. */
+    Settlements settlements() {
+        return queue;
+    }
+
     /** The id as Redis has it. */
     byte[] idBytes() {
         return message.idBytes();
@@ -243,6 +248,6 @@ final class ClaimedDelivery implements Delivery {
 
     @Override
     public String toString() {
-        return "message '" + id() + "' of queue '" + queue() + "', attempt " + attempt();
+        return "message '" + ShownId.of(id()) + "' of queue '" + queue() + "', attempt " + attempt();
     }
 }

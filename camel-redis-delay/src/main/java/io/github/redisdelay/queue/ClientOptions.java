@@ -9,8 +9,10 @@ import java.util.Objects;
  *
  * @param keyPrefix what all keys begin with; default {@value #DEFAULT_KEY_PREFIX}
  * @param requestTimeout how long a caller waits for an answer, 1 ms or more; default 5 s
+ * @param durability how safe a change has to be before it counts as done; by default nothing is waited for. Its timeout must be
+ *     shorter than the one of requests
  */
-public record ClientOptions(String keyPrefix, Duration requestTimeout) {
+public record ClientOptions(String keyPrefix, Duration requestTimeout, Durability durability) {
 
     public static final String DEFAULT_KEY_PREFIX = "redis-delay";
 
@@ -23,5 +25,15 @@ public record ClientOptions(String keyPrefix, Duration requestTimeout) {
             throw new IllegalArgumentException(
                     "requestTimeout is " + requestTimeout + ": it must be 1 millisecond or more");
         }
+        Objects.requireNonNull(durability, "durability");
+        if (durability.waits() && durability.timeout().compareTo(requestTimeout) >= 0) {
+            throw new IllegalArgumentException("the timeout of durability is " + durability.timeout()
+                    + ": it must be shorter than requestTimeout, which is " + requestTimeout);
+        }
+    }
+
+    /** Options of a client that waits neither for replicas nor for the disk. */
+    public ClientOptions(String keyPrefix, Duration requestTimeout) {
+        this(keyPrefix, requestTimeout, Durability.NONE);
     }
 }

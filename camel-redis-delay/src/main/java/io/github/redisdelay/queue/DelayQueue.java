@@ -128,6 +128,16 @@ public interface DelayQueue {
      */
     CompletableFuture<Long> trimDeadLetters(Duration retention, long maximum);
 
+    /**
+     * Looks through all messages for those that neither wait nor are being delivered, as an evicted or deleted key leaves them
+     * behind, and lets them wait again: due when they were if that is still known, else now. In slices, while others go on: what is being
+     * delivered or was just finished is left alone. Logs what was amiss. The {@link #deadLetters()} are checked by a call of their
+     * own.
+     *
+     * @return what was found; it may be asked for again after a failure, which leaves the queue partly checked
+     */
+    CompletableFuture<CheckResult> check();
+
     /** Reads the queue's figures. */
     CompletableFuture<QueueStats> stats();
 

@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -36,7 +37,13 @@ import org.redisson.config.SubscriptionMode;
 public final class DelayQueueClient implements AutoCloseable {
 
     /** How many calls of a queue may be under way for each of its two sides. */
-    private static final int CALLS = 2;
+    static final int CALLS = 2;
+
+    /** The most partitions of a queue. */
+    public static final int MAX_PARTITIONS = Partitions.MAX;
+
+    /** Above this many, what is known of partitioned queues is made anew when they are used again. */
+    private static final int MAX_PARTITIONED = 256;
 
     /** Above this many, lanes that have nothing to do are dropped. */
     private static final int MAX_IDLE_LANES = 256;
@@ -52,6 +59,7 @@ public final class DelayQueueClient implements AutoCloseable {
     private final byte[] clientId;
     private final WakeupChannel wakeups;
     private final LeaseKeeper leases;
+    private final ReplicationWaits replicationWaits;
     /** Whether PUBLISH in a script counts this client among the receivers. */
     private final boolean receiversCount;
 
@@ -59,6 +67,7 @@ public final class DelayQueueClient implements AutoCloseable {
     private final AtomicLong sequence = new AtomicLong();
 
     private final Map<LaneKey, Lane> lanes = new ConcurrentHashMap<>();
+    private final Map<PartitionedName, PartitionedQueue> partitioned = new ConcurrentHashMap<>();
     private final Set<TransferTask> consumers = ConcurrentHashMap.newKeySet();
     private final BitSet claimLanes = new BitSet(); // guarded by itself
     private volatile boolean closing;
@@ -72,6 +81,8 @@ public final class DelayQueueClient implements AutoCloseable {
 
     /** What {@link #together} collects on this thread; null outside of it. */
     private final ThreadLocal<List<Together>> together = new ThreadLocal<>();
+
+    private record PartitionedName(String name, int partitions) {}
 
     private DelayQueueClient(
             RedissonClient redisson,
@@ -105,6 +116,7 @@ public final class DelayQueueClient implements AutoCloseable {
                 random);
         this.receiversCount = subscribesToMaster(redisson.getConfig());
         this.leases = new LeaseKeeper(timers);
+        this.replicationWaits = new ReplicationWaits(redis, options, timers, random);
     }
 
     /**
@@ -141,7 +153,77 @@ public final class DelayQueueClient implements AutoCloseable {
      */
     public DelayQueue queue(String name) {
         QueueNames.check("queueName", name);
+        return home(name);
+    }
+
+    /**
+     * A queue whose messages are spread over several hash tags, so that it can grow past one node of a Redis Cluster. All clients
+     * of a queue have to use the same number, which is recorded in Redis: a call of one with another number fails with a {@link
+     * PartitionMismatchException} and changes nothing. Order and priority hold within a partition.
+     *
+     * @param partitions how many, 1 to {@value #MAX_PARTITIONS}; 1 is the same as {@link #queue(String)}
+     * @throws IllegalArgumentException if the name or the number is not allowed
+     */
+    public DelayQueue queue(String name, int partitions) {
+        QueueNames.check("queueName", name);
+        checkPartitions(partitions);
+        return partitions == 1 ? home(name) : partitioned(name, partitions);
+    }
+
+    /**
+     * Asks whether a queue has this number of partitions, and sets it if nothing uses the queue: no messages, no dead letters, no
+     * remembered ids, no pause, and no consumer that was seen in the last 140 s. Who uses a queue with more than one partition for the
+     * first time asks by itself.
+     *
+     * @return completes if the number is right; fails with a {@link PartitionMismatchException} if it is not, or with a {@link
+     *     DelayQueueException}
+     * @throws IllegalArgumentException if the name or the number is not allowed
+     */
+    public CompletableFuture<Void> usePartitions(String name, int partitions) {
+        QueueNames.check("queueName", name);
+        checkPartitions(partitions);
+        return (partitions == 1
+                        ? new Partitioning(this, name, 1)
+                        : partitioned(name, partitions).partitioning())
+                .use();
+    }
+
+    private static void checkPartitions(int partitions) {
+        if (partitions < 1 || partitions > MAX_PARTITIONS) {
+            throw new IllegalArgumentException(
+                    "partitions is " + partitions + ": it must be from 1 to " + MAX_PARTITIONS);
+        }
+    }
+
+    private PartitionedQueue partitioned(String name, int partitions) {
+        PartitionedName key = new PartitionedName(name, partitions);
+        PartitionedQueue known = partitioned.get(key);
+        if (known != null) {
+            return known;
+        }
+        if (partitioned.size() >= MAX_PARTITIONED) {
+            partitioned.clear();
+        }
+        return partitioned.computeIfAbsent(
+                key,
+                k -> new PartitionedQueue(
+                        this, name, partitions(name, partitions), new Partitioning(this, name, partitions)));
+    }
+
+    /** The keys that have the queue's name alone as their tag: the whole queue, unless it has more than one partition. */
+    RedisDelayQueue home(String name) {
         return new RedisDelayQueue(this, name, QueueKeys.of(options.keyPrefix(), name));
+    }
+
+    /** The partitions of a queue that has more than one. */
+    List<RedisDelayQueue> partitions(String name, int partitions) {
+        return IntStream.range(0, partitions)
+                .mapToObj(partition -> new RedisDelayQueue(
+                        this,
+                        name,
+                        QueueKeys.of(options.keyPrefix(), name, partition, partitions),
+                        ", partition " + (partition + 1) + " of " + partitions))
+                .toList();
     }
 
     /**
@@ -181,15 +263,35 @@ public final class DelayQueueClient implements AutoCloseable {
         return ConsumerId.next(random).nextClaimId(random);
     }
 
-    /** Puts a request in its lane. What finishes a delivery has no deadline; all else ends with the request timeout. */
+    /** Puts what finishes or keeps a delivery in its lane. It has no deadline, and waits for no replica. */
     <T> Submission<T> submit(
             RedisDelayQueue queue, LuaScript script, String id, Object[] arguments, int bytes, Request.Reply<T> reply) {
+        return submit(queue, script, id, arguments, bytes, reply, null);
+    }
+
+    /**
+     * Puts a request in its lane. What finishes a delivery has no deadline; all else ends with the request timeout.
+     *
+     * @param again asks for the same once more, where a failover has undone it; given what it was answered
+     */
+    <T> Submission<T> submit(
+            RedisDelayQueue queue,
+            LuaScript script,
+            String id,
+            Object[] arguments,
+            int bytes,
+            Request.Reply<T> reply,
+            Function<T, Submission<T>> again) {
         Submission<T> submission = new Submission<>();
         boolean delivery = script == LuaScript.SETTLE || script == LuaScript.ACKNOWLEDGE || script == LuaScript.EXTEND;
         long deadline = delivery
                 ? Long.MAX_VALUE
                 : timers.nanoTime() + options.requestTimeout().toNanos();
-        Request<T> request = new Request<>(script, id, arguments, bytes, deadline, reply, submission);
+        Request.Confirmation<T> confirmation = again == null
+                ? null
+                : (done, result, shortfall) ->
+                        replicationWaits.await(queue, done, result, shortfall.position(), () -> again.apply(result));
+        Request<T> request = new Request<>(script, id, arguments, bytes, deadline, reply, submission, confirmation);
         LaneKey key = new LaneKey(queue.keys().base(), delivery);
         List<Together> collected = together.get();
         if (collected == null || delivery) {
@@ -264,7 +366,17 @@ public final class DelayQueueClient implements AutoCloseable {
                 sequence::incrementAndGet,
                 timers,
                 random,
-                key.deliveries());
+                key.deliveries(),
+                // A lost acknowledgement means another delivery, and no loss: so what is about deliveries does not
+                // wait.
+                key.deliveries() ? Durability.NONE : options.durability());
+    }
+
+    /** Waits until all that was changed so far is as safe as the options say; then completes with this result. */
+    <T> CompletableFuture<T> awaitDurable(RedisDelayQueue queue, String done, T result) {
+        return options.durability().waits()
+                ? replicationWaits.await(queue, done, result, null, null)
+                : CompletableFuture.completedFuture(result);
     }
 
     /** The client's id and what tells the lane from its others. */
@@ -298,7 +410,10 @@ public final class DelayQueueClient implements AutoCloseable {
                     if (error == null) {
                         return reply;
                     }
-                    Throwable cause = RedisErrors.unwrap(error);
+                    Throwable cause = RedisErrors.explained(queue.name(), RedisErrors.unwrap(error));
+                    if (cause instanceof PartitionMismatchException mismatch) {
+                        throw mismatch;
+                    }
                     throw new DelayQueueException(
                             "queue '" + queue.name() + "': "
                                     + (cause instanceof TimeoutException
@@ -331,28 +446,51 @@ public final class DelayQueueClient implements AutoCloseable {
                 });
     }
 
+    /**
+     * Starts a consumer.
+     *
+     * @param partitions the whole queue, or all partitions of it
+     * @param partitioning their number; null if that is not to be asked for
+     * @param stats reads the figures of the queue
+     */
     DelayQueueConsumer consume(
-            RedisDelayQueue queue, ConsumerOptions consumerOptions, Executor executor, DeliveryHandler handler) {
+            List<RedisDelayQueue> partitions,
+            Partitioning partitioning,
+            Supplier<CompletableFuture<QueueStats>> stats,
+            ConsumerOptions consumerOptions,
+            Executor executor,
+            DeliveryHandler handler) {
         DelayQueueException reason = closed;
         if (reason != null) {
             throw reason;
         }
-        String base = queue.keys().base();
-        ConsumerRegistration registration = new ConsumerRegistration(base);
-        Claims claims = newClaims(queue, registration::attemptFailed);
+        ConsumerRegistration registration = new ConsumerRegistration();
         ConsumerId consumer = ConsumerId.next(random);
-        registration.presence = new Presence(
-                arguments -> callOnce(queue, LuaScript.PRESENCE, arguments), timers, consumer, consumerOptions.name());
+        List<TransferTask.Partition> sources = new ArrayList<>(partitions.size());
+        for (int i = 0; i < partitions.size(); i++) {
+            RedisDelayQueue partition = partitions.get(i);
+            int number = i;
+            Claims claims = newClaims(partition, error -> registration.task.attemptFailed(number, error));
+            sources.add(new TransferTask.Partition(
+                    partition,
+                    partitioning == null ? claims : new PartitionClaims(claims, partitioning, partition.name())));
+            registration.add(
+                    partition.keys().base(),
+                    new Presence(
+                            arguments -> present(partition, partitioning, number, arguments),
+                            timers,
+                            consumer,
+                            consumerOptions.name()));
+        }
         TransferTask task = new TransferTask(
-                queue,
+                sources,
                 consumerOptions,
-                claims,
                 () -> consumer.nextClaimId(random),
                 timers,
                 random,
                 executor,
                 handler,
-                queue::stats,
+                stats,
                 registration::stopped);
         registration.task = task;
         consumers.add(task);
@@ -363,50 +501,74 @@ public final class DelayQueueClient implements AutoCloseable {
         // First the subscription, then the first claim: what is scheduled in between is not missed. Where Redis cannot
         // be subscribed to the claims begin all the same, and a pass follows once it can.
         Timers.Timer impatient = timers.schedule(options.requestTimeout().toNanos(), registration::begin);
-        wakeups.add(base, registration).whenComplete((none, error) -> {
+        registration.subscribe().whenComplete((none, error) -> {
             impatient.cancel();
             registration.begin();
         });
         return task;
     }
 
+    private CompletableFuture<?> present(
+            RedisDelayQueue partition, Partitioning partitioning, int number, Object[] arguments) {
+        if (partitioning == null) {
+            return callOnce(partition, LuaScript.PRESENCE, arguments);
+        }
+        if (number == 0) {
+            partitioning.confirm();
+        }
+        return partitioning.ask(() -> callOnce(partition, LuaScript.PRESENCE, arguments));
+    }
+
     /** Connects a consumer with the wake-ups. */
-    private final class ConsumerRegistration implements WakeupChannel.Sleeper {
-        private final String base;
-        // Set before anything can call this object.
+    private final class ConsumerRegistration {
+        // Set before anything can call this object, and not changed afterwards.
         private volatile TransferTask task;
-        private volatile Presence presence;
+        private final List<Ear> ears = new ArrayList<>();
+        private final List<Presence> presences = new ArrayList<>();
         private final java.util.concurrent.atomic.AtomicBoolean begun = new java.util.concurrent.atomic.AtomicBoolean();
 
-        ConsumerRegistration(String base) {
-            this.base = base;
+        /** Hears of the wake-ups for one partition. */
+        private final class Ear implements WakeupChannel.Sleeper {
+            final String base;
+            final int partition;
+
+            Ear(String base, int partition) {
+                this.base = base;
+                this.partition = partition;
+            }
+
+            @Override
+            public void wakeUp(long waitMicros) {
+                task.wakeUp(partition, waitMicros);
+            }
+
+            @Override
+            public void makePass() {
+                task.makePass(partition);
+            }
+        }
+
+        void add(String base, Presence presence) {
+            ears.add(new Ear(base, ears.size()));
+            presences.add(presence);
+        }
+
+        CompletableFuture<Void> subscribe() {
+            return CompletableFuture.allOf(
+                    ears.stream().map(ear -> wakeups.add(ear.base, ear)).toArray(CompletableFuture<?>[]::new));
         }
 
         void begin() {
             if (begun.compareAndSet(false, true)) {
-                presence.start();
+                presences.forEach(Presence::start);
                 task.start();
             }
         }
 
-        @Override
-        public void wakeUp(long waitMicros) {
-            task.wakeUp(waitMicros);
-        }
-
-        @Override
-        public void makePass() {
-            task.makePass();
-        }
-
-        void attemptFailed(Throwable error) {
-            task.attemptFailed(error);
-        }
-
         void stopped() {
             begun.set(true);
-            presence.stop();
-            wakeups.remove(base, this);
+            presences.forEach(Presence::stop);
+            ears.forEach(ear -> wakeups.remove(ear.base, ear));
             consumers.remove(task);
             leases.trim();
         }
@@ -434,6 +596,7 @@ public final class DelayQueueClient implements AutoCloseable {
         closed = reason;
         lanes.values().forEach(lane -> lane.close(reason));
         lanes.clear();
+        replicationWaits.close(reason);
         try {
             wakeups.close().get(Math.max(1, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {

@@ -4,6 +4,7 @@ package io.github.redisdelay.queue;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -132,15 +133,17 @@ public final class Envelope {
         private static final Duration LONGEST = Duration.ofMillis(Long.MAX_VALUE);
 
         public Settings {
-            check("deduplicationPeriod", deduplicationPeriod);
-            check("timeToLive", timeToLive);
+            deduplicationPeriod = millis("deduplicationPeriod", deduplicationPeriod);
+            timeToLive = millis("timeToLive", timeToLive);
         }
 
-        private static void check(String name, Duration duration) {
+        /** What is finer is cut off, as it is not written. */
+        private static Duration millis(String name, Duration duration) {
             if (duration != null && (duration.compareTo(SHORTEST) < 0 || duration.compareTo(LONGEST) > 0)) {
                 throw new IllegalArgumentException(name + " is " + duration
                         + ": it must be 1 millisecond or more, and less than " + "2^63 milliseconds");
             }
+            return duration == null ? null : duration.truncatedTo(ChronoUnit.MILLIS);
         }
     }
 

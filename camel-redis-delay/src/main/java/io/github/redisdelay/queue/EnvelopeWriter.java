@@ -118,7 +118,7 @@ final class EnvelopeWriter {
         } else if (value instanceof BigDecimal number) {
             checkNumber(what, Math.abs((long) number.scale()) <= MAX_SCALE);
             checkNumber(what, number.unscaledValue().bitLength() <= MAX_NUMBER_BITS);
-            numberText(what, DECIMAL, number.toString());
+            numberText(what, DECIMAL, text(number));
         } else if (value instanceof Instant instant) {
             put(INSTANT);
             bigEndian(instant.getEpochSecond(), 8);
@@ -133,6 +133,12 @@ final class EnvelopeWriter {
             throw unsupported(what, value);
         }
         return this;
+    }
+
+    /** What was read can be written: with a point, a number may need more characters than it was written with. */
+    private static String text(BigDecimal number) {
+        String text = number.toString();
+        return text.length() <= MAX_NUMBER_LENGTH ? text : number.unscaledValue() + "E" + -number.scale();
     }
 
     private void numberText(String what, int type, String text) {

@@ -32,6 +32,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A call carries a name and a growing sequence number and is repeated, byte for byte, until Redis answers: the
  * script executes it once (see {@code call.lua}). Calls that are under way at the same time have different names.
+ *
+ * <p>Where a {@link Durability} is asked for, Redis waits for replicas or the disk once for each call. A call that did not get
+ * as far in time is answered all the same: its requests have taken effect, and their callers are told so.
  */
 final class Lane {
 
@@ -65,6 +68,8 @@ final class Lane {
     private final RandomGenerator random;
     /** Whether what Redis refuses for now (no memory, no permission) is tried again: true for acknowledgements. */
     private final boolean patient;
+
+    private final Durability durability;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition roomAvailable = lock.newCondition();
@@ -118,6 +123,7 @@ final class Lane {
      * @param header the arguments of a script between the sequence and the first request's
      * @param sequences growing numbers
      * @param patient whether what Redis refuses for now is tried again
+     * @param durability how safe a call has to be before it counts as done
      */
     Lane(
             String queue,
@@ -128,7 +134,8 @@ final class Lane {
             LongSupplier sequences,
             Timers timers,
             RandomGenerator random,
-            boolean patient) {
+            boolean patient,
+            Durability durability) {
         this.queue = queue;
         this.names = names;
         this.underWay = new Call[names.length];
@@ -139,6 +146,7 @@ final class Lane {
         this.timers = timers;
         this.random = random;
         this.patient = patient;
+        this.durability = durability;
     }
 
     /** As {@link #submit(List, int)} with one; false if this lane was retired. */
@@ -160,8 +168,11 @@ final class Lane {
         lock.lock();
         try {
             // What waits for room while no call is under way would wait for itself: so no more than a call.
-            while (next < requests.size() && next - from < MAX_REQUESTS_PER_CALL && bytes < MAX_BYTES_PER_CALL) {
+            while (next < requests.size() && next - from < MAX_REQUESTS_PER_CALL) {
                 Request<?> request = requests.get(next);
+                if (next > from && bytes + request.bytes() > MAX_BYTES_PER_CALL) {
+                    break;
+                }
                 boolean room = retired || closed != null || waitForRoom(request);
                 if (retired) {
                     break;
@@ -326,12 +337,22 @@ final class Lane {
     private void send(Call call) {
         if (call != null) {
             call.attempts++;
-            redis.call(call.script, call.keys, call.arguments, call.attempts)
-                    .whenComplete((reply, error) -> answered(call, reply, error));
+            if (durability.waits()) {
+                redis.callDurably(call.script, call.keys, call.arguments, call.attempts, durability)
+                        .whenComplete((answer, error) -> answered(
+                                call,
+                                error == null ? answer.reply() : null,
+                                error == null ? answer.shortfall() : null,
+                                error));
+            } else {
+                redis.call(call.script, call.keys, call.arguments, call.attempts)
+                        .whenComplete((reply, error) -> answered(call, reply, null, error));
+            }
         }
     }
 
-    private void answered(Call call, Object reply, Throwable failure) {
+    /** @param shortfall what the call is short of, or null */
+    private void answered(Call call, Object reply, Shortfall shortfall, Throwable failure) {
         Throwable error = failure == null ? null : RedisErrors.unwrap(failure);
         if (error == null && !(reply instanceof byte[])) {
             error = new DelayQueueException("unexpected reply of script " + call.script + ": " + reply);
@@ -358,25 +379,32 @@ final class Lane {
         }
         send(next);
         Throwable refusal = error;
-        complete(() -> {
-            if (refusal != null) {
-                refuse(call, refusal);
-            } else {
-                complete(call, ByteBuffer.wrap((byte[]) reply).order(ByteOrder.LITTLE_ENDIAN));
-            }
-        });
-        withdraw(withdrawn);
-        // First the callers, then the next call: it takes along what they ask for next.
-        next = null;
+        try {
+            completing(() -> {
+                if (refusal != null) {
+                    refuse(call, refusal);
+                } else {
+                    complete(call, ByteBuffer.wrap((byte[]) reply).order(ByteOrder.LITTLE_ENDIAN), shortfall);
+                }
+            });
+            withdraw(withdrawn);
+        } finally {
+            goOn(call);
+        }
+    }
+
+    /** First the callers, then the next call, unless it was sent already: so it takes along what they ask for next. */
+    private void goOn(Call call) {
+        Call next;
+        List<Request<?>> withdrawn;
         lock.lock();
         try {
-            if (underWay[call.slot] == call) {
-                underWay[call.slot] = null;
-                next = nextCall();
-                withdrawn = takeCancelled();
-            } else {
-                withdrawn = List.of();
+            if (underWay[call.slot] != call) {
+                return;
             }
+            underWay[call.slot] = null;
+            next = nextCall();
+            withdrawn = takeCancelled();
         } finally {
             lock.unlock();
         }
@@ -420,7 +448,7 @@ final class Lane {
     }
 
     /** Completes callers' futures, whose dependents run on this thread. */
-    private static void complete(Runnable completions) {
+    static void completing(Runnable completions) {
         Boolean outer = COMPLETING.get();
         COMPLETING.set(Boolean.TRUE);
         try {
@@ -432,7 +460,7 @@ final class Lane {
         }
     }
 
-    private void complete(Call call, ByteBuffer reply) {
+    private void complete(Call call, ByteBuffer reply, Shortfall shortfall) {
         if (reply.remaining() != 8 + 9 * call.requests.size()) {
             refuse(
                     call,
@@ -442,7 +470,7 @@ final class Lane {
         }
         long time = (long) reply.getDouble();
         for (Request<?> request : call.requests) {
-            request.answer(time, reply.get(), (long) reply.getDouble());
+            request.answer(queue, time, reply.get(), (long) reply.getDouble(), shortfall);
         }
     }
 
@@ -535,7 +563,7 @@ final class Lane {
         } finally {
             lock.unlock();
         }
-        complete(() -> end(unknown, withdrawn, because(cause), cause));
+        completing(() -> end(unknown, withdrawn, because(cause), cause));
         lock.lock();
         try {
             armExpiry();
@@ -564,18 +592,13 @@ final class Lane {
     private static String notSent(Request<?> request) {
         return request.script() == LuaScript.SCHEDULE
                 ? "message '" + request.id() + "' was not sent, nothing was stored"
-                : change(request) + " was not sent, nothing was changed";
+                : request.change() + " was not sent, nothing was changed";
     }
 
     private static String perhapsDone(Request<?> request) {
         return request.script() == LuaScript.SCHEDULE
                 ? "message '" + request.id() + "' may be stored: the same id can safely be sent again"
-                : change(request) + " may have taken effect: it can safely be asked for again";
-    }
-
-    /** A pause and its end are about no message. */
-    private static String change(Request<?> request) {
-        return request.id().isEmpty() ? "the change of the queue" : "the change of message '" + request.id() + "'";
+                : request.change() + " may have taken effect: it can safely be asked for again";
     }
 
     private static String because(Throwable error) {

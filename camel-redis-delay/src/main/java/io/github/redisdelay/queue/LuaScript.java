@@ -21,11 +21,14 @@ enum LuaScript {
     EXTEND("extend"),
     REDRIVE("redrive"),
     TRIM("trim"),
+    CHECK("check"),
     GET("get"),
     BROWSE("browse"),
     PRESENCE("presence"),
     STATS("stats"),
-    SERVER("server");
+    SERVER("server"),
+    REPLICATION("replication"),
+    PARTITIONS("partitions");
 
     private final String source;
     private final String sha;
@@ -41,7 +44,7 @@ enum LuaScript {
 
     /** Whether the reply is a list; otherwise it is bytes. */
     boolean repliesWithList() {
-        return this == CLAIM || this == GET || this == BROWSE;
+        return this == CLAIM || this == GET || this == BROWSE || this == CHECK;
     }
 
     /** The digest under which Redis caches the script. */

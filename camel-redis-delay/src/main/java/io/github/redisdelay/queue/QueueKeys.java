@@ -5,7 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The Redis keys of one queue. All have the queue's name as their hash tag, so that they live in one slot of a cluster.
+ * The Redis keys of one queue, or of one partition of it. All have the queue's name as their hash tag, or that of the partition
+ * (see {@link Partitions#tag}), so that they live in one slot of a cluster.
  *
  * @param base what they begin with; also the queue's name in wake-ups
  * @param deadLetters whether this is a queue of dead letters
@@ -20,6 +21,11 @@ record QueueKeys(String base, boolean deadLetters) {
         return new QueueKeys(prefix + ":{" + queue + "}", false);
     }
 
+    /** The keys of one of several partitions. */
+    static QueueKeys of(String prefix, String queue, int partition, int partitions) {
+        return of(prefix, Partitions.tag(queue, partition, partitions));
+    }
+
     /** The dead letters: a queue of their own in the same slot. */
     QueueKeys dead() {
         return new QueueKeys(base + ":dead", true);
@@ -28,7 +34,7 @@ record QueueKeys(String base, boolean deadLetters) {
     /** The keys of a script, in the order that its comment names. */
     List<Object> of(LuaScript script) {
         return switch (script) {
-            case SCHEDULE, CHANGE, CLAIM -> common(key("waiting"));
+            case SCHEDULE, CHANGE, CLAIM, CHECK -> common(key("waiting"));
             case SETTLE ->
                 common(
                         key("waiting"),
@@ -50,6 +56,16 @@ record QueueKeys(String base, boolean deadLetters) {
             case TRIM -> List.of(dead().key("messages"), dead().key("delayed"), dead().key("state"), key("config"));
             case PRESENCE -> List.of(key("consumers"));
             case SERVER -> List.of(key("messages"));
+            case PARTITIONS ->
+                List.of(
+                        key("config"),
+                        dead().key("config"),
+                        key("messages"),
+                        dead().key("messages"),
+                        key("seen"),
+                        key("consumers"),
+                        dead().key("consumers"));
+            case REPLICATION -> List.of(key("calls"));
         };
     }
 

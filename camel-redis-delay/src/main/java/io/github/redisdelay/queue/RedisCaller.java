@@ -14,4 +14,28 @@ interface RedisCaller {
      * @return the reply: bytes, or a list of bytes for {@link LuaScript#CLAIM}
      */
     CompletableFuture<Object> call(LuaScript script, List<Object> keys, Object[] arguments, int attempt);
+
+    /**
+     * Calls a script of a lane and waits until what it wrote is as safe as is wanted. Where it is not in time, the same call is
+     * sent once more, to learn where it is in the history.
+     *
+     * @param wanted something to wait for
+     * @return the reply with what is missing. Fails where it is not known whether the script was executed, and where this can be
+     *     had never
+     */
+    default CompletableFuture<DurableReply> callDurably(
+            LuaScript script, List<Object> keys, Object[] arguments, int attempt, Durability wanted) {
+        throw new UnsupportedOperationException("this one does not wait for replicas");
+    }
+
+    /**
+     * Waits until all that a master has executed so far is as safe as is wanted.
+     *
+     * @param keys of {@link LuaScript#REPLICATION}
+     * @param attempt as of {@link #call}
+     * @return what is missing, and as the reply where the master was in its history: text of {@code INFO}
+     */
+    default CompletableFuture<DurableReply> awaitDurable(List<Object> keys, int attempt, Durability wanted) {
+        throw new UnsupportedOperationException("this one does not wait for replicas");
+    }
 }

@@ -16,7 +16,9 @@ import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A queue of a client: turns calls into requests of the client's lanes. Holds nothing itself. */
+/**
+ * A queue of a client, or one partition of a queue: turns calls into requests of the client's lanes. Holds nothing itself.
+ */
 final class RedisDelayQueue implements DelayQueue, Settlements {
 
     private static final byte[] NO_CLAIM = {};
@@ -30,11 +32,18 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     private final DelayQueueClient client;
     private final String name;
     private final QueueKeys keys;
+    private final String partition;
 
     RedisDelayQueue(DelayQueueClient client, String name, QueueKeys keys) {
+        this(client, name, keys, "");
+    }
+
+    /** @param partition which partition it is, to be said beside the queue's name; empty if it is the whole queue */
+    RedisDelayQueue(DelayQueueClient client, String name, QueueKeys keys, String partition) {
         this.client = client;
         this.name = name;
         this.keys = keys;
+        this.partition = partition;
     }
 
     private static byte[][] flags() {
@@ -73,8 +82,15 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
         return name;
     }
 
-    /** Whether the other is the same queue, reached through the same connection. */
-    boolean isSameAs(RedisDelayQueue other) {
+    /** Whether the other is the same queue, or has this as a partition, and is reached through the same connection. */
+    boolean isIn(DelayQueue other) {
+        if (other instanceof PartitionedQueue whole) {
+            return whole.partitions().stream().anyMatch(this::isSameAs);
+        }
+        return other instanceof RedisDelayQueue that && isSameAs(that);
+    }
+
+    private boolean isSameAs(RedisDelayQueue other) {
         return keys.equals(other.keys) && client.redisson() == other.client.redisson();
     }
 
@@ -84,11 +100,11 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     }
 
     @Override
-    public DelayQueue deadLetters() {
+    public RedisDelayQueue deadLetters() {
         if (isDeadLetters()) {
             throw new IllegalStateException("queue '" + name + "': dead letters have no dead letters of their own");
         }
-        return new RedisDelayQueue(client, name, keys.dead());
+        return new RedisDelayQueue(client, name, keys.dead(), partition);
     }
 
     /** The bytes of an id; those of dead letters are longer. */
@@ -109,7 +125,11 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     @Override
     public Submission<ScheduleResult> schedule(ScheduleRequest message) {
         checkNoDeadLetters("schedule");
-        String id = message.id() == null ? client.nextId() : message.id();
+        return schedule(message, message.id() == null ? client.nextId() : message.id(), null);
+    }
+
+    /** @param lost what was answered to it before; a failover may have undone it. Null if this is the first time */
+    private Submission<ScheduleResult> schedule(ScheduleRequest message, String id, ScheduleResult lost) {
         byte[] idBytes = id.getBytes(StandardCharsets.UTF_8);
         DueTime due = message.due();
         Object[] arguments = {
@@ -124,6 +144,9 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
             case 2 -> new ScheduleResult(id, ScheduleOutcome.REPLACED, time, micros);
             case 3 -> new ScheduleResult(id, ScheduleOutcome.SUPERSEDED, time, micros);
             case 4, 5 -> {
+                if (lost != null) {
+                    yield lost; // it was not
+                }
                 if (message.onDuplicate() == DuplicatePolicy.IGNORE) {
                     yield new ScheduleResult(id, ScheduleOutcome.IGNORED, time, micros);
                 }
@@ -132,22 +155,48 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
             }
             case 6 -> throw beyondRange(due);
             case 7 -> {
+                if (lost != null) {
+                    yield lost; // it was not, and is finished already
+                }
                 if (message.onDuplicate() == DuplicatePolicy.IGNORE) {
                     yield new ScheduleResult(id, ScheduleOutcome.IGNORED, time, 0);
                 }
                 throw new DuplicateMessageException(name, id, MessageState.FINISHED);
             }
             case 9 -> throw new StaleDeliveryException(name, id);
-            case 8 -> throw new QueueFullException(name, id, micros, message.maximumQueueLength());
+            case 8 -> throw new QueueFullException(name + partition, id, micros, message.maximumQueueLength());
             default -> throw unknown(LuaScript.SCHEDULE, outcome);
         };
         return client.submit(
-                this, LuaScript.SCHEDULE, id, arguments, idBytes.length + message.body().length + 40, reply);
+                this,
+                LuaScript.SCHEDULE,
+                id,
+                arguments,
+                idBytes.length + message.body().length + 40,
+                reply,
+                result -> schedule(at(message, result.dueMicros()), id, result));
+    }
+
+    /** The same message, at the time that it was promised for. */
+    private static ScheduleRequest at(ScheduleRequest message, long dueMicros) {
+        return new ScheduleRequest(
+                message.id(),
+                dueMicros == 0 ? message.due() : new DueTime(false, dueMicros),
+                message.body(),
+                message.onDuplicate(),
+                message.supersedes(),
+                message.priority(),
+                message.maximumQueueLength());
     }
 
     @Override
     public Submission<ChangeResult> cancel(String id) {
         return change(id, 'c', 0);
+    }
+
+    /** Removes a message that waits; one that is being delivered is left alone. */
+    Submission<ChangeResult> cancelWaiting(String id) {
+        return change(id, 'e', 0);
     }
 
     @Override
@@ -169,12 +218,19 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     private Submission<ChangeResult> change(String id, char action, long micros) {
         byte[] idBytes = idBytes(id);
         Object[] arguments = {idBytes, new byte[] {(byte) action}, Lane.ascii(micros)};
-        return client.submit(this, LuaScript.CHANGE, id, arguments, idBytes.length + 20, (time, outcome, due) -> {
-            if (outcome == 3) {
-                throw beyondRange(new DueTime(action == 'd', micros));
-            }
-            return new ChangeResult(id, stateOf(outcome), due);
-        });
+        return client.submit(
+                this,
+                LuaScript.CHANGE,
+                id,
+                arguments,
+                idBytes.length + 20,
+                (time, outcome, due) -> {
+                    if (outcome == 3) {
+                        throw beyondRange(new DueTime(action == 'd', micros));
+                    }
+                    return new ChangeResult(id, stateOf(outcome), due);
+                },
+                result -> change(id, action, micros));
     }
 
     @Override
@@ -190,7 +246,14 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     /** The script tells whether the queue was paused before. */
     private Submission<Boolean> setPaused(char action, int changing) {
         Object[] arguments = {new byte[0], new byte[] {(byte) action}, Lane.ascii(0)};
-        return client.submit(this, LuaScript.CHANGE, "", arguments, 20, (time, outcome, micros) -> outcome == changing);
+        return client.submit(
+                this,
+                LuaScript.CHANGE,
+                "",
+                arguments,
+                20,
+                (time, outcome, micros) -> outcome == changing,
+                result -> setPaused(action, changing));
     }
 
     @Override
@@ -209,10 +272,11 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                     case 2 -> RedriveOutcome.DUPLICATE;
                     case 3 -> RedriveOutcome.LEASED;
                     default -> throw unknown(LuaScript.REDRIVE, outcome);
-                });
+                },
+                result -> redrive(deadLetterId));
     }
 
-    private void checkNoDeadLetters(String operation) {
+    void checkNoDeadLetters(String operation) {
         if (isDeadLetters()) {
             throw new IllegalStateException(
                     "queue '" + name + "': " + operation + " is a call to the queue, not to its dead letters");
@@ -221,42 +285,52 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which) {
-        return Sweep.of(this, which, stats -> {
+        return durable(Sweep.of(this, which, stats -> {
             // One microsecond apart, so that they stay in order.
             AtomicLong time = new AtomicLong(stats.timeMicros());
             return message -> message.dueMicros() <= stats.timeMicros()
                     ? CompletableFuture.completedFuture(false)
                     : change(message.id(), 'p', time.getAndIncrement()).thenApply(result -> result.dueMicros() > 0);
-        });
+        }));
+    }
+
+    /** A sweep that finds nothing left to change sends nothing that would wait; one before it may have failed to. */
+    private CompletableFuture<Long> durable(CompletableFuture<Long> sweep) {
+        return sweep.thenCompose(
+                count -> client.awaitDurable(this, "the changes of " + count + " messages were made", count));
     }
 
     @Override
     public CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which) {
         // 'e' leaves alone what was claimed meanwhile.
-        return Sweep.of(
+        return durable(Sweep.of(
                 this,
                 which,
-                stats -> message -> change(message.id(), 'e', 0)
-                        .thenApply(result -> result.previousState() == MessageState.DELAYED));
+                stats -> message -> cancelWaiting(message.id())
+                        .thenApply(result -> result.previousState() == MessageState.DELAYED)));
     }
 
     @Override
     public CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which) {
         checkNoDeadLetters("redriveAll");
-        return Sweep.of(
+        return durable(Sweep.of(
                 deadLetters(),
                 which,
-                stats -> message -> redrive(message.id()).thenApply(outcome -> outcome == RedriveOutcome.REDRIVEN));
+                stats -> message -> redrive(message.id()).thenApply(outcome -> outcome == RedriveOutcome.REDRIVEN)));
     }
 
     @Override
     public CompletableFuture<Long> trimDeadLetters(Duration retention, long maximum) {
         checkNoDeadLetters("trimDeadLetters");
+        checkLimits(retention, maximum);
+        return trim(DueTime.toMicros(retention), maximum, 0);
+    }
+
+    static void checkLimits(Duration retention, long maximum) {
         if (retention.isNegative() || maximum < 0) {
             throw new IllegalArgumentException(
                     "retention " + retention + " and maximum " + maximum + " must not be negative");
         }
-        return trim(DueTime.toMicros(retention), maximum, 0);
     }
 
     private CompletableFuture<Long> trim(long retentionMicros, long maximum, long before) {
@@ -278,6 +352,16 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public CompletableFuture<MessagePage> browse(MessageState state, String from, int limit) {
+        char list = list(state, limit, isDeadLetters());
+        return rows(state, cursor(list, from), limit).thenApply(rows -> MessageReplies.page(rows, state, limit, list));
+    }
+
+    /**
+     * Checks what is asked of {@link #browse}.
+     *
+     * @return the letter of the list, for cursors
+     */
+    static char list(MessageState state, int limit, boolean deadLetters) {
         if (state != MessageState.DELAYED && state != MessageState.LEASED) {
             throw new IllegalArgumentException(
                     "messages in state " + state + " cannot be listed: only DELAYED or LEASED ones");
@@ -285,17 +369,28 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
         if (limit < 1 || limit > MAX_PAGE) {
             throw new IllegalArgumentException("limit is " + limit + ": it must be from 1 to " + MAX_PAGE);
         }
-        char letter = state == MessageState.LEASED ? 'l' : 'd';
-        char list = isDeadLetters() ? Character.toUpperCase(letter) : letter;
-        PageCursor cursor = from == null ? PageCursor.START : PageCursor.parse(list, from);
+        char letter = letter(state);
+        return deadLetters ? Character.toUpperCase(letter) : letter;
+    }
+
+    private static char letter(MessageState state) {
+        return state == MessageState.LEASED ? 'l' : 'd';
+    }
+
+    static PageCursor cursor(char list, String from) {
+        return from == null ? PageCursor.START : PageCursor.parse(list, from);
+    }
+
+    /** The messages behind a position, as {@code browse.lua} answers them. */
+    CompletableFuture<List<?>> rows(MessageState state, PageCursor behind, int limit) {
         return client.callOnce(
                         this,
                         LuaScript.BROWSE,
-                        new byte[] {(byte) letter},
+                        new byte[] {(byte) letter(state)},
                         Lane.ascii(limit),
-                        Lane.ascii(cursor.micros()),
-                        cursor.id())
-                .thenApply(reply -> MessageReplies.page((List<?>) reply, state, limit, list));
+                        behind.score().getBytes(StandardCharsets.US_ASCII),
+                        behind.id())
+                .thenApply(reply -> (List<?>) reply);
     }
 
     private static IllegalArgumentException beyondRange(DueTime due) {
@@ -372,6 +467,16 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     }
 
     @Override
+    public CompletableFuture<CheckResult> check() {
+        byte[] base = keys.base().getBytes(StandardCharsets.UTF_8);
+        return CheckWalk.of(
+                        (isDeadLetters() ? "dead letters of " : "") + "queue '" + name + "'" + partition,
+                        (walk, cursor) -> client.callOnce(this, LuaScript.CHECK, walk, cursor, base))
+                .thenCompose(found ->
+                        client.awaitDurable(this, "a check made " + found.restored() + " messages wait again", found));
+    }
+
+    @Override
     public CompletableFuture<QueueStats> stats() {
         return client.callOnce(this, LuaScript.STATS).thenApply(bytes -> {
             ByteBuffer reply = little((byte[]) bytes);
@@ -417,11 +522,15 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public DelayQueueConsumer consume(ConsumerOptions options, Executor executor, DeliveryHandler handler) {
-        return client.consume(this, options, executor, handler);
+        return client.consume(List.of(this), null, this::stats, options, executor, handler);
+    }
+
+    private Claims newClaims(int none, java.util.function.Consumer<Throwable> attemptFailed) {
+        return client.newClaims(this, attemptFailed);
     }
 
     @Override
     public DelayQueueReceiver receiver(ConsumerOptions options, DeliveryHandler listener) {
-        return new SingleReceiver(client, this, options, listener);
+        return new SingleReceiver(client, List.of(this), this::newClaims, options, listener);
     }
 }

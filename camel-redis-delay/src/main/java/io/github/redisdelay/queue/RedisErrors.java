@@ -3,6 +3,7 @@ package io.github.redisdelay.queue;
 
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.redisson.RedissonShutdownException;
 import org.redisson.client.RedisConnectionException;
@@ -14,7 +15,9 @@ final class RedisErrors {
 
     /** What our scripts say of a call that is wrong, and Redis of a key that is not ours. */
     private static final Pattern PERMANENT =
-            Pattern.compile("REDISDELAY (argument|format|superseded)|WRONGTYPE Operation against");
+            Pattern.compile("REDISDELAY (argument|format|superseded|partitions)|WRONGTYPE Operation against");
+
+    private static final Pattern PARTITIONS = Pattern.compile("REDISDELAY partitions: (\\d{1,9})");
 
     private RedisErrors() {}
 
@@ -31,7 +34,7 @@ final class RedisErrors {
      * (no connection, no answer, loading, failing over, a slot being moved) is worth another try.
      */
     static boolean isRefusal(Throwable error) {
-        if (isClosed(error) || isOutOfMemory(error)) {
+        if (isClosed(error) || isOutOfMemory(error) || error instanceof DurabilityUnavailableException) {
             return true;
         }
         String text = reply(error);
@@ -78,13 +81,28 @@ final class RedisErrors {
         return added < 0 ? text : text.substring(0, added);
     }
 
+    /** The error itself, or a better one if a script has refused a call with a wrong number of partitions. */
+    static Throwable explained(String queue, Throwable error) {
+        Matcher partitions = PARTITIONS.matcher(reply(error));
+        return partitions.find()
+                ? new PartitionMismatchException(queue, Integer.parseInt(partitions.group(1)), error)
+                : error;
+    }
+
     /** The error for a caller, saying what Redis said. */
     static DelayQueueException refused(String queue, Throwable error) {
+        if (explained(queue, error) instanceof PartitionMismatchException mismatch) {
+            return mismatch;
+        }
         String text = text(error);
+        if (error instanceof DurabilityUnavailableException) {
+            return new DelayQueueException("queue '" + queue + "': " + text, error.getCause());
+        }
         if (isOutOfMemory(error)) {
             return new DelayQueueException(
-                    "queue '" + queue + "': Redis has no memory left (maxmemory is reached), nothing was stored: "
-                            + text,
+                    "queue '" + queue
+                            + "': Redis has no memory left (maxmemory is reached), nothing was stored: raise maxmemory, or"
+                            + " let consumers make room and send it again: " + text,
                     error);
         }
         return new DelayQueueException("queue '" + queue + "': Redis refused the request: " + text, error);

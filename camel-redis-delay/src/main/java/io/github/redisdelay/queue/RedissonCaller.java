@@ -2,6 +2,7 @@
 package io.github.redisdelay.queue;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -19,10 +20,13 @@ import org.redisson.client.protocol.RedisCommands;
  */
 final class RedissonCaller implements RedisCaller {
 
-    /** How long to wait for the answer to a first sending; doubled with each repeat, so that a slow line gets through. */
-    private static final Duration FIRST_TIMEOUT = Duration.ofSeconds(3);
+    /**
+     * How long to wait for the answer to a first sending: what went with a connection is sent again after this time. Doubled
+     * with each repeat, to 16 s, so that a slow line gets through.
+     */
+    private static final Duration FIRST_TIMEOUT = Duration.ofSeconds(1);
 
-    private static final int TIMEOUT_STEPS = 3;
+    private static final int TIMEOUT_STEPS = 5;
 
     /** The constant was renamed between Redisson 3 (MULTI) and 4 (LIST). */
     static final RScript.ReturnType LIST = Arrays.stream(RScript.ReturnType.values())
@@ -31,6 +35,9 @@ final class RedissonCaller implements RedisCaller {
             .orElseThrow();
 
     private final RScript[] scripts = new RScript[TIMEOUT_STEPS];
+    private final DurableCaller durable;
+    /** Whether the queue's slot can be moved to another server. */
+    private final boolean cluster;
 
     RedissonCaller(RedissonClient redisson) {
         for (int i = 0; i < TIMEOUT_STEPS; i++) {
@@ -39,11 +46,39 @@ final class RedissonCaller implements RedisCaller {
                     .timeout(FIRST_TIMEOUT.multipliedBy(1L << i))
                     .retryAttempts(0));
         }
+        durable = new DurableCaller(redisson, this);
+        cluster = redisson.getConfig().isClusterConfig();
+    }
+
+    /** How long the answer to a sending is waited for. */
+    static Duration timeout(int attempt) {
+        return FIRST_TIMEOUT.multipliedBy(1L << step(attempt));
+    }
+
+    private static int step(int attempt) {
+        return Math.min(attempt, TIMEOUT_STEPS) - 1;
+    }
+
+    /**
+     * The keys of a script and one more in their slot, which never exists: a guard. While a slot of a cluster is moved, Redis
+     * executes a script where all of its keys exist, and then refuses it a key that it has emptied itself: it would end half
+     * done. With the guard Redis executes it on neither node, and the call is repeated until the move has ended. A script
+     * of one key needs none, it cannot meet a part of its queue.
+     */
+    static List<Object> withGuard(List<Object> keys) {
+        if (keys.size() == 1) {
+            return keys;
+        }
+        List<Object> guarded = new ArrayList<>(keys.size() + 1);
+        guarded.addAll(keys);
+        guarded.add(keys.get(0) + ":none");
+        return guarded;
     }
 
     @Override
-    public CompletableFuture<Object> call(LuaScript script, List<Object> keys, Object[] arguments, int attempt) {
-        RScript redis = scripts[Math.min(attempt, TIMEOUT_STEPS) - 1];
+    public CompletableFuture<Object> call(LuaScript script, List<Object> names, Object[] arguments, int attempt) {
+        List<Object> keys = cluster ? withGuard(names) : names;
+        RScript redis = scripts[step(attempt)];
         RScript.ReturnType type = script.repliesWithList() ? LIST : RScript.ReturnType.VALUE;
         try {
             return redis.evalShaAsync(RScript.Mode.READ_WRITE, script.sha(), type, keys, arguments)
@@ -55,5 +90,17 @@ final class RedissonCaller implements RedisCaller {
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }
+    }
+
+    @Override
+    public CompletableFuture<DurableReply> callDurably(
+            LuaScript script, List<Object> keys, Object[] arguments, int attempt, Durability wanted) {
+        List<Object> named = cluster ? withGuard(keys) : keys;
+        return durable.call(new DurableCaller.ScriptCall(script, named, arguments), attempt, wanted);
+    }
+
+    @Override
+    public CompletableFuture<DurableReply> awaitDurable(List<Object> keys, int attempt, Durability wanted) {
+        return durable.await(keys, attempt, wanted);
     }
 }

@@ -11,6 +11,7 @@ package io.github.redisdelay.queue;
  * @param deadlineNanos until when its caller waits, by the local clock; {@link Long#MAX_VALUE} if it waits for ever
  * @param reply makes the result from the script's answer, or throws what the caller is to get
  * @param submission the caller's future
+ * @param confirmation waits once more where it is not known to be as safe as was asked for; null where nothing is asked
  */
 record Request<T>(
         LuaScript script,
@@ -19,7 +20,8 @@ record Request<T>(
         int bytes,
         long deadlineNanos,
         Reply<T> reply,
-        Submission<T> submission) {
+        Submission<T> submission,
+        Confirmation<T> confirmation) {
 
     /** Reads one item of a script's answer. */
     @FunctionalInterface
@@ -32,8 +34,22 @@ record Request<T>(
         T read(long timeMicros, int outcome, long valueMicros);
     }
 
-    /** Completes the caller's future with an item of the answer. */
-    void answer(long timeMicros, int outcome, long valueMicros) {
+    /** Waits once more until a request is as safe as was asked for. */
+    @FunctionalInterface
+    interface Confirmation<T> {
+        /**
+         * @param done what was done, a clause
+         * @param result what it was answered
+         */
+        Submission<T> await(String done, T result, Shortfall shortfall);
+    }
+
+    /**
+     * Completes the caller's future with an item of the answer.
+     *
+     * @param shortfall what the call is short of, or null
+     */
+    void answer(String queue, long timeMicros, int outcome, long valueMicros, Shortfall shortfall) {
         T result;
         try {
             result = reply.read(timeMicros, outcome, valueMicros);
@@ -41,6 +57,21 @@ record Request<T>(
             submission.fail(e);
             return;
         }
-        submission.succeed(result);
+        if (shortfall == null) {
+            submission.succeed(result);
+        } else {
+            submission.unconfirmed(
+                    new ReplicationTimeoutException(queue, done(), result, shortfall),
+                    () -> confirmation.await(done(), result, shortfall));
+        }
+    }
+
+    private String done() {
+        return script == LuaScript.SCHEDULE ? "message '" + id + "' is stored" : change() + " was made";
+    }
+
+    /** A pause and its end are about no message. */
+    String change() {
+        return id.isEmpty() ? "the change of the queue" : "the change of message '" + id + "'";
     }
 }

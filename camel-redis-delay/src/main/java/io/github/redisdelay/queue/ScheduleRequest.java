@@ -111,14 +111,14 @@ public record ScheduleRequest(
         }
         for (int i = 0; i < id.length(); i++) {
             if (Character.isISOControl(id.charAt(i))) {
-                throw new IllegalArgumentException("message id '" + id.replaceAll("\\p{Cc}", "?")
-                        + "' has a control character at position " + i + ": remove it");
+                throw new IllegalArgumentException(
+                        "message id '" + ShownId.of(id) + "' has a control character at position " + i + ": remove it");
             }
         }
         return bytes;
     }
 
     private static String abbreviate(String id) {
-        return id.length() <= 40 ? id : id.substring(0, 40) + "…";
+        return ShownId.of(id.length() <= 40 ? id : id.substring(0, 40) + "…");
     }
 }

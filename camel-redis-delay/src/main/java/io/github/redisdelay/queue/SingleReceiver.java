@@ -2,7 +2,9 @@
 package io.github.redisdelay.queue;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -10,21 +12,27 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 /**
  * Receives single messages: claims one when asked, waits for the next event where there is none, and gives back what
- * arrives when nobody waits for it any more. Several threads may receive at a time; each has its own claims.
+ * arrives when nobody waits for it any more. Several threads may receive at a time; each has its own claims. The partitions of a
+ * queue are asked one after the other, who has waited for the longest time first; one that does not answer within a second holds up
+ * the others no longer.
  */
-final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper {
+final class SingleReceiver implements DelayQueueReceiver {
 
     /** Longer than anybody waits, and short enough for nanoseconds. */
     private static final Duration FOREVER = Duration.ofDays(3650);
 
     private final DelayQueueClient client;
-    private final RedisDelayQueue queue;
+    private final List<RedisDelayQueue> partitions;
+    private final String queue;
+    private final ClaimsFactory claimsFactory;
     private final ConsumerOptions options;
     private final DeliveryHandler listener;
     private final Timers timers;
+    private final List<Ear> ears;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition event = lock.newCondition();
@@ -38,18 +46,116 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
     /** Completed when this receiver is closed, to end the wait for answers. */
     private final CompletableFuture<ClaimReply> closing = new CompletableFuture<>();
 
-    /** A receive under way. Guarded by lock. */
-    private static final class Waiter {
-        /** The earliest event that wake-ups told of since its last claim was sent, by the local clock. */
-        long wokenNanos = Long.MAX_VALUE;
+    /** Makes the claims of a receive for one partition. */
+    interface ClaimsFactory {
+        Claims create(int partition, Consumer<Throwable> attemptFailed);
     }
 
-    SingleReceiver(DelayQueueClient client, RedisDelayQueue queue, ConsumerOptions options, DeliveryHandler listener) {
+    /** Hears of the wake-ups for one partition. */
+    private final class Ear implements WakeupChannel.Sleeper {
+        final String base;
+        final int partition;
+
+        Ear(String base, int partition) {
+            this.base = base;
+            this.partition = partition;
+        }
+
+        @Override
+        public void wakeUp(long waitMicros) {
+            SingleReceiver.this.wakeUp(partition, waitMicros);
+        }
+
+        @Override
+        public void makePass() {
+            if (client.isClosing()) {
+                closing.complete(null);
+            }
+            SingleReceiver.this.wakeUp(partition, 0);
+        }
+    }
+
+    /** A receive under way. */
+    private final class Waiter {
+        final Source[] sources = new Source[partitions.size()];
+        /** Whether any claim was answered. Used by the receiving thread only, as what follows. */
+        boolean answered;
+
+        long claimed;
+        /** Why the latest sending got no answer. */
+        volatile Throwable failure;
+
+        Waiter() {
+            for (int i = 0; i < sources.length; i++) {
+                sources[i] = new Source(
+                        partitions.get(i), claimsFactory.create(i, error -> failure = error), timers.nanoTime());
+            }
+        }
+
+        /** Gives up the places in the waiting rooms. */
+        void leave() {
+            for (Source source : sources) {
+                if (source.waits) {
+                    source.waits = false;
+                    source.claims.leave(client.nextClaimId());
+                }
+            }
+        }
+
+        void close() {
+            for (Source source : sources) {
+                source.claims.close();
+            }
+        }
+    }
+
+    /** A partition from which one receive claims. */
+    private static final class Source {
+        final RedisDelayQueue partition;
+        final Claims claims;
+        // Guarded by lock.
+        /** The earliest event that wake-ups told of since the last claim was sent, by the local clock. */
+        long wokenNanos = Long.MAX_VALUE;
+        /** Whether a claim is under way that nobody waits for. */
+        boolean hangs;
+
+        // Used by the receiving thread only.
+        /** When to claim, unless it is woken before. */
+        long nextNanos;
+        /** The number of the last claim: 0 before the first one. */
+        long claimNumber;
+        /** Whether any of its claims was answered. */
+        boolean answered;
+        /** Whether it is in the waiting room. */
+        boolean waits;
+
+        int refusals;
+
+        Source(RedisDelayQueue partition, Claims claims, long now) {
+            this.partition = partition;
+            this.claims = claims;
+            this.nextNanos = now;
+        }
+    }
+
+    /** @param partitions the whole queue, or all partitions of it */
+    SingleReceiver(
+            DelayQueueClient client,
+            List<RedisDelayQueue> partitions,
+            ClaimsFactory claimsFactory,
+            ConsumerOptions options,
+            DeliveryHandler listener) {
         this.client = client;
-        this.queue = queue;
+        this.partitions = partitions;
+        this.queue = partitions.get(0).name();
+        this.claimsFactory = claimsFactory;
         this.options = options;
         this.listener = listener;
         this.timers = client.timers();
+        this.ears = new ArrayList<>();
+        for (int i = 0; i < partitions.size(); i++) {
+            ears.add(new Ear(partitions.get(i).keys().base(), i));
+        }
     }
 
     @Override
@@ -58,8 +164,6 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
                 timeout == null || timeout.compareTo(FOREVER) > 0 ? FOREVER.toNanos() : Math.max(0, timeout.toNanos());
         long deadline = timers.nanoTime() + limit;
         listen(deadline);
-        Throwable[] failure = new Throwable[1];
-        Claims claims = client.newClaims(queue, error -> failure[0] = error);
         Waiter waiter = new Waiter();
         lock.lock();
         try {
@@ -68,9 +172,10 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
             lock.unlock();
         }
         try {
-            return receive(claims, waiter, deadline, failure);
+            return receive(waiter, deadline);
         } finally {
-            claims.close();
+            waiter.leave();
+            waiter.close();
             lock.lock();
             try {
                 waiters.remove(waiter);
@@ -80,94 +185,96 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
         }
     }
 
-    private Delivery receive(Claims claims, Waiter waiter, long deadline, Throwable[] failure)
-            throws InterruptedException {
-        int refusals = 0;
-        boolean answered = false;
+    private Delivery receive(Waiter waiter, long deadline) throws InterruptedException {
         while (true) {
-            boolean over;
-            lock.lock();
-            try {
-                over = closed || client.isClosing();
-                waiter.wokenNanos = Long.MAX_VALUE;
-            } finally {
-                lock.unlock();
-            }
-            if (over) {
-                if (answered) {
-                    claims.leave(client.nextClaimId());
-                }
-                return null;
+            Source source = next(waiter, deadline);
+            if (source == null) {
+                return nothing(waiter, deadline);
             }
             long sent = timers.nanoTime();
+            boolean goesOn = deadline - sent > 0;
             ClaimRequest request = new ClaimRequest(
                     client.nextClaimId(),
                     TimeUnit.NANOSECONDS.toMicros(options.visibilityTimeout().toNanos()),
                     1,
                     1,
-                    deadline - sent > 0 ? ClaimRequest.Afterwards.WAITS_UNTIL_GIVEN : ClaimRequest.Afterwards.DONE,
+                    goesOn ? ClaimRequest.Afterwards.WAITS_UNTIL_GIVEN : ClaimRequest.Afterwards.DONE,
                     TimeUnit.NANOSECONDS.toMicros(TransferTask.SAFETY_NANOS));
-            CompletableFuture<ClaimReply> claim = claims.claim(request);
-            ClaimReply reply = null;
-            long wait;
+            source.claimNumber = ++waiter.claimed;
+            source.waits = false;
+            CompletableFuture<ClaimReply> claim = source.claims.claim(request);
             try {
                 // Also a look without waiting has to wait for its answer.
                 long patience = Math.max(
                         deadline - sent,
-                        answered ? 0 : client.options().requestTimeout().toNanos());
-                reply = await(claim, sent + patience);
+                        source.answered ? 0 : client.options().requestTimeout().toNanos());
+                if (waiter.sources.length > 1) {
+                    patience = Math.min(patience, TransferTask.ANSWER_NANOS);
+                }
+                ClaimReply reply = await(claim, sent + patience);
                 if (reply == null) {
-                    giveUpLater(claims, claim, request, sent);
+                    giveUpLater(source, claim, request, sent);
                     return null; // closed
                 }
-                refusals = 0;
-                answered = true;
+                source.refusals = 0;
+                source.answered = true;
+                waiter.answered = true;
                 if (!reply.messages().isEmpty()) {
-                    return begin(reply, request, sent);
+                    return begin(source, reply, request, sent);
                 }
-                wait = TimeUnit.MICROSECONDS.toNanos(reply.safetyMicros());
-                if (reply.expected() == ClaimReply.Expected.WHEN_IT_HAS_ROOM) {
-                    wait = 0; // a repeated call's answer
-                } else if (reply.expected() != ClaimReply.Expected.AFTER_SAFETY_INTERVAL) {
-                    wait = earlier(wait, reply.nextDueMicros());
-                    wait = earlier(wait, reply.nextEndMicros());
-                    if (reply.expected() == ClaimReply.Expected.BY_SECOND) {
-                        wait += TransferTask.SECOND_NANOS;
-                    }
-                }
+                source.waits = goesOn;
+                source.nextNanos = timers.nanoTime() + wait(reply);
             } catch (ExecutionException e) {
-                failure[0] = RedisErrors.unwrap(e.getCause());
-                wait = Backoff.nanos(++refusals, client.random());
+                Throwable error = RedisErrors.explained(queue, RedisErrors.unwrap(e.getCause()));
+                if (error instanceof PartitionMismatchException mismatch) {
+                    throw mismatch; // trying again would not help soon
+                }
+                waiter.failure = error;
+                source.nextNanos = timers.nanoTime() + Backoff.nanos(++source.refusals, client.random());
             } catch (TimeoutException e) {
-                giveUpLater(claims, claim, request, sent);
-                if (answered) {
-                    return null;
-                }
-                throw failed(failure[0]);
+                giveUpLater(source, claim, request, sent);
             } catch (InterruptedException e) {
-                giveUpLater(claims, claim, request, sent);
+                giveUpLater(source, claim, request, sent);
                 throw e;
-            }
-            boolean goOn = false;
-            try {
-                goOn = sleep(waiter, timers.nanoTime() + wait, deadline);
-            } finally {
-                if (!goOn) {
-                    claims.leave(client.nextClaimId());
-                }
-            }
-            if (!goOn) {
-                if (answered) {
-                    return null;
-                }
-                throw failed(failure[0]);
             }
         }
     }
 
+    /** There is no message in time. */
+    private Delivery nothing(Waiter waiter, long deadline) {
+        if (waiter.answered || isClosed()) {
+            return null;
+        }
+        throw failed(waiter.failure);
+    }
+
+    private boolean isClosed() {
+        lock.lock();
+        try {
+            return closed || client.isClosing();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static long wait(ClaimReply reply) {
+        long wait = TimeUnit.MICROSECONDS.toNanos(reply.safetyMicros());
+        if (reply.expected() == ClaimReply.Expected.WHEN_IT_HAS_ROOM) {
+            return 0; // a repeated call's answer
+        }
+        if (reply.expected() != ClaimReply.Expected.AFTER_SAFETY_INTERVAL) {
+            wait = earlier(wait, reply.nextDueMicros());
+            wait = earlier(wait, reply.nextEndMicros());
+            if (reply.expected() == ClaimReply.Expected.BY_SECOND) {
+                wait += TransferTask.SECOND_NANOS;
+            }
+        }
+        return wait;
+    }
+
     private DelayQueueException failed(Throwable cause) {
         return new DelayQueueException(
-                "queue '" + queue.name() + "': Redis could not be asked for a message: "
+                "queue '" + queue + "': Redis could not be asked for a message: "
                         + (cause == null ? "no answer in time" : RedisErrors.text(cause)),
                 cause);
     }
@@ -184,37 +291,55 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
                 : Math.min(nanos, TimeUnit.MICROSECONDS.toNanos(Math.min(micros, TimeUnit.DAYS.toMicros(3650))));
     }
 
-    /** Waits for the next event; false if the deadline has passed or the receiver was closed. */
-    private boolean sleep(Waiter waiter, long until, long deadline) throws InterruptedException {
+    /**
+     * Waits until there is a partition to claim from; null if the time is over and each was asked, or the receiver was closed.
+     */
+    private Source next(Waiter waiter, long deadline) throws InterruptedException {
         lock.lock();
         try {
             while (true) {
+                if (closed || client.isClosing()) {
+                    return null;
+                }
                 long now = timers.nanoTime();
-                if (closed || client.isClosing() || deadline - now <= 0) {
-                    return false;
+                boolean over = deadline - now <= 0;
+                Source next = null;
+                long wake = deadline;
+                for (Source source : waiter.sources) {
+                    if (source.hangs || (over && source.claimNumber > 0)) {
+                        continue;
+                    }
+                    long at = Math.min(source.nextNanos, source.wokenNanos);
+                    if (at - now > 0) {
+                        wake = Math.min(wake, at);
+                    } else if (next == null || source.claimNumber < next.claimNumber) {
+                        next = source;
+                    }
                 }
-                long wake = Math.min(until, waiter.wokenNanos);
-                long left = Math.min(wake, deadline) - now;
-                if (left <= 0) {
-                    return wake - now <= 0;
+                if (next != null) {
+                    next.wokenNanos = Long.MAX_VALUE;
+                    return next;
                 }
-                event.awaitNanos(left);
+                if (over) {
+                    return null;
+                }
+                event.awaitNanos(wake - now);
             }
         } finally {
             lock.unlock();
         }
     }
 
-    private Delivery begin(ClaimReply reply, ClaimRequest request, long sent) {
-        ClaimedDelivery delivery = delivery(reply, request, sent);
+    private Delivery begin(Source source, ClaimReply reply, ClaimRequest request, long sent) {
+        ClaimedDelivery delivery = delivery(source, reply, request, sent);
         delivery.begun(timers.nanoTime());
-        client.leases().keep(delivery, queue, options, listener);
+        client.leases().keep(delivery, source.partition, options, listener);
         return delivery;
     }
 
-    private ClaimedDelivery delivery(ClaimReply reply, ClaimRequest request, long sent) {
+    private ClaimedDelivery delivery(Source source, ClaimReply reply, ClaimRequest request, long sent) {
         return new ClaimedDelivery(
-                queue,
+                source.partition,
                 reply.messages().get(0),
                 request.claimId(),
                 reply.timeMicros(),
@@ -223,13 +348,29 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
                 (finished, worked) -> {});
     }
 
-    /** Gives back what a claim gives that nobody waits for any more. */
-    private void giveUpLater(Claims claims, CompletableFuture<ClaimReply> claim, ClaimRequest request, long sent) {
-        claim.thenAccept(reply -> {
-            if (!reply.messages().isEmpty()) {
-                delivery(reply, request, sent).release();
-            } else {
-                claims.leave(client.nextClaimId());
+    /**
+     * Gives back what a claim gives that nobody waits for any more. If its receive goes on with other partitions, it asks this one
+     * again after the answer.
+     */
+    private void giveUpLater(Source source, CompletableFuture<ClaimReply> claim, ClaimRequest request, long sent) {
+        lock.lock();
+        try {
+            source.hangs = true;
+        } finally {
+            lock.unlock();
+        }
+        claim.whenComplete((reply, error) -> {
+            if (error == null && !reply.messages().isEmpty()) {
+                delivery(source, reply, request, sent).release();
+            } else if (error == null) {
+                source.claims.leave(client.nextClaimId());
+            }
+            lock.lock();
+            try {
+                source.hangs = false;
+                event.signalAll();
+            } finally {
+                lock.unlock();
             }
         });
     }
@@ -244,7 +385,9 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
             }
             if (!listening) {
                 listening = true;
-                subscribed = client.wakeups().add(queue.keys().base(), this);
+                subscribed = CompletableFuture.allOf(ears.stream()
+                        .map(ear -> client.wakeups().add(ear.base, ear))
+                        .toArray(CompletableFuture<?>[]::new));
             }
             ready = subscribed;
         } finally {
@@ -261,26 +404,22 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
         }
     }
 
-    @Override
-    public void wakeUp(long waitMicros) {
+    void wakeUp(long waitMicros) {
+        wakeUp(0, waitMicros);
+    }
+
+    private void wakeUp(int partition, long waitMicros) {
         lock.lock();
         try {
             long at = timers.nanoTime() + earlier(TimeUnit.DAYS.toNanos(3650), waitMicros);
             for (Waiter waiter : waiters) {
-                waiter.wokenNanos = Math.min(waiter.wokenNanos, at);
+                Source source = waiter.sources[partition];
+                source.wokenNanos = Math.min(source.wokenNanos, at);
             }
             event.signalAll();
         } finally {
             lock.unlock();
         }
-    }
-
-    @Override
-    public void makePass() {
-        if (client.isClosing()) {
-            closing.complete(null);
-        }
-        wakeUp(0);
     }
 
     @Override
@@ -297,7 +436,7 @@ final class SingleReceiver implements DelayQueueReceiver, WakeupChannel.Sleeper 
         }
         closing.complete(null);
         if (remove) {
-            client.wakeups().remove(queue.keys().base(), this);
+            ears.forEach(ear -> client.wakeups().remove(ear.base, ear));
         }
     }
 }

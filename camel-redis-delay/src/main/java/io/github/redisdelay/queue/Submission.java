@@ -2,6 +2,7 @@
 package io.github.redisdelay.queue;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 /**
  * A request to a delay queue and its answer.
@@ -11,11 +12,16 @@ import java.util.concurrent.CompletableFuture;
  * Redis answers, and {@link #outcome()} completes with that answer. Redis executes it once, however often it was sent.
  * A request that was still waiting to be sent is withdrawn: it never takes effect.
  *
+ * <p>Where the client waits for replicas or the disk (see {@link Durability}), it fails with a {@link
+ * ReplicationTimeoutException} if the request has taken effect and is not known to be as safe as that.
+ *
  * <p>The futures complete on threads that must not be blocked.
  */
 public final class Submission<T> extends CompletableFuture<T> {
 
     private final CompletableFuture<T> outcome = new CompletableFuture<>();
+    /** Set before the outcome fails with a {@link ReplicationTimeoutException}, else null. */
+    private volatile Supplier<Submission<T>> confirmation;
 
     Submission() {}
 
@@ -28,10 +34,34 @@ public final class Submission<T> extends CompletableFuture<T> {
 
     /**
      * The answer, whenever it comes: completes when the outcome of the request is known, without a time limit. Fails if
-     * the request was withdrawn or refused, or if the client was closed before Redis answered.
+     * the request was withdrawn or refused, if it is not known to be replicated, or if the client was closed before Redis
+     * answered.
      */
     public CompletableFuture<T> outcome() {
         return outcome;
+    }
+
+    /**
+     * Whether the request has taken effect and is not known to be as safe as was asked for: {@link #outcome()} has failed with
+     * a {@link ReplicationTimeoutException}.
+     */
+    public boolean isUnconfirmed() {
+        return confirmation != null;
+    }
+
+    /**
+     * Waits once more until the request is as safe as was asked for. It is not executed again, unless a failover has undone it;
+     * where too much has happened since to tell, it may be executed a second time.
+     *
+     * @return completes with the result of the request, and can fail as this one
+     * @throws IllegalStateException if there is nothing to wait for, see {@link #isUnconfirmed()}
+     */
+    public Submission<T> confirm() {
+        Supplier<Submission<T>> again = confirmation;
+        if (again == null) {
+            throw new IllegalStateException("the request does not wait for replicas");
+        }
+        return again.get();
     }
 
     void succeed(T value) {
@@ -42,5 +72,28 @@ public final class Submission<T> extends CompletableFuture<T> {
     void fail(Throwable error) {
         outcome.completeExceptionally(error);
         completeExceptionally(error);
+    }
+
+    /** @param again waits once more */
+    void unconfirmed(ReplicationTimeoutException error, Supplier<Submission<T>> again) {
+        confirmation = again;
+        fail(error);
+    }
+
+    /** Ends as another one does. */
+    void follow(Submission<T> other) {
+        other.outcome().whenComplete((value, error) -> {
+            if (error == null) {
+                succeed(value);
+            } else {
+                confirmation = other.confirmation;
+                fail(error);
+            }
+        });
+        other.whenComplete((value, error) -> {
+            if (error != null) {
+                completeExceptionally(error);
+            }
+        });
     }
 }

@@ -4,6 +4,7 @@ package io.github.redisdelay.queue;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -17,7 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Moves due messages from Redis to one consumer's handler: waits for the earliest of the next due time, a wake-up, free
- * capacity and the safety interval, then claims as many messages as there is room for.
+ * capacity and the safety interval, then claims as many messages as there is room for. From a queue with several partitions it
+ * claims from each by itself, into one room.
  *
  * <p>Every event (a claim's answer, a wake-up, a timer, a finished message) ends in {@link #step()}, which looks at the
  * state under the lock, decides, and acts after it has let go of the lock. Nothing here blocks.
@@ -29,6 +31,11 @@ import org.slf4j.LoggerFactory;
  * <p>Room is the number of free slots and a read-ahead, which follows what this consumer really finished in the last
  * 100 ms, and is no more than it can begin within 5 ms: none for a slow one, so that it never sits on messages that
  * another could work on.
+ *
+ * <p>The room is shared by all partitions. What a claim has asked for takes room until it is answered, so that all claims
+ * together ask for no more than there is room for; those who want to claim at the same time share it, and who has waited for
+ * the longest time comes first. A claim without an answer for a second holds no room any more: a node that is away must not
+ * stop what comes from the others.
  */
 final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
 
@@ -55,11 +62,14 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     /** A message that is overdue for this long while the consumer is full is worth a warning. */
     static final long OVERDUE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
+    /** A claim that was not answered within this time takes no room from other partitions any more. */
+    static final long ANSWER_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private static final Duration RETURN_AFTER_HANDLER_ERROR = Duration.ofSeconds(1);
 
-    private final Settlements queue;
+    private final String queue;
+    private final Source[] sources;
     private final ConsumerOptions options;
-    private final Claims claims;
     private final Supplier<ClaimId> claimIds;
     private final Timers timers;
     private final RandomGenerator random;
@@ -87,30 +97,13 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     /** The one under way beside which nothing is begun, because its last deliveries ended by lost leases; or null. */
     private ClaimedDelivery alone;
 
-    private boolean claiming;
-    /** When to claim for the next message that is due, by the local clock. */
-    private long nextDueNanos;
-    /** When to claim for the next lease that ends; such messages are claimed only into free slots. */
-    private long nextEndNanos;
-    /** When the next message is due, as far as this consumer knows, whoever is to come for it. */
-    private long headNanos;
-    /** Whether it is in the waiting room, as far as this consumer knows. */
-    private boolean inRoom;
-    /** Whether it is counted on by then: the earlier of {@link #nextDueNanos} and {@link #nextEndNanos}. */
-    private boolean promised;
-    /** The earliest event that wake-ups told of since the claim under way was sent. */
-    private long wokenNanos = Long.MAX_VALUE;
-
     private Timers.Timer timer;
     private long timerNanos;
-    private int refusals;
-    /** How many claims in a row were answered when half of the lease was over. */
-    private int lateAnswers;
-    /** No claim is sent before, whatever wakes this task: the back-off after an error. */
-    private long notBeforeNanos;
+    /** No claim is sent before: the back-off after the executor has rejected a message. */
+    private long rejectedUntilNanos;
+    /** Numbers the claims. */
+    private long claimed;
 
-    private long failingSinceNanos;
-    private Throwable lastError;
     private boolean overdueReported;
     /** When the figures are looked at again after a look that found nothing overdue. */
     private long overdueLookNanos;
@@ -128,9 +121,60 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     private volatile int rejections;
 
     /**
-     * @param stats reads the queue's figures
-     * @param stopped told when the task has stopped
+     * Where messages come from: the whole queue, or one of its partitions.
+     *
+     * @param queue its deliveries are finished there
      */
+    record Partition(Settlements queue, Claims claims) {}
+
+    /** A partition and what is known of it. Guarded by lock. */
+    private static final class Source {
+        final Settlements queue;
+        final Claims claims;
+
+        boolean claiming;
+        /** How many messages the claim under way takes room for, and since when. */
+        int asked;
+
+        long askedNanos;
+        /** The number of its latest claim: who waits for the longest time has the lowest. */
+        long claimNumber;
+        /** When to claim for the next message that is due, by the local clock. */
+        long nextDueNanos;
+        /** When to claim for the next lease that ends; such messages are claimed only into free slots. */
+        long nextEndNanos;
+        /** When the next message is due, as far as this consumer knows, whoever is to come for it. */
+        long headNanos;
+        /** Whether the consumer is in the waiting room, as far as it knows. */
+        boolean inRoom;
+        /** Whether it is counted on by then: the earlier of {@link #nextDueNanos} and {@link #nextEndNanos}. */
+        boolean promised;
+        /** The earliest event that wake-ups told of since the claim under way was sent. */
+        long wokenNanos = Long.MAX_VALUE;
+
+        int refusals;
+        /** How many claims in a row were answered when half of the lease was over. */
+        int lateAnswers;
+        /** No claim is sent before, whatever wakes this task: the back-off after an error. */
+        long notBeforeNanos;
+
+        long failingSinceNanos;
+        Throwable lastError;
+
+        Source(Partition partition, long now) {
+            this.queue = partition.queue();
+            this.claims = partition.claims();
+            this.nextDueNanos = now;
+            this.nextEndNanos = now;
+            this.headNanos = now;
+            this.notBeforeNanos = now;
+        }
+    }
+
+    /** A claim that is to be sent. */
+    private record Sending(Source source, ClaimRequest request) {}
+
+    /** A task for a queue without partitions. */
     TransferTask(
             Settlements queue,
             ConsumerOptions options,
@@ -142,9 +186,35 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
             DeliveryHandler handler,
             Supplier<CompletableFuture<QueueStats>> stats,
             Runnable stopped) {
-        this.queue = queue;
+        this(
+                List.of(new Partition(queue, claims)),
+                options,
+                claimIds,
+                timers,
+                random,
+                executor,
+                handler,
+                stats,
+                stopped);
+    }
+
+    /**
+     * @param partitions all of the queue, at least one
+     * @param stats reads the queue's figures
+     * @param stopped told when the task has stopped
+     */
+    TransferTask(
+            List<Partition> partitions,
+            ConsumerOptions options,
+            Supplier<ClaimId> claimIds,
+            Timers timers,
+            RandomGenerator random,
+            Executor executor,
+            DeliveryHandler handler,
+            Supplier<CompletableFuture<QueueStats>> stats,
+            Runnable stopped) {
+        this.queue = partitions.get(0).queue().name();
         this.options = options;
-        this.claims = claims;
         this.claimIds = claimIds;
         this.timers = timers;
         this.random = random;
@@ -154,10 +224,9 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         this.stopped = stopped;
         this.leaseNanos = options.visibilityTimeout().toNanos();
         long now = timers.nanoTime();
-        this.nextDueNanos = now;
-        this.nextEndNanos = now;
-        this.headNanos = now;
-        this.notBeforeNanos = now;
+        this.sources =
+                partitions.stream().map(partition -> new Source(partition, now)).toArray(Source[]::new);
+        this.rejectedUntilNanos = now;
         this.overdueLookNanos = now;
         this.windowStartNanos = now;
         this.timerNanos = now;
@@ -165,19 +234,25 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
 
     /** A message is due in this many microseconds, or something is worth a look now (0). */
     void wakeUp(long waitMicros) {
+        wakeUp(0, waitMicros);
+    }
+
+    /** The same for one of several partitions. */
+    void wakeUp(int partition, long waitMicros) {
         lock.lock();
         try {
             if (mode == Mode.STOPPED) {
                 return;
             }
+            Source source = sources[partition];
             long at = timers.nanoTime() + saturatedNanos(waitMicros);
-            if (claiming) {
+            if (source.claiming) {
                 // The claim may have looked before the message was there.
-                wokenNanos = Math.min(wokenNanos, at);
+                source.wokenNanos = Math.min(source.wokenNanos, at);
             }
-            nextDueNanos = Math.min(nextDueNanos, at);
-            headNanos = Math.min(headNanos, at);
-            promised = inRoom;
+            source.nextDueNanos = Math.min(source.nextDueNanos, at);
+            source.headNanos = Math.min(source.headNanos, at);
+            source.promised = source.inRoom;
         } finally {
             lock.unlock();
         }
@@ -186,13 +261,21 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
 
     /** Looks at everything now: wake-ups may have been missed. */
     void makePass() {
+        for (int i = 0; i < sources.length; i++) {
+            makePass(i);
+        }
+    }
+
+    /** The same for one of several partitions. */
+    void makePass(int partition) {
         lock.lock();
         try {
-            nextEndNanos = Math.min(nextEndNanos, timers.nanoTime());
+            Source source = sources[partition];
+            source.nextEndNanos = Math.min(source.nextEndNanos, timers.nanoTime());
         } finally {
             lock.unlock();
         }
-        wakeUp(0);
+        wakeUp(partition, 0);
     }
 
     /** The subscription to wake-ups stands: begins to claim, unless it was suspended meanwhile. */
@@ -202,9 +285,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         try {
             isNew = mode == Mode.NEW;
             if (isNew) {
-                mode = Mode.RUNNING;
-                nextDueNanos = timers.nanoTime();
-                nextEndNanos = nextDueNanos;
+                run();
             }
         } finally {
             lock.unlock();
@@ -221,14 +302,22 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         lock.lock();
         try {
             if (mode == Mode.SUSPENDED || mode == Mode.NEW) {
-                mode = Mode.RUNNING;
-                nextDueNanos = timers.nanoTime();
-                nextEndNanos = nextDueNanos;
+                run();
             }
         } finally {
             lock.unlock();
         }
         step();
+    }
+
+    /** Holds the lock. */
+    private void run() {
+        mode = Mode.RUNNING;
+        long now = timers.nanoTime();
+        for (Source source : sources) {
+            source.nextDueNanos = now;
+            source.nextEndNanos = now;
+        }
     }
 
     @Override
@@ -259,12 +348,18 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         } finally {
             lock.unlock();
         }
-        letGo.forEach(queue.leases()::remove);
+        letGo.forEach(TransferTask::letLeaseRunOut);
         step();
         if (first) {
-            claims.close();
+            for (Source source : sources) {
+                source.claims.close();
+            }
             stopped.run();
         }
+    }
+
+    private static void letLeaseRunOut(ClaimedDelivery delivery) {
+        delivery.settlements().leases().remove(delivery);
     }
 
     @Override
@@ -281,7 +376,8 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     public Duration failingFor() {
         lock.lock();
         try {
-            return lastError == null ? Duration.ZERO : Duration.ofNanos(timers.nanoTime() - failingSinceNanos);
+            Source source = failingLongest();
+            return source == null ? Duration.ZERO : Duration.ofNanos(timers.nanoTime() - source.failingSinceNanos);
         } finally {
             lock.unlock();
         }
@@ -291,10 +387,23 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     public Throwable lastError() {
         lock.lock();
         try {
-            return lastError;
+            Source source = failingLongest();
+            return source == null ? null : source.lastError;
         } finally {
             lock.unlock();
         }
+    }
+
+    /** The partition whose claims have been failing for the longest time, or null. Holds the lock. */
+    private Source failingLongest() {
+        Source longest = null;
+        for (Source source : sources) {
+            if (source.lastError != null
+                    && (longest == null || source.failingSinceNanos - longest.failingSinceNanos < 0)) {
+                longest = source;
+            }
+        }
+        return longest;
     }
 
     @Override
@@ -317,14 +426,27 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
 
     /** A claim's sending got no answer; it is repeated. */
     void attemptFailed(Throwable error) {
+        attemptFailed(0, error);
+    }
+
+    /** The same for one of several partitions. */
+    void attemptFailed(int partition, Throwable error) {
+        attemptFailed(sources[partition], error);
+        if (sources.length > 1) {
+            step(); // others may have the room that it had asked for
+        }
+    }
+
+    private void attemptFailed(Source source, Throwable error) {
         boolean first;
         lock.lock();
         try {
-            first = lastError == null;
+            first = source.lastError == null;
             if (first) {
-                failingSinceNanos = timers.nanoTime();
+                source.failingSinceNanos = timers.nanoTime();
             }
-            lastError = error;
+            source.lastError = error;
+            source.asked = 0;
             first = first && mode != Mode.STOPPED;
         } finally {
             lock.unlock();
@@ -338,7 +460,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     private void step() {
         List<ClaimedDelivery> release = new ArrayList<>(0);
         List<ClaimedDelivery> begin = new ArrayList<>(0);
-        ClaimRequest claim = null;
+        List<Sending> claims = List.of();
         long now;
         lock.lock();
         try {
@@ -347,18 +469,18 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
                 release.addAll(readAhead);
                 readAhead.clear();
                 cancelTimer();
-                if (inRoom && !claiming) {
-                    leave();
+                for (Source source : sources) {
+                    if (source.inRoom && !source.claiming) {
+                        leave(source);
+                    }
                 }
             } else {
                 dropOldReadAhead(now, release);
                 begin(now, begin, release);
-                claim = nextClaim(now);
-                if (claim != null) {
-                    claiming = true;
-                    wokenNanos = Long.MAX_VALUE;
+                claims = nextClaims(now);
+                for (Source source : sources) {
+                    leaveIfItCannotCome(source, now);
                 }
-                leaveIfItCannotCome(now);
                 armTimer(now);
             }
         } finally {
@@ -370,12 +492,15 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         for (ClaimedDelivery delivery : release) {
             delivery.release();
         }
-        if (claim != null) {
-            ClaimRequest request = claim;
+        for (Sending claim : claims) {
+            Source source = claim.source();
+            ClaimRequest request = claim.request();
             try {
-                claims.claim(request).whenComplete((reply, error) -> answered(request, now, reply, error));
+                source.claims
+                        .claim(request)
+                        .whenComplete((reply, error) -> answered(source, request, now, reply, error));
             } catch (RuntimeException e) {
-                refused(e);
+                refused(source, e);
             }
         }
     }
@@ -439,72 +564,145 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         return alone != null ? 0 : options.concurrentConsumers() - underWay.size();
     }
 
-    /** The claim to send now, or null. Holds the lock. */
-    private ClaimRequest nextClaim(long now) {
-        if (claiming || now - notBeforeNanos < 0) {
-            return null;
-        }
-        int endedRoom = endedRoom();
+    /** The claims to send now: who wants to claim shares the room. Holds the lock. */
+    private List<Sending> nextClaims(long now) {
+        int endedRoom = endedRoom(now);
         int room = room(now);
-        boolean due = now - nextDueNanos >= 0 && worthAClaim(room, endedRoom);
-        boolean ended = now - nextEndNanos >= 0 && endedRoom > 0;
-        if (!due && !ended) {
-            return null;
+        List<Source> wanting = wanting(now, room, endedRoom);
+        int left = wanting.size();
+        if (left == 0) {
+            return List.of();
         }
-        int messages = Math.min(options.maxMessagesPerPoll(), room);
-        return new ClaimRequest(
-                claimIds.get(),
-                TimeUnit.NANOSECONDS.toMicros(leaseNanos),
-                messages,
-                Math.min(messages, endedRoom),
-                afterwards(room, messages),
-                TimeUnit.NANOSECONDS.toMicros(SAFETY_NANOS - random.nextLong(SAFETY_NANOS / 10)));
+        int[] messages = new int[left];
+        int[] ended = new int[left];
+        for (int i = 0; left > 0 && room > 0; i++, left--) {
+            Source source = wanting.get(i);
+            int share = (room + left - 1) / left;
+            messages[i] = Math.min(options.maxMessagesPerPoll(), share);
+            ended[i] = Math.min(messages[i], (endedRoom + left - 1) / left);
+            if (ended[i] == 0 && now - source.nextDueNanos < 0) {
+                messages[i] = 0; // it wants only ones whose lease ended
+            }
+            room -= messages[i];
+            endedRoom -= ended[i];
+        }
+        List<Sending> claims = new ArrayList<>(wanting.size());
+        for (int i = 0; i < messages.length; i++) {
+            if (messages[i] > 0) {
+                claims.add(claim(wanting.get(i), now, messages[i], ended[i], room > 0));
+            }
+        }
+        return claims;
+    }
+
+    /** Those who want to claim, who has waited for the longest time first. Holds the lock. */
+    private List<Source> wanting(long now, int room, int endedRoom) {
+        if (now - rejectedUntilNanos < 0) {
+            return List.of();
+        }
+        List<Source> wanting = List.of();
+        for (Source source : sources) {
+            if (source.claiming || now - source.notBeforeNanos < 0) {
+                continue;
+            }
+            boolean due = now - source.nextDueNanos >= 0 && worthAClaim(room, endedRoom);
+            boolean ended = now - source.nextEndNanos >= 0 && endedRoom > 0;
+            if (due || ended) {
+                if (sources.length == 1) {
+                    return List.of(source);
+                }
+                if (wanting.isEmpty()) {
+                    wanting = new ArrayList<>();
+                }
+                wanting.add(source);
+            }
+        }
+        if (wanting.size() > 1) {
+            wanting.sort(Comparator.comparingLong(source -> source.claimNumber));
+        }
+        return wanting;
+    }
+
+    /**
+     * Holds the lock.
+     *
+     * @param moreRoom whether there is room for more than all claims that are sent now ask for
+     */
+    private Sending claim(Source source, long now, int messages, int ended, boolean moreRoom) {
+        source.claiming = true;
+        source.wokenNanos = Long.MAX_VALUE;
+        source.asked = messages;
+        source.askedNanos = now;
+        source.claimNumber = ++claimed;
+        return new Sending(
+                source,
+                new ClaimRequest(
+                        claimIds.get(),
+                        TimeUnit.NANOSECONDS.toMicros(leaseNanos),
+                        messages,
+                        ended,
+                        afterwards(moreRoom),
+                        TimeUnit.NANOSECONDS.toMicros(SAFETY_NANOS - random.nextLong(SAFETY_NANOS / 10))));
     }
 
     /** Holds the lock. */
-    private ClaimRequest.Afterwards afterwards(int room, int messages) {
+    private ClaimRequest.Afterwards afterwards(boolean moreRoom) {
         if (workNanos >= 0 && workNanos <= QUICK_NANOS) {
             return ClaimRequest.Afterwards.QUICK;
         }
-        return room > messages ? ClaimRequest.Afterwards.KEEPS_WAITING : ClaimRequest.Afterwards.WAITS_IF_GIVEN_LESS;
+        return moreRoom ? ClaimRequest.Afterwards.KEEPS_WAITING : ClaimRequest.Afterwards.WAITS_IF_GIVEN_LESS;
     }
 
     /** Says so if this consumer cannot come as it has promised. Holds the lock. */
-    private void leaveIfItCannotCome(long now) {
-        if (claiming || !promised || !cannotCome(now) || now - leavesAt() < 0) {
+    private void leaveIfItCannotCome(Source source, long now) {
+        if (source.claiming || !source.promised || !cannotCome(source, now) || now - leavesAt(source) < 0) {
             return;
         }
-        leave();
+        leave(source);
         if (room(now) == 0) {
-            nextDueNanos = now; // as soon as there is room
+            source.nextDueNanos = now; // as soon as there is room
         }
-        nextEndNanos = Math.min(nextEndNanos, now);
+        source.nextEndNanos = Math.min(source.nextEndNanos, now);
     }
 
     /** Whether it could not claim now for what it has promised to come for. Holds the lock. */
-    private boolean cannotCome(long now) {
-        int endedRoom = endedRoom();
-        return nextDueNanos <= nextEndNanos ? !worthAClaim(room(now), endedRoom) : endedRoom == 0;
+    private boolean cannotCome(Source source, long now) {
+        int endedRoom = endedRoom(now);
+        return source.nextDueNanos <= source.nextEndNanos ? !worthAClaim(room(now), endedRoom) : endedRoom == 0;
     }
 
     /**
      * Leaves the waiting room. Holds the lock, so that this call has its number before any claim that follows: it is not
      * waited for.
      */
-    private void leave() {
-        promised = false;
-        inRoom = false;
-        claims.leave(claimIds.get());
+    private void leave(Source source) {
+        source.promised = false;
+        source.inRoom = false;
+        source.claims.leave(claimIds.get());
     }
 
     /** Holds the lock. */
-    private long leavesAt() {
-        return Math.min(nextDueNanos, nextEndNanos) + PATIENCE_NANOS;
+    private static long leavesAt(Source source) {
+        return Math.min(source.nextDueNanos, source.nextEndNanos) + PATIENCE_NANOS;
     }
 
     /** How many messages whose lease ended may come. Holds the lock. */
-    private int endedRoom() {
-        return waitsToBeAlone() ? 0 : Math.max(0, freeSlots() - readAhead.size());
+    private int endedRoom(long now) {
+        return room(now) == 0 ? 0 : Math.max(0, freeSlots() - readAhead.size() - asked(now));
+    }
+
+    /** How many messages the claims under way may still bring. Holds the lock. */
+    private int asked(long now) {
+        if (sources.length == 1) {
+            return 0; // nobody else wants the room
+        }
+        int asked = 0;
+        for (Source source : sources) {
+            if (source.claiming && now - source.askedNanos < ANSWER_NANOS) {
+                asked += source.asked;
+            }
+        }
+        return asked;
     }
 
     /** Whether one waits to be begun alone: nothing more is claimed, as it would be lost with it. Holds the lock. */
@@ -514,7 +712,16 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
 
     /** How many messages may come. Holds the lock. */
     private int room(long now) {
-        return alone != null || waitsToBeAlone() ? 0 : Math.max(0, freeSlots() + readAheadSize(now) - readAhead.size());
+        if (alone != null || waitsToBeAlone()) {
+            return 0;
+        }
+        int asked = asked(now);
+        int ahead = readAheadSize(now);
+        int room = freeSlots() + ahead - readAhead.size() - asked;
+        // While claims are under way a handful is not worth another one: it would go on with one message for each
+        // claim.
+        int least = asked == 0 ? 1 : Math.max(1, (options.concurrentConsumers() + ahead) / (2 * sources.length));
+        return room < least ? 0 : room;
     }
 
     /** A fast consumer claims again when half of its read-ahead is used up, not for each message. Holds the lock. */
@@ -551,23 +758,17 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     /** Sets the timer to the next thing that this task has to do by itself. Holds the lock. */
     private void armTimer(long now) {
         long next = Long.MAX_VALUE;
-        if (!claiming) {
-            int room = room(now);
-            int endedRoom = endedRoom();
-            if (worthAClaim(room, endedRoom)) {
-                next = nextDueNanos - now;
-            } else if (room == 0 && !overdueReported) {
-                next = overdueLook() - now;
+        int room = room(now);
+        int endedRoom = endedRoom(now);
+        boolean waitsForRoom = false;
+        for (Source source : sources) {
+            if (!source.claiming) {
+                next = Math.min(next, nextWait(source, now, room, endedRoom));
+                waitsForRoom |= now - source.nextDueNanos >= 0 || now - source.nextEndNanos >= 0;
             }
-            if (promised && cannotCome(now)) {
-                next = Math.min(next, leavesAt() - now);
-            }
-            if (endedRoom > 0) {
-                next = Math.min(next, nextEndNanos - now);
-            }
-            if (room > 0 && next != Long.MAX_VALUE) {
-                next = Math.max(next, notBeforeNanos - now);
-            }
+        }
+        if (waitsForRoom) {
+            next = Math.min(next, nextRoom(now));
         }
         for (ClaimedDelivery delivery : readAhead) {
             long wait = isSuspicious(delivery) && freeSlots() > 0 ? companyLimit() : patience(delivery);
@@ -593,6 +794,38 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         timer = self[0];
     }
 
+    /** How long until a partition needs a step; {@link Long#MAX_VALUE} if it needs none. Holds the lock. */
+    private long nextWait(Source source, long now, int room, int endedRoom) {
+        long next = Long.MAX_VALUE;
+        if (worthAClaim(room, endedRoom)) {
+            next = source.nextDueNanos - now;
+        } else if (room == 0 && !overdueReported) {
+            next = overdueLook() - now;
+        }
+        if (source.promised && cannotCome(source, now)) {
+            next = Math.min(next, leavesAt(source) - now);
+        }
+        if (endedRoom > 0) {
+            next = Math.min(next, source.nextEndNanos - now);
+        }
+        if (room > 0 && next != Long.MAX_VALUE) {
+            next = Math.max(next, Math.max(source.notBeforeNanos, rejectedUntilNanos) - now);
+        }
+        return next;
+    }
+
+    /** How long until a claim that is not answered gives up its room to the other partitions. Holds the lock. */
+    private long nextRoom(long now) {
+        long next = Long.MAX_VALUE;
+        for (Source source : sources) {
+            long left = source.askedNanos + ANSWER_NANOS - now;
+            if (source.claiming && source.asked > 0 && left > 0) {
+                next = Math.min(next, left);
+            }
+        }
+        return next;
+    }
+
     private void cancelTimer() {
         if (timer != null) {
             timer.cancel();
@@ -609,7 +842,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
             }
             timer = null;
             long now = timers.nanoTime();
-            if (mode == Mode.RUNNING && !overdueReported && !claiming && room(now) == 0 && now - overdueLook() >= 0) {
+            if (mode == Mode.RUNNING && !overdueReported && !allClaim() && room(now) == 0 && now - overdueLook() >= 0) {
                 overdueReported = true;
                 full = true;
             }
@@ -622,9 +855,23 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         }
     }
 
+    /** Holds the lock. */
+    private boolean allClaim() {
+        for (Source source : sources) {
+            if (!source.claiming) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** When it is time to ask whether a message is overdue, if this consumer stays full. Holds the lock. */
     private long overdueLook() {
-        return Math.max(headNanos + OVERDUE_NANOS, overdueLookNanos);
+        long head = sources[0].headNanos;
+        for (Source source : sources) {
+            head = Math.min(head, source.headNanos);
+        }
+        return Math.max(head + OVERDUE_NANOS, overdueLookNanos);
     }
 
     /** Others may have taken what was due: asks before it warns. */
@@ -655,9 +902,9 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         });
     }
 
-    private void answered(ClaimRequest request, long sentNanos, ClaimReply reply, Throwable error) {
+    private void answered(Source source, ClaimRequest request, long sentNanos, ClaimReply reply, Throwable error) {
         if (error != null) {
-            refused(RedisErrors.unwrap(error));
+            refused(source, RedisErrors.unwrap(error));
             return;
         }
         boolean recovered;
@@ -665,51 +912,53 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         lock.lock();
         try {
             long now = timers.nanoTime();
-            claiming = false;
-            refusals = 0;
-            recovered = lastError != null && mode != Mode.STOPPED;
-            lastError = null;
+            source.claiming = false;
+            source.asked = 0;
+            source.refusals = 0;
+            recovered = source.lastError != null && mode != Mode.STOPPED;
+            source.lastError = null;
+            recovered = recovered && failingLongest() == null;
             overdueReported = false;
             tooLate = now - sentNanos > leaseNanos / 2 && !reply.messages().isEmpty();
             if (tooLate) {
                 // All of them go back. Without a pause that would go on and on.
-                lateAnswers++;
-                notBeforeNanos = now + Backoff.nanos(lateAnswers, random);
+                source.lateAnswers++;
+                source.notBeforeNanos = now + Backoff.nanos(source.lateAnswers, random);
             } else {
-                lateAnswers = 0;
+                source.lateAnswers = 0;
             }
-            tooLate = lateAnswers == 3;
+            tooLate = source.lateAnswers == 3;
             for (ClaimReply.ClaimedMessage message : reply.messages()) {
                 readAhead.add(new ClaimedDelivery(
-                        queue, message, request.claimId(), reply.timeMicros(), sentNanos, now, this));
+                        source.queue, message, request.claimId(), reply.timeMicros(), sentNanos, now, this));
             }
             // The earliest of the answer, the wake-ups since the claim was sent, and the safety interval.
             long safety = now + TimeUnit.MICROSECONDS.toNanos(reply.safetyMicros());
             long due = Math.min(safety, after(now, reply.nextDueMicros()));
             long end = Math.min(safety, after(now, reply.nextEndMicros()));
-            headNanos = Math.min(wokenNanos, due);
-            inRoom = reply.expected() != ClaimReply.Expected.WHEN_IT_HAS_ROOM;
-            promised = inRoom;
+            source.headNanos = Math.min(source.wokenNanos, due);
+            source.inRoom = reply.expected() != ClaimReply.Expected.WHEN_IT_HAS_ROOM;
+            source.promised = source.inRoom;
             switch (reply.expected()) {
                 case BY_EVENT -> {
-                    nextDueNanos = due;
-                    nextEndNanos = end;
+                    source.nextDueNanos = due;
+                    source.nextEndNanos = end;
                 }
                 case BY_SECOND -> {
-                    nextDueNanos = Math.min(safety, due + SECOND_NANOS);
-                    nextEndNanos = Math.min(safety, end + SECOND_NANOS);
+                    source.nextDueNanos = Math.min(safety, due + SECOND_NANOS);
+                    source.nextEndNanos = Math.min(safety, end + SECOND_NANOS);
                 }
                 case AFTER_SAFETY_INTERVAL -> {
-                    nextDueNanos = safety;
-                    nextEndNanos = safety;
-                    promised = wokenNanos != Long.MAX_VALUE;
+                    source.nextDueNanos = safety;
+                    source.nextEndNanos = safety;
+                    source.promised = source.wokenNanos != Long.MAX_VALUE;
                 }
                 case WHEN_IT_HAS_ROOM -> {
-                    nextDueNanos = now;
-                    nextEndNanos = now;
+                    source.nextDueNanos = now;
+                    source.nextEndNanos = now;
                 }
             }
-            nextDueNanos = Math.min(nextDueNanos, wokenNanos);
+            source.nextDueNanos = Math.min(source.nextDueNanos, source.wokenNanos);
         } finally {
             lock.unlock();
         }
@@ -720,26 +969,27 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
             LOG.warn(
                     "queue '{}': Redis answers claims so late that half of the lease ({}) is over, so nothing is begun."
                             + " Make the visibility timeout longer",
-                    queue.name(),
+                    queue,
                     options.visibilityTimeout());
         }
         for (String id : reply.dropped()) {
-            LOG.warn("queue '{}': message '{}' had no body and was dropped", queue.name(), id);
+            LOG.warn("queue '{}': message '{}' had no body and was dropped", queue, ShownId.of(id));
             tell(() -> handler.bodyMissing(id));
         }
         step();
     }
 
-    private void refused(Throwable error) {
-        attemptFailed(error);
+    private void refused(Source source, Throwable refusal) {
+        Throwable error = RedisErrors.explained(queue, refusal);
+        attemptFailed(source, error);
         lock.lock();
         try {
-            claiming = false;
-            refusals++;
-            notBeforeNanos = timers.nanoTime() + Backoff.nanos(refusals, random);
-            nextDueNanos = notBeforeNanos;
-            nextEndNanos = notBeforeNanos;
-            headNanos = notBeforeNanos;
+            source.claiming = false;
+            source.refusals++;
+            source.notBeforeNanos = timers.nanoTime() + Backoff.nanos(source.refusals, random);
+            source.nextDueNanos = source.notBeforeNanos;
+            source.nextEndNanos = source.notBeforeNanos;
+            source.headNanos = source.notBeforeNanos;
         } finally {
             lock.unlock();
         }
@@ -747,14 +997,15 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     }
 
     private void hand(ClaimedDelivery delivery) {
-        queue.leases().keep(delivery, queue, options, handler);
+        Settlements partition = delivery.settlements();
+        partition.leases().keep(delivery, partition, options, handler);
         if (letLeasesRunOut) {
-            queue.leases().remove(delivery); // it was stopped in between
+            letLeaseRunOut(delivery); // it was stopped in between
         }
         try {
             executor.execute(() -> work(delivery));
         } catch (RuntimeException e) {
-            LOG.debug("queue '{}': message '{}' could not be begun", queue.name(), delivery.id(), e);
+            LOG.debug("queue '{}': message '{}' could not be begun", queue, delivery.id(), e);
             rejected();
             delivery.release();
             return;
@@ -767,11 +1018,13 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         lock.lock();
         try {
             long now = timers.nanoTime();
-            if (now - notBeforeNanos >= 0) { // else it is one of several that were rejected together
+            if (now - rejectedUntilNanos >= 0) { // else it is one of several that were rejected together
                 int count = rejections + 1;
                 rejections = count;
-                notBeforeNanos = now + Backoff.nanos(count, random);
-                nextDueNanos = Math.min(nextDueNanos, notBeforeNanos);
+                rejectedUntilNanos = now + Backoff.nanos(count, random);
+                for (Source source : sources) {
+                    source.nextDueNanos = Math.min(source.nextDueNanos, rejectedUntilNanos);
+                }
             }
         } finally {
             lock.unlock();
@@ -782,7 +1035,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         try {
             handler.handle(delivery);
         } catch (Throwable e) {
-            LOG.warn("queue '{}': the handler of message '{}' failed", queue.name(), delivery.id(), e);
+            LOG.warn("queue '{}': the handler of message '{}' failed", queue, ShownId.of(delivery.id()), e);
             delivery.negativeAcknowledge(RETURN_AFTER_HANDLER_ERROR, new byte[0]);
         }
     }
@@ -792,7 +1045,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         try {
             report.run();
         } catch (Throwable e) {
-            LOG.warn("queue '{}': a listener failed", queue.name(), e);
+            LOG.warn("queue '{}': a listener failed", queue, e);
         }
     }
 

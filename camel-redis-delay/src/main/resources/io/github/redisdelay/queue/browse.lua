@@ -11,8 +11,11 @@
 --@include look.lua
 
 local limit = integer(ARGV[2], 1, 256, 'limit')
-local after = integer(ARGV[3], 0, MAX_EXACT, 'score')
-local after_id = ARGV[4]
+-- Any score: others may have written any, and a page that ends with one must not be the last.
+local score, after_id = ARGV[3], ARGV[4]
+if not tonumber(score) then
+  error('REDISDELAY argument: score')
+end
 if ARGV[1] ~= 'd' and ARGV[1] ~= 'l' then
   error('REDISDELAY argument: state')
 end
@@ -30,7 +33,6 @@ end
 
 -- The rank in a set of the first member behind the given score and id.
 local function rank_behind(set)
-  local score = string.format('%.0f', after)
   local low = redis.call('ZCOUNT', set, '-inf', '(' .. score)
   local high = low + redis.call('ZCOUNT', set, score, score)
   while low < high do

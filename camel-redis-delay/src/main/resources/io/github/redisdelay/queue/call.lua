@@ -35,13 +35,17 @@ local function server_time()
 end
 
 -- The stored result if this call is a repeat, or nil if it is to be executed; and whether this is the lane's first call,
--- or its first one in this hour: then what is to be done now and then is done.
+-- or its first one in this hour: then what is to be done now and then is done. A record that no script wrote is none: it
+-- must not stop the lane for good.
 local function repeated(calls, lane, sequence, now)
   local record = redis.call('HGET', calls, lane)
-  if not record then
+  if not record or #record < 16 then
     return nil, true
   end
   local last, time = struct.unpack('<dd', record)
+  if not (last >= 1 and last <= MAX_EXACT) then
+    return nil, true
+  end
   if sequence > last then
     return nil, math.floor(time / HOUR) ~= math.floor(now / HOUR)
   end

@@ -181,10 +181,11 @@ local ids, times, levels, lost_records = {}, {}, {}, {}
 local first_end = first_lease_end()
 local dropped, bytes = {}, 0
 
--- Takes one, unless its body is missing; false if it is too large for this claim.
+-- Takes one, unless its body is missing; false if it is too large for this claim. One without an id, which only others can
+-- have written, counts as one without a body: no call could finish it.
 local function take(id, time, level, lost_record)
   local length = redis.call('HSTRLEN', messages, id)
-  if length == 0 then
+  if length == 0 or id == '' then
     dropped[#dropped + 1] = id
     return true
   end
@@ -261,7 +262,7 @@ if not paused and wanted > 0 then
     for i = 1, #due, 2 do
       local id = due[i]
       local length = redis.call('HSTRLEN', messages, id)
-      if length == 0 then
+      if length == 0 or id == '' then
         dropped[#dropped + 1] = id
       elseif n > 0 and bytes + length > max_bytes then
         break
@@ -348,6 +349,7 @@ if #dropped > 0 then
   end
   redis.call('ZREM', leased, unpack(dropped))
   redis.call('HDEL', state, unpack(dropped))
+  redis.call('HDEL', messages, unpack(dropped)) -- an empty one
 end
 -- Priorities that nothing waits with any more cost no further look.
 if #priorities > 0 then

@@ -7,6 +7,7 @@
 --     format      the version of the layout (1)
 --     priorities  the priorities above 0 in use, one digit each, the highest first
 --     paused      1: no message is claimed
+--     closed      the queue has this number of partitions, and these keys are none of them (see partitions.lua)
 -- seen: sorted set of ids that were finished -> until when they count as duplicates
 --
 -- The set in which a delayed id waits is its priority: delayed for 0. A queue that uses none pays for none.
@@ -24,10 +25,15 @@ local function delayed_set(priority)
   return KEYS[7 + priority]
 end
 
--- Reads the configuration and checks the kinds of the keys that it leads to.
-local function read_config()
-  local found = redis.call('HMGET', config, 'format', 'priorities', 'paused')
+-- Reads the configuration and checks the kinds of the keys that it leads to. Refuses the call where the keys are closed; not
+-- if it finishes deliveries: there are none any more, and whoever thinks that he has one is told so.
+local function read_config(finishes)
+  local found = redis.call('HMGET', config, 'format', 'priorities', 'paused', 'closed')
   check_format(found[1])
+  local closed = found[4]
+  if closed and not finishes then
+    error('REDISDELAY partitions: ' .. closed)
+  end
   priorities, paused = {}, found[3] == '1'
   local digits = found[2]
   if not digits then

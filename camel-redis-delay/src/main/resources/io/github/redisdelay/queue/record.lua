@@ -11,6 +11,9 @@ local NO_CLAIM = '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
 -- Dead letters wait in one set whatever their priority, and keep it for when they are redriven.
 local DEAD = 16
 
+-- No more attempts are counted: with one on top the number still fits into 32 bits with a sign, as its readers have it.
+local MAX_ATTEMPTS = 2147483646
+
 -- The record as a table; one that is missing or not readable counts as a message of this priority that was never
 -- delivered.
 local function read_record(bytes, due, priority)
@@ -23,8 +26,8 @@ local function read_record(bytes, due, priority)
     if stored % DEAD <= 9 and stored < 2 * DEAD then
       priority = stored
     end
-    return { lost = lost, reason = reason, priority = priority, attempts = attempts, claim = claim, due = this_due,
-      first_due = first_due, failure = string.sub(bytes, RECORD_LENGTH + 1) }
+    return { lost = lost, reason = reason, priority = priority, attempts = math.min(attempts, MAX_ATTEMPTS), claim = claim,
+      due = this_due, first_due = first_due, failure = string.sub(bytes, RECORD_LENGTH + 1) }
   end
   return { lost = 0, reason = 0, priority = priority, attempts = 0, claim = NO_CLAIM, due = due, first_due = due, failure = '' }
 end

@@ -36,7 +36,7 @@ local stored, first = repeated(calls, lane, sequence, now)
 if stored then
   return stored
 end
-read_config()
+read_config(true)
 redis.call('HLEN', messages)
 any_seen()
 

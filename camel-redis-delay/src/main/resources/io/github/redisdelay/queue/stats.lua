@@ -43,7 +43,7 @@ end
 return struct.pack('<dddddddddd', now, waiting, overdue,
   redis.call('ZCARD', leased),
   redis.call('ZCARD', KEYS[18]) + redis.call('ZCARD', KEYS[19]),
-  oldest and math.max(0, now - oldest) or 0,
+  oldest and math.max(0, now - math.max(0, oldest)) or 0, -- others may have written a time before 1970
   coming and coming - now or -1,
   listening,
   paused and 1 or 0,

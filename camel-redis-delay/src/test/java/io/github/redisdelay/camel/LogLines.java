@@ -16,6 +16,11 @@ final class LogLines implements AutoCloseable {
     private final ListAppender<ILoggingEvent> appender = new ListAppender<>();
 
     LogLines(Class<?> source) {
+        this(source.getName());
+    }
+
+    /** @param source the name of a class that cannot be seen from here */
+    LogLines(String source) {
         logger = (Logger) LoggerFactory.getLogger(source);
         before = logger.getLevel();
         logger.setLevel(Level.INFO);

@@ -54,6 +54,17 @@ class RetryPolicyTest {
     }
 
     @Test
+    void should_not_keep_Redis_busy_with_what_always_fails() {
+        RetryPolicy policy = policy(options -> {
+            options.setMaximumRedeliveries(-1);
+            options.setRedeliveryDelay("0");
+        });
+        assertThat(delays(policy, 12).stream().map(Duration::toMillis))
+                .containsExactly(0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 10L, 10L);
+        assertThat(RetryPolicy.withPause(Duration.ofMillis(11), 1_000)).isEqualTo(Duration.ofMillis(11));
+    }
+
+    @Test
     void should_not_redeliver_if_the_maximum_is_zero() {
         RetryPolicy policy = policy(options -> options.setMaximumRedeliveries(0));
         assertThat(policy.isLast(1)).isTrue();

@@ -38,14 +38,33 @@ final class FaultChild implements AutoCloseable {
     static FaultChild start(
             Experiment experiment, Path directory, boolean producer, String name, FaultProcess.Death death)
             throws IOException {
+        return start(experiment, directory, producer, name, death, experiment.server.address(), 1);
+    }
+
+    /**
+     * The same for an experiment with a site of its own.
+     *
+     * @param address where Redis is
+     * @param partitions of the queue
+     */
+    static FaultChild start(
+            Experiment experiment,
+            Path directory,
+            boolean producer,
+            String name,
+            FaultProcess.Death death,
+            String address,
+            int partitions)
+            throws IOException {
         Path file = directory.resolve(name + ".history");
         Process process = new ProcessBuilder(FaultProcess.command(
                         producer ? "producer" : "consumer",
-                        experiment.server.address(),
+                        address,
                         file.toString(),
                         name,
                         Long.toString(experiment.random.nextLong()),
-                        death == null ? "-" : death.name()))
+                        death == null ? "-" : death.name(),
+                        Integer.toString(partitions)))
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();

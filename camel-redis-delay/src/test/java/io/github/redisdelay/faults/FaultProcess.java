@@ -2,6 +2,7 @@
 package io.github.redisdelay.faults;
 
 import io.github.redisdelay.camel.TestConnections;
+import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueClient;
 import io.github.redisdelay.queue.TestClients;
 import java.nio.file.Path;
@@ -15,7 +16,7 @@ import org.redisson.api.RedissonClient;
  * its standard input ends, as it does when the test's JVM dies.
  *
  * <p>Arguments: {@code producer} or {@code consumer}; the address of Redis; the file; its name in the history; a seed; and
- * the {@linkplain Death step} at which it ends itself as a crash would, or {@code -}.
+ * the {@linkplain Death step} at which it ends itself as a crash would, or {@code -}; the number of partitions.
  */
 final class FaultProcess {
 
@@ -94,12 +95,13 @@ final class FaultProcess {
         FaultProcess process = new FaultProcess(name, history, death);
         RedissonClient redisson = TestConnections.open(arguments[1]);
         DelayQueueClient client = TestClients.listening(redisson, Experiment.OPTIONS, process::called);
+        DelayQueue queue = client.queue(Experiment.QUEUE, Integer.parseInt(arguments[6]));
         AutoCloseable load;
         if (arguments[0].equals("producer")) {
-            load = new LoadProducer(client.queue(Experiment.QUEUE), history, name, PER_SECOND, seed);
+            load = new LoadProducer(queue, history, name, PER_SECOND, seed);
         } else {
             LoadConsumer consumer = new LoadConsumer(history, Experiment.LEASE, seed, process::worked);
-            consumer.consume(client.queue(Experiment.QUEUE), CONCURRENT_CONSUMERS);
+            consumer.consume(queue, CONCURRENT_CONSUMERS);
             load = consumer;
         }
         while (System.in.read() >= 0) {
@@ -136,16 +138,15 @@ final class FaultProcess {
 
     /** The command that starts it with the class path of this JVM. */
     static List<String> command(String... arguments) {
+        return command(FaultProcess.class, arguments);
+    }
+
+    /** The command that starts a program with the class path of this JVM. */
+    static List<String> command(Class<?> program, String... arguments) {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
         List<String> command = new ArrayList<>(List.of(
-                java,
-                "-Xmx128m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                classPath,
-                FaultProcess.class.getName()));
+                java, "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classPath, program.getName()));
         command.addAll(List.of(arguments));
         return command;
     }

@@ -25,7 +25,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * A TCP proxy between clients and a Redis server, whose faults a test switches on and off. A switch acts on all connections
  * at once, on those that are open and on those to come, before its method returns; {@link #heal()} switches everything off.
  *
- * <p>It tells connections that carry commands from those that carry a subscription, by the first {@code SUBSCRIBE} on them.
+ * <p>It tells connections that carry commands from those that carry a subscription, by the first {@code SUBSCRIBE} on them, and
+ * from those of replicas, by {@code PSYNC}.
  *
  * <p>Each direction of a connection has one thread that reads and one that writes, so that a delay holds up nothing but what
  * is on its way. The switches are guarded by one lock; who waits for a switch waits for its condition.
@@ -35,10 +36,13 @@ final class FaultyProxy implements AutoCloseable {
     /** What a connection is used for. */
     enum Kind {
         COMMANDS,
-        SUBSCRIPTION
+        SUBSCRIPTION,
+        /** A replica reads its master. */
+        REPLICATION
     }
 
     private static final byte[] SUBSCRIBE = ascii("SUBSCRIBE");
+    private static final byte[] PSYNC = ascii("PSYNC");
     /** Marks the end of what one side sent. */
     private static final byte[] END = {};
 
@@ -377,6 +381,8 @@ final class FaultyProxy implements AutoCloseable {
             try {
                 if (up && kind == Kind.COMMANDS && contains(chunk.bytes, SUBSCRIBE)) {
                     kind = Kind.SUBSCRIPTION;
+                } else if (up && kind == Kind.COMMANDS && contains(chunk.bytes, PSYNC)) {
+                    kind = Kind.REPLICATION;
                 }
                 while (!closed && (stalled || timeLeft(chunk, free) > 0)) {
                     if (stalled) {

@@ -11,6 +11,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -28,11 +29,19 @@ final class History implements AutoCloseable {
     /** The clock of all histories: microseconds since the epoch. */
     static final LongSupplier MACHINE_CLOCK = () -> ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
 
+    /** How a route ends, as the detail of {@link What#WORKED} says. */
+    static final String SUCCEEDS = "succeeds";
+
+    static final String FAILS = "fails";
+
     private static final int FIELDS = 10;
 
     /** What happened. */
     enum What {
-        /** A schedule call is about to be made; {@code due} is the earliest due time that it can have by this clock. */
+        /**
+         * A schedule call is about to be made; {@code due} is the earliest due time that it can have by this clock; in the detail
+         * the message's time to live in microseconds, if it has one.
+         */
         SCHEDULING,
         /** Redis confirmed a schedule call; {@code due} by its clock, the outcome in the detail. */
         SCHEDULED,
@@ -44,8 +53,13 @@ final class History implements AutoCloseable {
         CANCELLING,
         /** Redis confirmed a cancel call; the state before in the detail. */
         CANCELLED,
-        /** A handler was given a message: with claim id, attempt, the times of due and claim by the server's clock, the reason. */
+        /**
+         * A handler was given a message: with claim id, attempt, the times of due and claim by the server's clock, the reason; in
+         * the detail a {@link Receipt}, if the one who recorded it knows more.
+         */
         DELIVERED,
+        /** A route has worked on a delivery and is about to end; in the detail whether it succeeds or fails. */
+        WORKED,
         /** A message came with another body than it was scheduled with. */
         GARBLED,
         /** A delivery is about to be finished: how is in the detail; {@code due} is the earliest next delivery of a return. */
@@ -57,7 +71,28 @@ final class History implements AutoCloseable {
         /** A fault that the detail names begins. */
         FAULT_BEGINS,
         /** The fault that the detail names is over. */
-        FAULT_ENDS
+        FAULT_ENDS,
+        /** The server's clock is about to step; {@code due} is by how many microseconds, less than 0 for back. */
+        CLOCK_STEPS
+    }
+
+    /**
+     * What is known of a delivery that a Camel route received.
+     *
+     * @param deadLetter whether it is one, and its id that of a dead letter
+     * @param priority of the message
+     * @param queue its name
+     */
+    record Receipt(boolean deadLetter, int priority, String queue) {
+
+        private static Receipt of(String detail) {
+            String[] parts = detail.split(" ", 3);
+            return parts.length < 3 ? null : new Receipt(parts[0].equals("dead"), Integer.parseInt(parts[1]), parts[2]);
+        }
+
+        private String text() {
+            return (deadLetter ? "dead " : "live ") + priority + " " + queue;
+        }
     }
 
     /**
@@ -81,6 +116,11 @@ final class History implements AutoCloseable {
             int attempt,
             String reason,
             String detail) {
+
+        /** What is known of a delivery that a route received; null for one that a plain handler received. */
+        Receipt receipt() {
+            return Receipt.of(detail);
+        }
 
         private String line() {
             String text = String.join(
@@ -183,8 +223,14 @@ final class History implements AutoCloseable {
     }
 
     void scheduling(String id, long delayMicros) {
+        scheduling(id, delayMicros, null);
+    }
+
+    /** @param timeToLive null for ever */
+    void scheduling(String id, long delayMicros, Duration timeToLive) {
         long now = now();
-        add(event(now, What.SCHEDULING, id, "", now + delayMicros, ""));
+        String terms = timeToLive == null ? "" : Long.toString(timeToLive.toNanos() / 1000);
+        add(event(now, What.SCHEDULING, id, "", now + delayMicros, terms));
     }
 
     void scheduled(String id, ScheduleResult result) {
@@ -214,6 +260,15 @@ final class History implements AutoCloseable {
     }
 
     void delivered(Delivery delivery) {
+        delivered(delivery, "");
+    }
+
+    /** A delivery that goes to a route. */
+    void delivered(Delivery delivery, boolean deadLetter) {
+        delivered(delivery, new Receipt(deadLetter, delivery.priority(), delivery.queue()).text());
+    }
+
+    private void delivered(Delivery delivery, String detail) {
         add(new Event(
                 now(),
                 source,
@@ -224,7 +279,13 @@ final class History implements AutoCloseable {
                 delivery.claimedMicros(),
                 delivery.attempt(),
                 delivery.redeliveryReason().name(),
-                ""));
+                detail));
+    }
+
+    /** To be called before the exchange can end. */
+    void worked(Delivery delivery, boolean succeeds) {
+        String how = succeeds ? SUCCEEDS : FAILS;
+        add(event(now(), What.WORKED, delivery.id(), delivery.claimId().toString(), 0, how));
     }
 
     void garbled(Delivery delivery) {
@@ -252,6 +313,17 @@ final class History implements AutoCloseable {
 
     void faultEnds(String name) {
         add(event(now(), What.FAULT_ENDS, "", "", 0, name));
+    }
+
+    /** To be called before the clock can have stepped. */
+    void clockSteps(Duration by) {
+        add(event(now(), What.CLOCK_STEPS, "", "", by.toNanos() / 1000, ""));
+    }
+
+    /** A fault that is over, and that nobody knew of before. */
+    void faultWas(String name, long beginMicros, long endMicros) {
+        add(event(beginMicros, What.FAULT_BEGINS, "", "", 0, name));
+        add(event(endMicros, What.FAULT_ENDS, "", "", 0, name));
     }
 
     private Event event(long now, What what, String id, String claim, long due, String detail) {

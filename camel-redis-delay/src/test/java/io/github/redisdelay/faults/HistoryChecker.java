@@ -2,6 +2,7 @@
 package io.github.redisdelay.faults;
 
 import io.github.redisdelay.faults.History.Event;
+import io.github.redisdelay.faults.History.Receipt;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.RedeliveryReason;
 import io.github.redisdelay.queue.ScheduleOutcome;
@@ -18,6 +19,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
@@ -25,13 +27,24 @@ import java.util.stream.Collectors;
  *
  * <ul>
  *   <li>each message whose schedule was confirmed was finished by a delivery, or cancelled;
- *   <li>nothing came before its due time, by the clock of the histories and by the server's;
+ *   <li>nothing came before its due time, by the clock of the histories and by the server's; where the server's clock was
+ *       stepped forward, by the server's alone;
  *   <li>nothing came twice without a cause that the history names: it was returned; its consumer was killed, or a fault held
  *       its consumer up, and its lease was over; the answer to its schedule was lost, so that it was scheduled again;
  *   <li>no attempt is missing without such a cause;
  *   <li>no finish of a delivery took effect after another one had begun, or after a confirmed cancel;
  *   <li>nothing came that nobody scheduled, or with another body;
  *   <li>Redis is empty of leftovers.
+ * </ul>
+ *
+ * <p>Where Camel routes received the messages, also:
+ *
+ * <ul>
+ *   <li>nothing was acknowledged whose route had not ended well;
+ *   <li>no route worked on a message after its time to live, and nothing was dropped before;
+ *   <li>no claim took a message as long as one of a higher priority was due in the same queue;
+ *   <li>each dead letter was a message that was given up; and, where dead letters are consumed, each message that was given up
+ *       came as a dead letter, and each dead letter was finished by a delivery.
  * </ul>
  */
 final class HistoryChecker {
@@ -60,6 +73,9 @@ final class HistoryChecker {
         CANCELLED,
         FROM_NOWHERE,
         GARBLED,
+        UNWORKED,
+        EXPIRY,
+        PRIORITY,
         LEFTOVER
     }
 
@@ -96,12 +112,16 @@ final class HistoryChecker {
                     .count();
         }
 
-        /** How often messages came again although nobody had asked for it. */
+        /** How often messages came again although nobody had asked for it, with and without a cause. */
         int duplicates() {
+            long causeless = problems.stream()
+                    .filter(problem -> problem.rule == Rule.TWICE)
+                    .count();
             return causes.entrySet().stream()
-                    .filter(cause -> !cause.getKey().equals(RETURNED))
-                    .mapToInt(Map.Entry::getValue)
-                    .sum();
+                            .filter(cause -> !cause.getKey().equals(RETURNED))
+                            .mapToInt(Map.Entry::getValue)
+                            .sum()
+                    + (int) causeless;
         }
     }
 
@@ -110,26 +130,36 @@ final class HistoryChecker {
     private static final String AMBIGUOUS = "scheduled again after an ambiguous answer";
 
     private final long leaseMicros;
+    private final boolean deadLettersConsumed;
     private final List<Problem> problems = new ArrayList<>();
     private final Map<String, Integer> causes = new TreeMap<>();
     private final Map<String, Long> deaths = new HashMap<>();
     private final List<Fault> faults = new ArrayList<>();
+    private final ServerClock clock;
 
     private record Fault(String name, long begin, long end) {}
 
-    private HistoryChecker(Duration lease) {
+    private HistoryChecker(Duration lease, boolean deadLettersConsumed, ServerClock clock) {
         this.leaseMicros = lease.toNanos() / 1000;
+        this.deadLettersConsumed = deadLettersConsumed;
+        this.clock = clock;
     }
 
     /**
      * Judges.
      *
-     * @param events of all clients, in any order
+     * @param events of all clients, in any order, in machine time (see {@link ServerClock})
      * @param lease the visibility timeout of all consumers
      * @param leftovers the keys that Redis still holds and that should not be there, see {@link #isLeftover}
      */
     static Report check(Collection<Event> events, Duration lease, Collection<String> leftovers) {
-        return new HistoryChecker(lease).check(events, leftovers);
+        return check(events, lease, leftovers, false);
+    }
+
+    /** @param deadLettersConsumed whether somebody has received all dead letters, and the histories say so */
+    static Report check(
+            Collection<Event> events, Duration lease, Collection<String> leftovers, boolean deadLettersConsumed) {
+        return new HistoryChecker(lease, deadLettersConsumed, ServerClock.of(events)).check(events, leftovers);
     }
 
     /** Whether a key of a queue has no business to be there when the queue is empty: it is about messages. */
@@ -150,12 +180,21 @@ final class HistoryChecker {
                     Long begin = Objects.requireNonNull(begun.remove(event.detail()), "a fault that did not begin");
                     faults.add(new Fault(event.detail(), begin, event.micros()));
                 }
+                case CLOCK_STEPS -> {
+                    // The clock has read it.
+                }
                 default ->
                     messages.computeIfAbsent(event.id(), id -> new Message()).add(event);
             }
         }
         begun.forEach((name, begin) -> faults.add(new Fault(name, begin, Long.MAX_VALUE)));
+        List.copyOf(messages.entrySet()).stream()
+                .filter(entry -> entry.getValue().isDeadLetter())
+                .forEach(entry -> messages.computeIfAbsent(originalId(entry.getKey()), id -> new Message())
+                        .deadLetters
+                        .add(entry.getValue()));
         messages.forEach(this::check);
+        checkPriorities(messages);
         leftovers.stream()
                 .sorted()
                 .forEach(key -> problems.add(new Problem(Rule.LEFTOVER, key, "Redis still holds " + key)));
@@ -167,13 +206,26 @@ final class HistoryChecker {
                 Map.copyOf(causes));
     }
 
+    /** The id that a dead letter had as a message. */
+    private static String originalId(String deadLetterId) {
+        return deadLetterId.substring(0, Math.max(0, deadLetterId.lastIndexOf('@')));
+    }
+
     private void check(String id, Message message) {
         message.deliveries.sort(Comparator.comparingLong(Event::claimed).thenComparingInt(Event::attempt));
-        checkNotLost(id, message);
-        checkOrigin(id, message);
+        if (message.isDeadLetter()) {
+            checkDeadLetter(id, message);
+        } else {
+            checkNotLost(id, message);
+            checkOrigin(id, message);
+            checkBurials(id, message);
+        }
+        checkNotGarbled(id, message);
         checkNotEarly(id, message);
         checkRepeats(id, message);
         checkCancel(id, message);
+        checkWork(id, message);
+        checkExpiry(id, message);
     }
 
     private void checkNotLost(String id, Message message) {
@@ -182,23 +234,139 @@ final class HistoryChecker {
         }
         if (message.deliveries.isEmpty()) {
             problem(Rule.LOST, id, message, "was confirmed, and never delivered");
-        } else if (message.deliveries.stream().filter(message::mayHaveEnded).count() < message.copies()) {
+        } else if (endings(message) < message.copies()) {
             problem(Rule.LOST, id, message, "was delivered, and no delivery of it was finished");
         }
     }
 
-    private void checkOrigin(String id, Message message) {
+    /** How many of its deliveries ended it, or may have. */
+    private long endings(Message message) {
+        long all = message.deliveries.stream().filter(message::mayHaveEnded).count();
+        if (!deadLettersConsumed) {
+            return all;
+        }
+        // A burial shows in the dead letter.
+        long burials = message.deliveries.stream()
+                .filter(delivery -> message.mayHaveEnded(delivery) && message.isFinish(delivery, Finish.BURY))
+                .count();
+        return all - burials + Math.min(burials, message.deadLetters.size());
+    }
+
+    private void checkBurials(String id, Message message) {
+        long buried = message.deliveries.stream()
+                .filter(delivery ->
+                        message.isFinish(delivery, Finish.BURY) && message.isDone(message.settling(delivery)))
+                .count();
+        if (deadLettersConsumed && message.deadLetters.size() < buried) {
+            problem(Rule.LOST, id, message, "was given up, and never came as a dead letter");
+        }
+        boolean mayBeBuried = message.deliveries.stream()
+                .anyMatch(delivery -> message.isFinish(delivery, Finish.BURY) && message.mayHaveEnded(delivery));
+        if (!message.deadLetters.isEmpty() && !mayBeBuried) {
+            problem(Rule.FROM_NOWHERE, id, message, "came as a dead letter, and nobody can have given it up");
+        }
+    }
+
+    private void checkDeadLetter(String id, Message letter) {
+        if (deadLettersConsumed
+                && !letter.mayBeCancelled()
+                && letter.deliveries.stream().noneMatch(letter::mayHaveEnded)) {
+            problem(Rule.LOST, id, letter, "is a dead letter, was delivered, and no delivery of it was finished");
+        }
+    }
+
+    private void checkWork(String id, Message message) {
+        for (Event delivery : message.deliveries) {
+            if (delivery.receipt() == null || !message.isFinish(delivery, Finish.ACKNOWLEDGE)) {
+                continue;
+            }
+            Event worked = message.worked.get(delivery.claim());
+            if (worked == null || worked.micros() > message.settling(delivery).micros()) {
+                problem(Rule.UNWORKED, id, message, "was acknowledged, and its route had not ended");
+            } else if (!worked.detail().equals(History.SUCCEEDS)) {
+                problem(Rule.UNWORKED, id, message, "was acknowledged, and its route had failed");
+            }
+        }
+    }
+
+    private void checkExpiry(String id, Message message) {
+        // Several calls to schedule one message: nobody knows which one counts.
+        if (message.isRepeated()) {
+            return;
+        }
+        long expiry = message.expiryMicros();
+        for (Event delivery : message.deliveries) {
+            boolean over = delivery.claimed() > expiry;
+            if (over && message.worked.containsKey(delivery.claim())) {
+                problem(Rule.EXPIRY, id, message, "was worked on after its time to live");
+            } else if (!over && delivery.receipt() != null && message.isFinish(delivery, Finish.DISCARD)) {
+                problem(Rule.EXPIRY, id, message, "was dropped before its time to live was over");
+            }
+        }
+    }
+
+    /** Whether a claim passed over a message of a higher priority that was due; as far as nothing can have hidden it. */
+    private void checkPriorities(Map<String, Message> messages) {
+        // By queue, priority and time of the claim.
+        Map<String, TreeMap<Integer, TreeSet<Long>>> claims = new HashMap<>();
+        for (Message message : messages.values()) {
+            for (Event delivery : message.deliveries) {
+                Receipt receipt = delivery.receipt();
+                if (receipt != null && !receipt.deadLetter()) {
+                    claims.computeIfAbsent(receipt.queue(), queue -> new TreeMap<>())
+                            .computeIfAbsent(receipt.priority(), priority -> new TreeSet<>())
+                            .add(delivery.claimed());
+                }
+            }
+        }
+        messages.forEach((id, message) -> {
+            Event first = message.deliveries.isEmpty() ? null : message.deliveries.get(0);
+            if (first == null
+                    || first.receipt() == null
+                    || first.receipt().deadLetter()
+                    || first.attempt() != 1
+                    || !first.reason().equals(RedeliveryReason.NONE.name())
+                    || message.isRepeated()
+                    || !message.isConfirmed()) {
+                return; // it may have been held by somebody else meanwhile
+            }
+            long from = Math.max(first.due(), message.stored.get(0).micros());
+            if (from >= first.claimed() || disturbance(from, first.claimed()) != null) {
+                return;
+            }
+            claims.get(first.receipt().queue())
+                    .headMap(first.receipt().priority())
+                    .forEach((priority, times) -> {
+                        Long passed = times.higher(from);
+                        if (passed != null && passed < first.claimed()) {
+                            problem(
+                                    Rule.PRIORITY,
+                                    id,
+                                    message,
+                                    "was due and passed over at " + passed + " for one of priority " + priority);
+                        }
+                    });
+        });
+    }
+
+    private void checkNotGarbled(String id, Message message) {
         if (!message.garbled.isEmpty()) {
             problem(Rule.GARBLED, id, message, "came with another body");
         }
+    }
+
+    private void checkOrigin(String id, Message message) {
         if (!message.deliveries.isEmpty() && !message.isConfirmed() && !message.isUncertain()) {
             problem(Rule.FROM_NOWHERE, id, message, "was delivered, and nothing can have stored it");
         }
     }
 
     private void checkNotEarly(String id, Message message) {
-        long due = message.schedulings.stream().mapToLong(Event::due).min().orElse(0);
         for (Event delivery : message.deliveries) {
+            long due = message.schedulings.stream()
+                    .mapToLong(scheduling -> scheduling.due() - clock.forward(scheduling.micros(), delivery.claimed()))
+                    .min()
+                    .orElse(0);
             long early = due - Math.min(delivery.micros(), delivery.claimed());
             if (early > 0) {
                 problem(Rule.EARLY, id, message, "came " + early + " µs before it was due");
@@ -213,7 +381,7 @@ final class HistoryChecker {
             if (settling != null
                     && settling.detail().equals(Finish.RETURN.name())
                     && message.isDone(settling)
-                    && next.claimed() < settling.due()) {
+                    && next.claimed() < settling.due() - clock.forward(settling.micros(), next.claimed())) {
                 problem(Rule.EARLY, id, message, "came again before the delay of its return was over");
             }
         }
@@ -234,13 +402,21 @@ final class HistoryChecker {
             }
             int missing = delivery.attempt() - 1 - (anew ? 0 : before.attempt());
             boolean released = before != null && message.isFinish(before, Finish.RELEASE);
-            long since = before == null ? message.firstMicros() : before.claimed();
+            long since = before == null ? begun(id, message) : before.claimed();
             if (missing > 0 && disturbance(since, delivery.claimed()) == null) {
                 problem(Rule.ATTEMPTS, id, message, missing + " attempts are missing before a delivery");
             } else if (missing < (released ? -1 : 0)) {
                 problem(Rule.ATTEMPTS, id, message, "came again, and its attempt was not counted");
             }
         }
+    }
+
+    /** From when on it could be claimed. */
+    private static long begun(String id, Message message) {
+        // The id of a dead letter ends with the time at which it was given up.
+        return message.isDeadLetter()
+                ? Long.parseLong(id.substring(id.lastIndexOf('@') + 1))
+                : message.events.get(0).micros();
     }
 
     /** Two deliveries, one after the other by the server's clock. */
@@ -277,7 +453,8 @@ final class HistoryChecker {
                 return again || disturbance != null ? RETURNED : null;
             }
         }
-        if (delivery.claimed() - before.claimed() < leaseMicros) {
+        long age = delivery.claimed() - before.claimed() + clock.forward(before.claimed(), delivery.claimed());
+        if (age < leaseMicros) {
             return null;
         }
         Long death = deaths.get(before.source());
@@ -339,10 +516,13 @@ final class HistoryChecker {
         final List<Event> cancelled = new ArrayList<>();
         final List<Event> deliveries = new ArrayList<>();
         final List<Event> garbled = new ArrayList<>();
+        /** What became of it when it was given up. */
+        final List<Message> deadLetters = new ArrayList<>();
         /** By claim id. */
         final Map<String, Event> settlings = new HashMap<>();
 
         final Map<String, Event> settled = new HashMap<>();
+        final Map<String, Event> worked = new HashMap<>();
 
         void add(Event event) {
             events.add(event);
@@ -355,14 +535,26 @@ final class HistoryChecker {
                 case CANCELLED -> cancelled.add(event);
                 case DELIVERED -> deliveries.add(event);
                 case GARBLED -> garbled.add(event);
+                case WORKED -> worked.put(event.claim(), event);
                 case SETTLING -> settlings.put(event.claim(), event);
                 case SETTLED -> settled.put(event.claim(), event);
                 default -> throw new IllegalArgumentException("not about a message: " + event);
             }
         }
 
-        long firstMicros() {
-            return events.get(0).micros();
+        boolean isDeadLetter() {
+            return deliveries.stream()
+                    .anyMatch(
+                            event -> event.receipt() != null && event.receipt().deadLetter());
+        }
+
+        /** After which it may not be delivered, by the server's clock; as late as never if it may be for ever. */
+        long expiryMicros() {
+            String terms = schedulings.isEmpty() ? "" : schedulings.get(0).detail();
+            if (terms.isEmpty() || deliveries.isEmpty() || stored.isEmpty()) {
+                return Long.MAX_VALUE;
+            }
+            return stored.get(0).due() + Long.parseLong(terms);
         }
 
         /** It was stored: by a call that was confirmed, or found there by one. */
@@ -391,12 +583,19 @@ final class HistoryChecker {
             return schedulings.size() > 1;
         }
 
-        /** Whether a delivery may be the first one of a second copy. */
+        /**
+         * Whether a delivery may be the first one of a second copy. A claim that was not begun may have come before: it was
+         * released, which takes its attempt back, or nobody was given it.
+         */
         boolean mayBeScheduledAnew(Event delivery) {
-            return isRepeated()
-                    && !unknown.isEmpty()
-                    && delivery.attempt() == 1
-                    && delivery.reason().equals(RedeliveryReason.NONE.name());
+            if (!isRepeated() || unknown.isEmpty()) {
+                return false;
+            }
+            return switch (RedeliveryReason.valueOf(delivery.reason())) {
+                case NONE, RELEASED -> delivery.attempt() == 1;
+                case LEASE_ENDED -> copies() > 1;
+                default -> false;
+            };
         }
 
         /** Whether a cancel was confirmed to have found it, or has no answer. */

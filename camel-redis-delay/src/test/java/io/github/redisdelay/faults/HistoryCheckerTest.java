@@ -174,6 +174,37 @@ class HistoryCheckerTest {
         assertThat(check().causes()).containsOnlyKeys("scheduled again after an ambiguous answer");
     }
 
+    /** It was read ahead: then its attempt does not count. */
+    @Test
+    void should_pass_a_second_copy_that_was_released_before_it_was_begun() {
+        scheduling(10, 50);
+        event(20, "producer", What.UNKNOWN, "", 0, "no answer");
+        scheduled(25, "SCHEDULED");
+        delivered(60, "c1", "a", 1, "NONE");
+        acknowledged(62, "c1", "a");
+        scheduling(70, 71);
+        scheduled(72, "SCHEDULED");
+        delivered(80, "c1", "b", 1, "RELEASED");
+        acknowledged(85, "c1", "b");
+        assertClean();
+    }
+
+    @Test
+    void should_pass_a_second_copy_whose_first_claim_was_lost_in_a_fault() {
+        scheduling(10, 50);
+        event(20, "producer", What.UNKNOWN, "", 0, "no answer");
+        scheduled(25, "SCHEDULED");
+        delivered(60, "c1", "a", 1, "NONE");
+        acknowledged(62, "c1", "a");
+        scheduling(70, 71);
+        scheduled(72, "SCHEDULED");
+        delivered(180, "c1", "b", 2, "LEASE_ENDED");
+        acknowledged(185, "c1", "b");
+        assertCaught(Rule.ATTEMPTS, "1 attempts are missing");
+        fault(75, 100);
+        assertClean();
+    }
+
     @Test
     void should_pass_what_was_cancelled_and_what_is_uncertain() {
         confirmed();
@@ -423,6 +454,190 @@ class HistoryCheckerTest {
                 .allMatch(part -> HistoryChecker.isLeftover("redis-delay:{q}:" + part));
         assertThat(List.of("calls", "config", "consumers", "waiting", "seen", "dead:calls"))
                 .noneMatch(part -> HistoryChecker.isLeftover("redis-delay:{q}:" + part));
+    }
+
+    // ---- Camel routes
+
+    private void given(String detail, long due, long claimed, String claim, int attempt, String reason, String id) {
+        events.add(new Event(claimed + 1, "c1", What.DELIVERED, id, claim, due, claimed, attempt, reason, detail));
+    }
+
+    private void routed(long claimed, String claim, int attempt, String reason) {
+        given("live 0 q", 50, claimed, claim, attempt, reason, "m");
+    }
+
+    private void worked(long at, String claim, String how) {
+        event(at, "c1", What.WORKED, claim, 0, how);
+    }
+
+    /** The message is given up at 60 and comes as a dead letter at 70. */
+    private void buriedAndCame() {
+        confirmed();
+        routed(55, "a", 1, "NONE");
+        worked(56, "a", "fails");
+        settling(57, "c1", "a", "BURY");
+        settled(61, "c1", "a", "DONE");
+        given("dead 0 q", 60, 70, "b", 1, "NONE", "m@60");
+    }
+
+    private void letter(long at, What what, String detail) {
+        events.add(new Event(at, "c1", what, "m@60", "b", 0, 0, 0, "", detail));
+    }
+
+    private Report checkWithDeadLetters() {
+        return HistoryChecker.check(events, LEASE, leftovers, true);
+    }
+
+    private void assertCaughtWithDeadLetters(Rule rule, String text) {
+        List<Problem> problems = checkWithDeadLetters().problems();
+        assertThat(problems).extracting(Problem::rule).as(problems::toString).containsExactly(rule);
+        assertThat(problems.get(0).text()).contains(text);
+    }
+
+    @Test
+    void should_pass_a_message_whose_route_succeeded() {
+        confirmed();
+        routed(60, "a", 1, "NONE");
+        worked(65, "a", "succeeds");
+        acknowledged(70, "c1", "a");
+        assertClean();
+    }
+
+    @Test
+    void should_catch_an_acknowledgement_before_the_route_had_ended() {
+        confirmed();
+        routed(60, "a", 1, "NONE");
+        acknowledged(70, "c1", "a");
+        worked(75, "a", "succeeds");
+        assertCaught(Rule.UNWORKED, "its route had not ended");
+    }
+
+    @Test
+    void should_catch_an_acknowledgement_of_a_failed_route() {
+        confirmed();
+        routed(60, "a", 1, "NONE");
+        worked(65, "a", "fails");
+        acknowledged(70, "c1", "a");
+        assertCaught(Rule.UNWORKED, "its route had failed");
+    }
+
+    @Test
+    void should_pass_a_dead_letter_that_was_worked_on() {
+        buriedAndCame();
+        letter(75, What.WORKED, "succeeds");
+        letter(76, What.SETTLING, "ACKNOWLEDGE");
+        letter(78, What.SETTLED, "DONE");
+        assertThat(checkWithDeadLetters().problems()).isEmpty();
+    }
+
+    @Test
+    void should_pass_a_dead_letter_whose_first_delivery_a_killed_consumer_took() {
+        confirmed();
+        routed(55, "a", 1, "NONE");
+        settling(57, "c1", "a", "BURY");
+        settled(61, "c1", "a", "DONE");
+        killed(80, "c2");
+        given("dead 0 q", 60, 170, "b", 2, "LEASE_ENDED", "m@60");
+        letter(175, What.WORKED, "succeeds");
+        letter(176, What.SETTLING, "ACKNOWLEDGE");
+        letter(178, What.SETTLED, "DONE");
+        assertThat(checkWithDeadLetters().problems()).isEmpty();
+    }
+
+    @Test
+    void should_catch_a_message_that_was_given_up_and_never_came_as_a_dead_letter() {
+        confirmed();
+        routed(55, "a", 1, "NONE");
+        settling(57, "c1", "a", "BURY");
+        settled(61, "c1", "a", "DONE");
+        assertClean();
+        assertThat(checkWithDeadLetters().problems())
+                .extracting(Problem::rule)
+                .as("no ending, and no dead letter")
+                .containsExactly(Rule.LOST, Rule.LOST);
+    }
+
+    @Test
+    void should_catch_a_dead_letter_that_was_not_finished() {
+        buriedAndCame();
+        assertCaughtWithDeadLetters(Rule.LOST, "no delivery of it was finished");
+    }
+
+    @Test
+    void should_catch_a_dead_letter_of_a_message_that_was_not_given_up() {
+        confirmed();
+        routed(55, "a", 1, "NONE");
+        worked(56, "a", "succeeds");
+        acknowledged(57, "c1", "a");
+        given("dead 0 q", 60, 70, "b", 1, "NONE", "m@60");
+        letter(75, What.WORKED, "succeeds");
+        letter(76, What.SETTLING, "ACKNOWLEDGE");
+        assertCaughtWithDeadLetters(Rule.FROM_NOWHERE, "nobody can have given it up");
+    }
+
+    /** With a time to live of 30 after 50. */
+    private void mortal() {
+        event(10, "producer", What.SCHEDULING, "", 50, "30");
+        event(12, "producer", What.SCHEDULED, "", 50, "SCHEDULED");
+    }
+
+    @Test
+    void should_pass_a_message_that_was_dropped_after_its_time_to_live() {
+        mortal();
+        routed(81, "a", 1, "NONE");
+        settling(82, "c1", "a", "DISCARD");
+        settled(83, "c1", "a", "DONE");
+        assertClean();
+    }
+
+    @Test
+    void should_catch_a_message_that_was_dropped_before() {
+        mortal();
+        routed(80, "a", 1, "NONE");
+        settling(82, "c1", "a", "DISCARD");
+        settled(83, "c1", "a", "DONE");
+        assertCaught(Rule.EXPIRY, "before its time to live was over");
+    }
+
+    @Test
+    void should_catch_work_on_a_message_after_its_time_to_live() {
+        mortal();
+        routed(81, "a", 1, "NONE");
+        worked(82, "a", "succeeds");
+        acknowledged(83, "c1", "a");
+        assertCaught(Rule.EXPIRY, "after its time to live");
+    }
+
+    /** Another message, of priority 0, that was claimed at this time, and the usual one with priority 5, claimed at 80. */
+    private void passedOver(long at) {
+        confirmed();
+        events.add(new Event(5, "producer", What.SCHEDULING, "n", "", 5, 0, 0, "", ""));
+        events.add(new Event(6, "producer", What.SCHEDULED, "n", "", 5, 0, 0, "", "SCHEDULED"));
+        given("live 0 q", 5, at, "x", 1, "NONE", "n");
+        events.add(new Event(at + 2, "c1", What.WORKED, "n", "x", 0, 0, 0, "", "succeeds"));
+        events.add(new Event(at + 3, "c1", What.SETTLING, "n", "x", 0, 0, 0, "", "ACKNOWLEDGE"));
+        given("live 5 q", 50, 80, "a", 1, "NONE", "m");
+        worked(82, "a", "succeeds");
+        acknowledged(85, "c1", "a");
+    }
+
+    @Test
+    void should_catch_a_claim_that_passed_over_a_higher_priority() {
+        passedOver(60);
+        assertCaught(Rule.PRIORITY, "passed over at 60 for one of priority 0");
+    }
+
+    @Test
+    void should_pass_a_lower_priority_before_the_higher_one_was_due_or_after_it_or_in_a_fault() {
+        passedOver(49);
+        assertClean();
+        events.clear();
+        passedOver(81);
+        assertClean();
+        events.clear();
+        passedOver(60);
+        fault(30, 40);
+        assertClean();
     }
 
     // ---- files

@@ -5,6 +5,7 @@ import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.ReplicationTimeoutException;
 import io.github.redisdelay.queue.RequestTimeoutException;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
@@ -18,7 +19,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Schedules messages at a steady rate, some at once and most with a delay of up to a second, and cancels some. Where it gets no
- * answer it schedules half of the messages again under the same id, as a careful application does. Records all of it.
+ * answer it schedules half of the messages again under the same id, as a careful application does; where a message is stored
+ * and not replicated, it waits until it is. Records all of it.
  */
 final class LoadProducer implements AutoCloseable {
 
@@ -81,14 +83,36 @@ final class LoadProducer implements AutoCloseable {
                 if (cancel) {
                     later(cancelMillis, () -> cancel(id));
                 }
-            } else if (error instanceof RequestTimeoutException timeout && !timeout.isPossiblyStored()) {
+            } else if (isRefusal(error)) {
                 history.refused(id, error.getMessage());
+            } else if (error instanceof ReplicationTimeoutException) {
+                history.unknown(id, error.getMessage());
+                later(RETRY_MILLIS, () -> confirm(id, sent));
             } else {
                 history.unknown(id, String.valueOf(error.getMessage()));
                 sent.outcome().thenAccept(late -> history.scheduled(id, late));
                 if (again) {
                     later(RETRY_MILLIS, () -> schedule(id, delay));
                 }
+            }
+        });
+    }
+
+    /** Whether it says that nothing was stored, nor will be. */
+    private static boolean isRefusal(Throwable error) {
+        return error instanceof RequestTimeoutException timeout
+                ? !timeout.isPossiblyStored()
+                : String.valueOf(error.getMessage()).contains("nothing was stored");
+    }
+
+    /** Waits until what is stored is replicated, too. */
+    private void confirm(String id, Submission<ScheduleResult> sent) {
+        Submission<ScheduleResult> waiting = sent.confirm();
+        waiting.outcome().whenComplete((result, error) -> {
+            if (error == null) {
+                history.scheduled(id, result);
+            } else if (waiting.isUnconfirmed()) {
+                later(RETRY_MILLIS, () -> confirm(id, waiting));
             }
         });
     }

@@ -8,6 +8,8 @@ import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 
 /** One plain connection to Redis, where a client library would repeat, reconnect or hide too much. */
 final class RedisSocket implements AutoCloseable {
@@ -35,14 +37,69 @@ final class RedisSocket implements AutoCloseable {
     /**
      * Sends a command and reads the first line of the answer.
      *
-     * @param command words with a space between them; null to send nothing
+     * @param command words with a space between them
      * @return null if the connection was closed
      */
     String call(String command) throws IOException {
-        if (command != null) {
-            socket.getOutputStream().write((command + "\r\n").getBytes(StandardCharsets.ISO_8859_1));
-        }
+        socket.getOutputStream().write((command + "\r\n").getBytes(StandardCharsets.ISO_8859_1));
+        return next();
+    }
+
+    /**
+     * Reads the next line of what the server sends.
+     *
+     * @return null if the connection was closed
+     */
+    String next() throws IOException {
         return answers.readLine();
+    }
+
+    /** Sends a command of any bytes, each a character, and reads the first line of the answer. */
+    String send(List<String> words) throws IOException {
+        StringBuilder command = new StringBuilder("*" + words.size() + "\r\n");
+        for (String word : words) {
+            command.append('$')
+                    .append(word.length())
+                    .append("\r\n")
+                    .append(word)
+                    .append("\r\n");
+        }
+        socket.getOutputStream().write(command.toString().getBytes(StandardCharsets.ISO_8859_1));
+        return answers.readLine();
+    }
+
+    /** Sends a command whose answer is a text, and reads it. */
+    String text(String command) throws IOException {
+        return text(command, call(command));
+    }
+
+    /** Sends a command whose answer is a list of texts, and reads them. */
+    List<String> texts(String command) throws IOException {
+        String head = call(command);
+        if (head == null || !head.startsWith("*")) {
+            throw new IOException(command + ": " + head);
+        }
+        List<String> texts = new ArrayList<>();
+        for (int left = Integer.parseInt(head.substring(1)); left > 0; left--) {
+            texts.add(text(command, answers.readLine()));
+        }
+        return texts;
+    }
+
+    private String text(String command, String head) throws IOException {
+        if (head == null || !head.startsWith("$")) {
+            throw new IOException(command + ": " + head);
+        }
+        char[] text = new char[Integer.parseInt(head.substring(1))];
+        for (int at = 0; at < text.length; ) {
+            int read = answers.read(text, at, text.length - at);
+            if (read < 0) {
+                throw new IOException(command + ": the connection was closed");
+            }
+            at += read;
+        }
+        skip(1);
+        return new String(text);
     }
 
     /** Reads on, without a look at it. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
-import io.github.redisdelay.camel.TestConnections;
 import io.github.redisdelay.queue.DelayQueueClient;
 import org.redisson.api.RedissonClient;
 
@@ -18,15 +17,15 @@ final class Survivors implements AutoCloseable {
     /** @param producerDies then nothing is produced here, and what the one that dies produces is consumed from the start */
     Survivors(Experiment experiment, boolean producerDies) {
         this.experiment = experiment;
-        redisson = TestConnections.open(experiment.server.address());
-        producerClient = DelayQueueClient.create(redisson, Experiment.OPTIONS);
-        consumerClient = DelayQueueClient.create(redisson, Experiment.OPTIONS);
+        redisson = experiment.connect();
+        producerClient = experiment.open(redisson);
+        consumerClient = experiment.open(redisson);
         if (producerDies) {
             producer = null;
             consume();
         } else {
             producer = new LoadProducer(
-                    producerClient.queue(Experiment.QUEUE),
+                    experiment.queue(producerClient),
                     experiment.newHistory("survivor-p"),
                     "survivor-p",
                     200,
@@ -39,7 +38,7 @@ final class Survivors implements AutoCloseable {
         if (consumer == null) {
             consumer = new LoadConsumer(
                     experiment.newHistory("survivor-c"), Experiment.LEASE, experiment.seed, step -> {});
-            consumer.consume(consumerClient.queue(Experiment.QUEUE), 20);
+            consumer.consume(experiment.queue(consumerClient), 20);
         }
     }
 

@@ -50,7 +50,8 @@ class LaneTest {
                 sequence::incrementAndGet,
                 timers,
                 new Random(3),
-                patient);
+                patient,
+                Durability.NONE);
     }
 
     private static byte[] bytes(String text) {
@@ -70,7 +71,8 @@ class LaneTest {
                     }
                     return id + ":" + outcome + ":" + value;
                 },
-                new Submission<>());
+                new Submission<>(),
+                null);
     }
 
     private Submission<String> submit(Lane to, LuaScript script, String id) {
@@ -254,10 +256,13 @@ class LaneTest {
     void should_not_wait_for_room_that_only_what_it_holds_back_would_make() {
         List<Request<?>> large = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
-            large.add(request(LuaScript.SCHEDULE, "m" + i, 40 << 20, timers.nanoTime() + WAIT));
+            large.add(request(LuaScript.SCHEDULE, "m" + i, i == 0 ? 10 : 70 << 20, timers.nanoTime() + WAIT));
         }
         assertThat(lane.submit(large, 0)).as("no more than one call takes").isEqualTo(1);
         assertThat(idsOf(redis.last())).containsExactly("m0");
+        assertThat(lane.submit(large, 1)).isEqualTo(2);
+        redis.answer(reply(1, 0));
+        assertThat(idsOf(redis.last())).containsExactly("m1");
     }
 
     @Test
@@ -701,7 +706,8 @@ class LaneTest {
                 sequence::incrementAndGet,
                 timers,
                 new Random(3),
-                false);
+                false,
+                Durability.NONE);
         List<Thread> threads = new ArrayList<>();
         AtomicLong right = new AtomicLong();
         for (int t = 0; t < 8; t++) {

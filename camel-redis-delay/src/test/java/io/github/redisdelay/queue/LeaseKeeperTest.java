@@ -131,7 +131,8 @@ class LeaseKeeperTest {
                 sequence::incrementAndGet,
                 timers,
                 new Random(3),
-                true);
+                true,
+                Durability.NONE);
         Settlements grouped = new Settlements() {
             @Override
             public String name() {
@@ -167,7 +168,8 @@ class LeaseKeeperTest {
                         10,
                         Long.MAX_VALUE,
                         (time, outcome, value) -> outcome == 1 ? Settlement.DONE : Settlement.STALE_GONE,
-                        submission));
+                        submission,
+                        null));
                 return submission;
             }
         };

@@ -300,7 +300,7 @@ class LookingTest extends RealQueueTest {
     void should_write_cursors_as_plain_text() {
         PageCursor cursor =
                 PageCursor.parse('d', PageCursor.text('d', DueTime.MAX_MICROS, new byte[] {0, -1, -2, '\n', ':'}));
-        assertThat(cursor.micros()).isEqualTo(DueTime.MAX_MICROS);
+        assertThat(cursor.score()).isEqualTo(String.valueOf(DueTime.MAX_MICROS));
         assertThat(cursor.id()).containsExactly(0, -1, -2, '\n', ':');
         assertThat(PageCursor.text('l', 5, "order/1 ü".getBytes(StandardCharsets.UTF_8)))
                 .matches("l5:[-_0-9A-Za-z]+");

@@ -251,7 +251,7 @@ final class QueueModel {
                 browse(
                         text(arguments[0]).equals("l"),
                         Integer.parseInt(text(arguments[1])),
-                        Long.parseLong(text(arguments[2])),
+                        text(arguments[2]).equals("-inf") ? Long.MIN_VALUE : Long.parseLong(text(arguments[2])),
                         text(arguments[3]));
             case PRESENCE -> {
                 if (((byte[]) arguments[1]).length == 0) {
@@ -261,6 +261,7 @@ final class QueueModel {
                 }
                 yield new byte[0];
             }
+            case CHECK -> check(text(arguments[0]).equals("m"), time);
             case STATS -> stats(time);
             default -> throw new IllegalArgumentException(script.name());
         };
@@ -484,6 +485,48 @@ final class QueueModel {
         List<String> dropped = all.subList(0, Math.min(100, Math.max(old.size(), excess)));
         dropped.forEach(dead::remove);
         return dropped.size();
+    }
+
+    /** All in one slice: there are few. */
+    private List<byte[]> check(boolean ofBodies, long time) {
+        List<String> stray = new ArrayList<>((ofBodies ? messages : state).keySet());
+        final int looked = stray.size();
+        stray.removeIf(
+                id -> delayed.containsKey(id) || leased.containsKey(id) || (!ofBodies && messages.containsKey(id)));
+        List<byte[]> reply = new ArrayList<>();
+        stray.forEach(id -> reply.add(id.getBytes(StandardCharsets.ISO_8859_1)));
+        if (ofBodies) {
+            Map<String, State> restored = new TreeMap<>();
+            for (String id : stray) {
+                State s = stateOf(id, time, 0);
+                boolean held = !s.claim.equals(NO_CLAIM);
+                restored.put(
+                        id,
+                        new State(
+                                s.attempts,
+                                s.lost,
+                                held ? 2 : s.reason,
+                                s.priority,
+                                NO_CLAIM,
+                                held ? Math.min(s.due, time) : s.due,
+                                s.firstDue,
+                                s.failure));
+            }
+            coverEarlier(
+                    restored.values().stream().mapToDouble(s -> s.due).min().orElse(Double.POSITIVE_INFINITY), time);
+            restored.forEach((id, s) -> {
+                state.computeIfPresent(
+                        id,
+                        (same, old) -> new State(
+                                s.attempts, s.lost, s.reason, s.priority, s.claim, old.due, s.firstDue, s.failure));
+                delay(id, s.due, s.level());
+            });
+        } else {
+            stray.forEach(state::remove);
+        }
+        reply.add(0, doubles(time, looked, Math.max(0, delayed.size() + leased.size() - messages.size())));
+        reply.add(1, ascii("0"));
+        return reply;
     }
 
     private List<byte[]> claim(String lane, long sequence, Object[] arguments, long time) {
@@ -746,6 +789,16 @@ final class QueueModel {
     /** A body is lost, as by eviction or by hand. */
     void loseBody(String id) {
         messages.remove(id);
+    }
+
+    /** An id is lost from the sets. */
+    void loseId(String id) {
+        delayed.remove(id);
+        leased.remove(id);
+    }
+
+    void loseRecord(String id) {
+        state.remove(id);
     }
 
     /** Time passes, also for the dead letters. */

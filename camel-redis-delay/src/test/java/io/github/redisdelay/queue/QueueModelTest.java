@@ -29,12 +29,24 @@ class QueueModelTest {
 
     @Test
     void should_do_what_the_model_does() {
-        forRandomSeeds(seed -> run(seed, false));
+        forRandomSeeds(seed -> run(seed, Loss.NOTHING));
     }
 
     @Test
     void should_go_on_as_the_model_does_where_bodies_get_lost() {
-        forRandomSeeds(seed -> run(seed, true));
+        forRandomSeeds(seed -> run(seed, Loss.BODIES));
+    }
+
+    @Test
+    void should_go_on_as_the_model_does_where_ids_and_records_get_lost_and_are_checked() {
+        forRandomSeeds(seed -> run(seed, Loss.IDS));
+    }
+
+    /** What eviction takes. */
+    private enum Loss {
+        NOTHING,
+        BODIES,
+        IDS
     }
 
     private interface History {
@@ -62,14 +74,16 @@ class QueueModelTest {
         LOG.info("{} histories of {} steps", seed - first, STEPS);
     }
 
-    private void run(long seed, boolean loseBodies) {
+    private void run(long seed, Loss loss) {
         RandomHistory history = new RandomHistory(redis.client(), redis.uniqueQueue(), seed, 3, 6);
         for (int step = 0; step < STEPS; step++) {
             int what = history.random.nextInt(20);
             if (what == 0) {
                 history.letTimePass();
-            } else if (what == 1 && loseBodies) {
+            } else if (what == 1 && loss == Loss.BODIES) {
                 history.network.loseBody(history.id());
+            } else if (what == 1 && loss == Loss.IDS) {
+                history.loseSomething();
             } else if (what == 2) {
                 // Asked for at once: what follows the first goes in shared calls.
                 int burst = 1 + history.random.nextInt(12);
@@ -82,6 +96,9 @@ class QueueModelTest {
                 history.doSomething();
             }
             history.network.deliverAll();
+        }
+        if (loss == Loss.IDS) {
+            history.checkAll();
         }
         assertThat(history.requests)
                 .allSatisfy(request -> assertThat(request.submission()).isDone());

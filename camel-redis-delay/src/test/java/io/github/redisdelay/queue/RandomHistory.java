@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -162,13 +164,14 @@ final class RandomHistory {
 
     private void rare(Client client) {
         calls.add(
-                switch (random.nextInt(8)) {
+                switch (random.nextInt(10)) {
                     case 0 -> client.queue.promoteAll(message -> random.nextInt(4) != 0);
                     case 1 -> client.queue.redriveAll(message -> random.nextInt(4) != 0);
                     case 2 -> client.queue.cancelAll(message -> random.nextInt(4) == 0);
                     case 3 -> client.dead.cancelAll(message -> random.nextInt(4) == 0);
                     case 4, 5 ->
                         client.queue.trimDeadLetters(Duration.of(delay(), ChronoUnit.MICROS), random.nextInt(4));
+                    case 6, 7 -> (random.nextInt(3) == 0 ? client.dead : client.queue).check();
                     default ->
                         client.client.callOnce(
                                 client.queue,
@@ -177,6 +180,25 @@ final class RandomHistory {
                                 (random.nextInt(3) == 0 ? "" : "consumer " + random.nextInt(10))
                                         .getBytes(StandardCharsets.ISO_8859_1));
                 });
+    }
+
+    /** An id is lost from the sets, or a state record. */
+    void loseSomething() {
+        switch (random.nextInt(4)) {
+            case 0 -> network.loseRecord(id());
+            case 1 -> network.loseId(deadLetter(), true);
+            default -> network.loseId(id(), false);
+        }
+    }
+
+    /** Finds what was lost. */
+    void checkAll() {
+        for (RedisDelayQueue queue : List.of(clients.get(0).queue, clients.get(0).dead)) {
+            CompletableFuture<CheckResult> found = queue.check();
+            network.deliverAll();
+            assertThat(found.join().bodiesMissing()).isZero();
+        }
+        network.repaired();
     }
 
     /** The id of a dead letter that there is, if possible. */

@@ -42,7 +42,12 @@ class RedisErrorsTest {
                 "MASTERDOWN Link with MASTER is down",
                 "BUSY Redis is busy running a script",
                 "CLUSTERDOWN The cluster is down",
-                "TRYAGAIN Multiple keys request during rehashing of slot"
+                "CLUSTERDOWN Hash slot not served",
+                "TRYAGAIN Multiple keys request during rehashing of slot",
+                "MOVED 2174 127.0.0.1:6379",
+                "ASK 2174 127.0.0.1:6379",
+                "MOVED redirection loop detected. Node redis://127.0.0.1:6379 has further redirect to redis://127.0.0.1:6380",
+                "Node for slot: 2174 hasn't been discovered yet. Increase 'retryAttempts' setting."
             })
     void should_repeat_a_call_that_can_work_soon(String text) {
         assertThat(RedisErrors.isRefusal(new RedisException(text))).isFalse();

@@ -26,6 +26,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -207,11 +208,23 @@ class ScriptSafetyTest {
             case EXTEND -> bytes("lane", 10, "l1", CLAIM, 1_000, "l2", OTHER_CLAIM, 1_000, "none", CLAIM, 1_000);
             case REDRIVE -> bytes("lane", 10, "base", dead9, deadOfOne, "none@1");
             case TRIM -> bytes(1, 1);
+            case CHECK -> bytes("m", 0, "base");
+            case PARTITIONS -> bytes("b", 6, 0, 1);
             case GET -> bytes("l1");
             case BROWSE -> bytes("d", 10, 0, "");
             case PRESENCE -> bytes(CONSUMER, "again");
-            case STATS, SERVER -> new Object[0];
+            case STATS, SERVER, REPLICATION -> new Object[0];
         };
+    }
+
+    /** Gives a check something to do: an id in no set with a record and one without, and a priority that nobody looks at. */
+    private void prepare(LuaScript script) {
+        if (script == LuaScript.CHECK) {
+            redisson.getScoredSortedSet(keys.key("leased"), StringCodec.INSTANCE)
+                    .remove("l1");
+            redisson.getMap(keys.key("messages"), StringCodec.INSTANCE).put("stray", "scheduled");
+            redisson.getMap(keys.key("config"), StringCodec.INSTANCE).remove("priorities");
+        }
     }
 
     /** The keys that the valid call of a script has to look at; it gets more, for priorities that are not in use. */
@@ -225,10 +238,17 @@ class ScriptSafetyTest {
                     case EXTEND, ACKNOWLEDGE -> "messages leased state calls config";
                     case REDRIVE -> common + "delayed:9 waiting dead:messages dead:delayed dead:leased dead:state";
                     case TRIM -> "dead:messages dead:delayed dead:state config";
+                    case CHECK ->
+                        "messages delayed leased state config"
+                                + IntStream.rangeClosed(1, 9)
+                                        .mapToObj(priority -> " delayed:" + priority)
+                                        .collect(Collectors.joining());
                     case GET -> "messages delayed leased state config delayed:5 consumers";
                     case BROWSE -> "delayed state config delayed:5";
                     case PRESENCE -> "consumers";
+                    case PARTITIONS -> "config dead:config messages dead:messages seen consumers dead:consumers";
                     case STATS -> "delayed leased config delayed:5 consumers dead:delayed dead:leased";
+                    case REPLICATION -> "calls";
                     case SERVER -> throw new IllegalArgumentException();
                 })
                 .split(" "));
@@ -253,8 +273,21 @@ class ScriptSafetyTest {
     @ParameterizedTest
     @EnumSource(
             value = LuaScript.class,
-            names = {"SCHEDULE", "CHANGE", "CLAIM", "SETTLE", "ACKNOWLEDGE", "EXTEND", "REDRIVE", "TRIM", "PRESENCE"})
+            names = {
+                "SCHEDULE",
+                "CHANGE",
+                "CLAIM",
+                "SETTLE",
+                "ACKNOWLEDGE",
+                "EXTEND",
+                "REDRIVE",
+                "TRIM",
+                "CHECK",
+                "PARTITIONS",
+                "PRESENCE"
+            })
     void should_execute_the_valid_call_that_these_tests_are_made_of(LuaScript script) {
+        prepare(script);
         Map<String, String> before = dump();
         call(script, valid(script));
         assertThat(dump()).isNotEqualTo(before);
@@ -321,7 +354,8 @@ class ScriptSafetyTest {
             case EXTEND -> List.of(1, 4, 7, 10);
             case REDRIVE, ACKNOWLEDGE -> List.of(1);
             case TRIM -> List.of(0, 1);
-            case BROWSE -> List.of(1, 2);
+            case PARTITIONS -> List.of(1, 2, 3);
+            case BROWSE -> List.of(1);
             default -> List.of();
         };
     }
@@ -335,7 +369,18 @@ class ScriptSafetyTest {
     @ParameterizedTest
     @EnumSource(
             value = LuaScript.class,
-            names = {"SCHEDULE", "CHANGE", "CLAIM", "SETTLE", "ACKNOWLEDGE", "EXTEND", "REDRIVE", "TRIM", "BROWSE"})
+            names = {
+                "SCHEDULE",
+                "CHANGE",
+                "CLAIM",
+                "SETTLE",
+                "ACKNOWLEDGE",
+                "EXTEND",
+                "REDRIVE",
+                "TRIM",
+                "BROWSE",
+                "PARTITIONS"
+            })
     void should_refuse_what_is_not_a_whole_number_within_bounds(LuaScript script) {
         List<String> bad = List.of(
                 "",
@@ -366,6 +411,10 @@ class ScriptSafetyTest {
         assertRefused(script, with(valid(script), 1, 0), script + " with sequence or limit 0");
         if (script == LuaScript.BROWSE) {
             assertRefused(script, with(valid(script), 1, 257), "257 messages wanted");
+            // Any score, as others may have written it, but a number.
+            for (String value : List.of("", " ", "x", "1x", "nan", "NaN", "-nan")) {
+                assertRefused(script, with(valid(script), 2, value), "browse from '" + value + "'");
+            }
         } else if (script == LuaScript.CLAIM) {
             assertRefused(script, with(valid(script), 3, 0), "a lease of 0");
             assertRefused(script, with(valid(script), 4, 257), "257 messages wanted");
@@ -389,6 +438,8 @@ class ScriptSafetyTest {
                 "EXTEND",
                 "REDRIVE",
                 "TRIM",
+                "CHECK",
+                "PARTITIONS",
                 "GET",
                 "PRESENCE"
             })
@@ -493,6 +544,12 @@ class ScriptSafetyTest {
         for (String goesOn : List.of("", "x", "ww", "W", "\n", "%", "w\n")) {
             assertRefused(LuaScript.CLAIM, with(valid(LuaScript.CLAIM), 9, goesOn), "claim '" + goesOn + "'");
         }
+        for (String walk : List.of("", "x", "mm", "M", "m\n")) {
+            assertRefused(LuaScript.CHECK, with(valid(LuaScript.CHECK), 0, walk), "check '" + walk + "'");
+        }
+        for (String cursor : List.of("", " ", "x", "-1", "1.5", "1\n", "1".repeat(30))) {
+            assertRefused(LuaScript.CHECK, with(valid(LuaScript.CHECK), 1, cursor), "check from '" + cursor + "'");
+        }
         assertRefused(LuaScript.SCHEDULE, with(valid(LuaScript.SCHEDULE), 18, ""), "schedule without id");
         assertRefused(LuaScript.CHANGE, with(valid(LuaScript.CHANGE), 12, ""), "change without id");
         assertRefused(LuaScript.CHANGE, with(valid(LuaScript.CHANGE), 15, ""), "promote without id");
@@ -584,7 +641,7 @@ class ScriptSafetyTest {
             redisson.getKeys().delete(keys.key("calls"));
             redisson.<byte[], byte[]>getMap(keys.key("calls"), ByteArrayCodec.INSTANCE)
                     .fastPut("foreign".getBytes(StandardCharsets.US_ASCII), bytes);
-            for (String id : List.of("l1", "l2", "l3", "l4", "due", "waits", "ended")) {
+            for (String id : List.of("l1", "l2", "l3", "l4", "due", "waits", "ended", "stray")) {
                 redisson.<byte[], byte[]>getMap(keys.key("state"), ByteArrayCodec.INSTANCE)
                         .fastPut(id.getBytes(StandardCharsets.US_ASCII), bytes);
             }
@@ -594,10 +651,13 @@ class ScriptSafetyTest {
             }
             redisson.<byte[], byte[]>getMap(keys.key("consumers"), ByteArrayCodec.INSTANCE)
                     .fastPut(CONSUMER, bytes);
+            redisson.<byte[], byte[]>getMap(keys.key("messages"), ByteArrayCodec.INSTANCE)
+                    .fastPut("stray".getBytes(StandardCharsets.US_ASCII), bytes);
             for (LuaScript script : List.of(
                     LuaScript.GET,
                     LuaScript.BROWSE,
                     LuaScript.STATS,
+                    LuaScript.CHECK,
                     LuaScript.PRESENCE,
                     LuaScript.EXTEND,
                     LuaScript.SETTLE,
@@ -622,7 +682,12 @@ class ScriptSafetyTest {
         for (String digits : List.of("x", "0", "50", "5x", "55", "59", "123456789", "9876543210", "5 ", "-5", "\0")) {
             redisson.getMap(keys.key("config"), StringCodec.INSTANCE).put("priorities", digits);
             for (LuaScript script : List.of(
-                    LuaScript.SCHEDULE, LuaScript.CHANGE, LuaScript.CLAIM, LuaScript.SETTLE, LuaScript.REDRIVE)) {
+                    LuaScript.SCHEDULE,
+                    LuaScript.CHANGE,
+                    LuaScript.CLAIM,
+                    LuaScript.SETTLE,
+                    LuaScript.REDRIVE,
+                    LuaScript.CHECK)) {
                 assertRefused(script, valid(script), script + " with priorities '" + digits + "'");
             }
         }
@@ -645,6 +710,8 @@ class ScriptSafetyTest {
                 "EXTEND",
                 "REDRIVE",
                 "TRIM",
+                "CHECK",
+                "PARTITIONS",
                 "GET",
                 "BROWSE",
                 "STATS"
@@ -789,6 +856,9 @@ class ScriptSafetyTest {
                 assertThat(get(held.get(7).negativeAcknowledge(Duration.ZERO, new byte[0])))
                         .isEqualTo(Settlement.DONE);
                 assertThat(get(queue.trimDeadLetters(Duration.ofNanos(1), 0))).isEqualTo(1);
+                redisson.getScoredSortedSet(keys.key("delayed"), StringCodec.INSTANCE)
+                        .remove("m1");
+                assertThat(get(queue.check())).isEqualTo(new CheckResult(5, 1, 0, 0));
 
                 QueueSnapshot after = QueueSnapshot.read(redisson, keys);
                 after.assertOneStateAtATime(false);
@@ -817,7 +887,18 @@ class ScriptSafetyTest {
     @ParameterizedTest
     @EnumSource(
             value = LuaScript.class,
-            names = {"SCHEDULE", "CHANGE", "CLAIM", "SETTLE", "ACKNOWLEDGE", "EXTEND", "REDRIVE", "TRIM"})
+            names = {
+                "SCHEDULE",
+                "CHANGE",
+                "CLAIM",
+                "SETTLE",
+                "ACKNOWLEDGE",
+                "EXTEND",
+                "REDRIVE",
+                "TRIM",
+                "CHECK",
+                "PARTITIONS"
+            })
     void should_change_nothing_or_everything_for_a_user_who_may_not_do_all_of_it(LuaScript script) throws Exception {
         try (RedisServer server = RedisServer.dedicated()) {
             redisson = connect(server, null);
@@ -833,6 +914,7 @@ class ScriptSafetyTest {
                 for (String denied : commands) {
                     admin.getKeys().flushall();
                     fillQueue();
+                    prepare(script);
                     new AclUser(server).denies(denied);
                     Map<String, String> before = dump();
                     RedissonClient user = connect(server, "app");
@@ -908,6 +990,8 @@ class ScriptSafetyTest {
             "look.lua",
             "redrive.lua",
             "trim.lua",
+            "check.lua",
+            "partitions.lua",
             "get.lua",
             "browse.lua",
             "presence.lua",
@@ -917,7 +1001,8 @@ class ScriptSafetyTest {
             "settle.lua",
             "extend.lua",
             "stats.lua",
-            "server.lua");
+            "server.lua",
+            "replication.lua");
 
     private static String file(String name) {
         try (InputStream in = LuaScript.class.getResourceAsStream(name)) {
@@ -978,7 +1063,8 @@ class ScriptSafetyTest {
             "name",
             "heads[level]", // made by struct.pack, as is the next
             "packed",
-            "score"); // a text already
+            "closed", // a text already, as is the next
+            "score");
 
     @Test
     void should_never_glue_a_time_to_a_text() {
@@ -1027,7 +1113,9 @@ class ScriptSafetyTest {
                 "dead_messages",
                 "dead_delayed",
                 "dead_leased",
-                "dead_state");
+                "dead_state",
+                "dead_config",
+                "dead_consumers");
         // Gives one of KEYS, and parameters that get nothing else.
         Set<String> indirect = Set.of("delayed_set", "set", "room");
         for (String name : FILES) {
@@ -1104,6 +1192,7 @@ class ScriptSafetyTest {
                             case "settle.lua" -> Set.of("finished", "gone", "remembered", "answers");
                             case "room.lua" -> Set.of("given"); // 2 * (2 + 4 * 16)
                             case "trim.lua" -> Set.of("ids"); // 100
+                            case "check.lua" -> Set.of("ids"); // 256
                             default -> Set.of();
                         };
                 assertThat(bounded).as(name).contains(unpack.group(1));

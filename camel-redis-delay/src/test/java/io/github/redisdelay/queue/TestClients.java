@@ -80,6 +80,14 @@ public final class TestClients {
                 redisson);
     }
 
+    /**
+     * A client for which the server's clock is ahead by as many seconds as a key of the server says, 0 without it; behind if
+     * that is negative. Whoever sets the key steps the clock of all such clients at one moment.
+     */
+    public static DelayQueueClient onSteppedClock(RedissonClient redisson, ClientOptions options, String key) {
+        return DelayQueueClient.create(redisson, options, new SteppedCaller(redisson, key));
+    }
+
     /** The digest by which a script is called, such as that of {@code SCHEDULE}. */
     public static String digest(String script) {
         return LuaScript.valueOf(script).sha();

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Walks over a queue's bodies and then over its state records with {@code check.lua}, slice by slice, each when the one before is
+ * answered; logs what was amiss, also if it fails on the way.
+ */
+final class CheckWalk {
+
+    private static final Logger LOG = LoggerFactory.getLogger(CheckWalk.class);
+
+    /** How many ids the log names. */
+    private static final int NAMED = 10;
+
+    private static final byte[] BODIES = {'m'};
+    private static final byte[] RECORDS = {'s'};
+    private static final byte[] BEGIN = {'0'};
+
+    /** Calls the script. */
+    @FunctionalInterface
+    interface Slices {
+        CompletableFuture<?> call(byte[] walk, byte[] cursor);
+    }
+
+    private final String queue;
+    private final Slices slices;
+
+    // The slices follow one another: no two threads are in here at a time.
+    private long messages;
+    private long restored;
+    private long bodiesMissing;
+    private long recordsDropped;
+    private final List<String> named = new ArrayList<>();
+
+    private CheckWalk(String queue, Slices slices) {
+        this.queue = queue;
+        this.slices = slices;
+    }
+
+    /** @param queue its name for the log */
+    static CompletableFuture<CheckResult> of(String queue, Slices slices) {
+        CheckWalk walk = new CheckWalk(queue, slices);
+        return walk.over(BODIES)
+                .thenCompose(done -> walk.over(RECORDS))
+                .whenComplete((done, error) -> walk.log())
+                .thenApply(done -> walk.result());
+    }
+
+    private CompletableFuture<Void> over(byte[] walk) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        next(walk, BEGIN, done);
+        return done;
+    }
+
+    private void next(byte[] walk, byte[] cursor, CompletableFuture<Void> done) {
+        slices.call(walk, cursor).whenComplete((reply, error) -> {
+            if (error != null) {
+                done.completeExceptionally(RedisErrors.unwrap(error));
+                return;
+            }
+            try {
+                byte[] behind = read(walk, (List<?>) reply);
+                if (behind.length == 1 && behind[0] == BEGIN[0]) {
+                    done.complete(null);
+                } else {
+                    next(walk, behind, done);
+                }
+            } catch (RuntimeException e) {
+                done.completeExceptionally(e);
+            }
+        });
+    }
+
+    /** Counts a slice; answers where the next one begins. */
+    private byte[] read(byte[] walk, List<?> reply) {
+        ByteBuffer head = ByteBuffer.wrap((byte[]) reply.get(0)).order(ByteOrder.LITTLE_ENDIAN);
+        head.getDouble(); // the time
+        long looked = (long) head.getDouble();
+        long missing = (long) head.getDouble();
+        List<?> ids = reply.subList(2, reply.size());
+        if (walk == BODIES) {
+            messages += looked;
+            restored += ids.size();
+            bodiesMissing = missing; // the last one counts
+            for (int i = 0; i < ids.size() && named.size() < NAMED; i++) {
+                named.add(ShownId.of(new String((byte[]) ids.get(i), StandardCharsets.UTF_8)));
+            }
+        } else {
+            recordsDropped += ids.size();
+        }
+        return (byte[]) reply.get(1);
+    }
+
+    private CheckResult result() {
+        return new CheckResult(messages, restored, bodiesMissing, recordsDropped);
+    }
+
+    private void log() {
+        if (restored > 0) {
+            LOG.warn(
+                    "{}: {} messages were neither waiting nor being delivered, as an evicted or deleted key leaves them"
+                            + " behind; they wait again, the first ones: {}",
+                    queue,
+                    restored,
+                    String.join(", ", named));
+        }
+        if (bodiesMissing > 0 || recordsDropped > 0) {
+            LOG.warn(
+                    "{}: {} ids have no message: it is lost, and the id is dropped when it is claimed; {} state records of"
+                            + " no message were dropped",
+                    queue,
+                    bodiesMissing,
+                    recordsDropped);
+        }
+    }
+}

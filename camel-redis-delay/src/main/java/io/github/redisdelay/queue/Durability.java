@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.time.Duration;
+import java.util.Objects;
+
+/**
+ * How safe a change has to be before whoever asked for it is told that it is done. It holds for what producers ask (schedule,
+ * cancel, reschedule, promote, redrive, pause): a lost change of theirs is a lost message or a message too many. Claims and
+ * acknowledgements never wait: where one of them is lost, a message is delivered again.
+ *
+ * <p>Redis replicates asynchronously. {@code WAIT} tells how many replicas have a write; it neither undoes the write where
+ * that is too few, nor makes sure that one of those replicas is promoted.
+ *
+ * @param replicas how many replicas must have received a change, 0 or more
+ * @param disk whether the change must have been written to disk (fsync), on the master and on as many replicas: needs
+ *     Redis 7.2 or Valkey, and the append-only file
+ * @param timeout how long to wait for that, 1 ms or more
+ */
+public record Durability(int replicas, boolean disk, Duration timeout) {
+
+    /** Nothing is waited for. */
+    public static final Durability NONE = new Durability(0, false, Duration.ofSeconds(1));
+
+    public Durability {
+        Objects.requireNonNull(timeout, "timeout");
+        if (replicas < 0) {
+            throw new IllegalArgumentException("replicas is " + replicas + ": it must be 0 or more");
+        }
+        // WAIT takes 0 for "for ever".
+        if (timeout.toMillis() < 1) {
+            throw new IllegalArgumentException("timeout is " + timeout + ": it must be 1 millisecond or more");
+        }
+    }
+
+    /** As many replicas, within a second. */
+    public static Durability replicas(int replicas) {
+        return new Durability(replicas, false, NONE.timeout);
+    }
+
+    /** Whether there is anything to wait for. */
+    public boolean waits() {
+        return replicas > 0 || disk;
+    }
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.redisson.RedissonKeys;
+import org.redisson.RedissonScript;
+import org.redisson.api.BatchOptions;
+import org.redisson.api.RFuture;
+import org.redisson.api.RKeys;
+import org.redisson.api.RScript;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisNoScriptException;
+import org.redisson.client.codec.ByteArrayCodec;
+import org.redisson.client.codec.Codec;
+import org.redisson.client.protocol.RedisCommand;
+import org.redisson.client.protocol.RedisStrictCommand;
+import org.redisson.command.CommandAsyncExecutor;
+import org.redisson.command.CommandBatchService;
+import org.redisson.config.BaseMasterSlaveServersConfig;
+import org.redisson.connection.NodeSource;
+
+/**
+ * Calls scripts through Redisson and has Redis wait for replicas, or for the disk, directly behind them: in one batch, on one
+ * connection. That connection is taken out of the pool for so long, so that others are not held up; in a pool of one it
+ * holds up everything.
+ *
+ * <p>The batch is one of Redisson's inside: {@code RBatch} neither sends {@code WAITAOF} without replicas nor says what it
+ * answered for the master, and it keeps the first answer to {@code WAIT} where a node of a cluster has sent the batch on to
+ * another one.
+ */
+final class DurableCaller {
+
+    /** A script with all that it needs. */
+    record ScriptCall(LuaScript script, List<Object> keys, Object[] arguments) {}
+
+    /** What came back of a batch. {@code waited} is null if it did not wait, or Redis refused to. */
+    private record Answers(List<Object> replies, Waited waited, Throwable refusal) {}
+
+    /** What WAIT or WAITAOF answered. */
+    private record Waited(boolean onDisk, int replicas) {
+
+        boolean satisfies(Durability wanted) {
+            return replicas >= wanted.replicas() && (onDisk || !wanted.disk());
+        }
+    }
+
+    private final RedissonClient redisson;
+    private final RedisCaller plain;
+    /** Whether this Redis was found to wait for what is wanted. It may be asked more than once. */
+    private volatile boolean known;
+
+    /** @param plain calls a script without waiting, and makes sure that Redis knows it */
+    DurableCaller(RedissonClient redisson, RedisCaller plain) {
+        this.redisson = redisson;
+        this.plain = plain;
+    }
+
+    /** As {@link RedisCaller#callDurably}. */
+    CompletableFuture<DurableReply> call(ScriptCall call, int attempt, Durability wanted) {
+        return available(call.keys(), attempt, wanted)
+                .thenCompose(ok -> attempt == 1
+                        ? send(List.of(call), attempt, wanted)
+                        : send(List.of(call, position(call.keys())), attempt, wanted))
+                .exceptionallyCompose(e -> RedisErrors.unwrap(e) instanceof RedisNoScriptException
+                        ? load(call, attempt)
+                                .thenCompose(loaded -> send(List.of(call, position(call.keys())), attempt, wanted))
+                        : CompletableFuture.failedFuture(e))
+                .thenCompose(
+                        answers -> answers.waited() != null && answers.waited().satisfies(wanted)
+                                ? CompletableFuture.completedFuture(
+                                        new DurableReply(answers.replies().get(0), null))
+                                : locate(call, attempt, wanted, answers));
+    }
+
+    /** As {@link RedisCaller#awaitDurable}. */
+    CompletableFuture<DurableReply> await(List<Object> keys, int attempt, Durability wanted) {
+        ScriptCall position = new ScriptCall(LuaScript.REPLICATION, keys, new Object[0]);
+        return available(keys, attempt, wanted)
+                .thenCompose(ok -> send(List.of(position), attempt, wanted))
+                .exceptionallyCompose(e -> RedisErrors.unwrap(e) instanceof RedisNoScriptException
+                        ? load(position, attempt).thenCompose(loaded -> send(List.of(position), attempt, wanted))
+                        : CompletableFuture.failedFuture(e))
+                .thenApply(answers -> {
+                    Object info = answers.replies().get(0);
+                    boolean enough =
+                            answers.waited() != null && answers.waited().satisfies(wanted);
+                    return new DurableReply(info, enough ? null : shortfall(wanted, answers, info));
+                });
+    }
+
+    /** The same call again, which changes nothing, and where the master is in its history behind it. */
+    private CompletableFuture<DurableReply> locate(ScriptCall call, int attempt, Durability wanted, Answers answers) {
+        if (answers.replies().size() > 1) {
+            return CompletableFuture.completedFuture(new DurableReply(
+                    answers.replies().get(0),
+                    shortfall(wanted, answers, answers.replies().get(1))));
+        }
+        return send(List.of(call, position(call.keys())), attempt, null)
+                .thenApply(again -> new DurableReply(
+                        again.replies().get(0),
+                        shortfall(wanted, answers, again.replies().get(1))));
+    }
+
+    private static Shortfall shortfall(Durability wanted, Answers answers, Object info) {
+        ReplicationPosition.History history = history(info);
+        Waited waited = answers.waited();
+        return new Shortfall(
+                wanted,
+                waited == null ? 0 : waited.replicas(),
+                waited != null && waited.onDisk(),
+                history == null ? null : history.end(),
+                answers.refusal());
+    }
+
+    /** Where a master is, as {@link LuaScript#REPLICATION} answers; null if it does not tell. */
+    static ReplicationPosition.History history(Object reply) {
+        return reply instanceof byte[] bytes
+                ? ReplicationPosition.history(new String(bytes, StandardCharsets.UTF_8))
+                : null;
+    }
+
+    /** A call of a queue has {@code calls} among its keys: that, and no other one, ends with this word. */
+    private static ScriptCall position(List<Object> keys) {
+        Object calls = keys.stream()
+                .filter(key -> key.toString().endsWith(":calls"))
+                .findFirst()
+                .orElseThrow();
+        return new ScriptCall(LuaScript.REPLICATION, List.of(calls), new Object[0]);
+    }
+
+    /** Executes a call on its own where Redis does not know the script; it is repeated then. */
+    private CompletableFuture<Object> load(ScriptCall call, int attempt) {
+        ScriptCall position = position(call.keys());
+        return plain.call(call.script(), call.keys(), call.arguments(), attempt)
+                .thenCompose(reply -> plain.call(position.script(), position.keys(), position.arguments(), attempt));
+    }
+
+    /**
+     * Asks, before anything is stored, whether this Redis waits for what is wanted: it may not have the command, the user may
+     * not be allowed to use it, or there is no append-only file.
+     */
+    private CompletableFuture<Void> available(List<Object> keys, int attempt, Durability wanted) {
+        if (known) {
+            return CompletableFuture.completedFuture(null);
+        }
+        try {
+            return ask(keys, attempt, wanted);
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private CompletableFuture<Void> ask(List<Object> keys, int attempt, Durability wanted) {
+        Duration limit = longestWait();
+        if (wanted.timeout().compareTo(limit) >= 0) {
+            return CompletableFuture.failedFuture(new DurabilityUnavailableException(wanted, limit));
+        }
+        ScriptCall position = position(keys);
+        Durability nothing = new Durability(0, wanted.disk(), Duration.ofMillis(1));
+        return plain.call(position.script(), position.keys(), position.arguments(), attempt)
+                .thenCompose(loaded -> send(List.of(position), attempt, nothing))
+                .thenCompose(answers -> {
+                    if (answers.refusal() != null) {
+                        return CompletableFuture.failedFuture(
+                                new DurabilityUnavailableException(wanted, answers.refusal()));
+                    }
+                    known = true;
+                    return CompletableFuture.completedFuture(null);
+                });
+    }
+
+    /** For how long a connection may wait: it answers no ping meanwhile, and Redisson closes one that does not. */
+    private Duration longestWait() {
+        BaseMasterSlaveServersConfig<?> config = executor().getServiceManager().getConfig();
+        int interval = config.getPingConnectionInterval();
+        return interval == 0
+                ? Duration.ofMillis(Long.MAX_VALUE)
+                : Duration.ofMillis(Math.max(config.getTimeout(), interval / 2));
+    }
+
+    /**
+     * Sends calls in one batch.
+     *
+     * @param wanted what to wait for behind them; null for nothing
+     * @return fails if it is not known whether all of them were executed, or they were not
+     */
+    private CompletableFuture<Answers> send(List<ScriptCall> calls, int attempt, Durability wanted) {
+        Batch batch;
+        List<CompletableFuture<Object>> replies = new ArrayList<>(calls.size());
+        CompletableFuture<?> sent;
+        try {
+            Duration timeout = RedissonCaller.timeout(attempt);
+            batch = new Batch(executor(), wanted == null ? timeout : timeout.plus(wanted.timeout()));
+            for (ScriptCall call : calls) {
+                replies.add(batch.call(call));
+            }
+            if (wanted != null) {
+                batch.await(wanted);
+            }
+            sent = batch.executeAsync().toCompletableFuture();
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+        return sent.handle((all, failure) -> {
+                    if (failure == null) {
+                        return CompletableFuture.completedFuture(new Answers(results(replies), batch.waited, null));
+                    }
+                    Throwable error = RedisErrors.unwrap(failure);
+                    boolean answered =
+                            replies.stream().allMatch(reply -> reply.isDone() && !reply.isCompletedExceptionally());
+                    // Only WAIT can have failed then. Without an answer to it the call is repeated, with a refusal it
+                    // is not.
+                    return answered && RedisErrors.isRefusal(error)
+                            ? CompletableFuture.completedFuture(new Answers(results(replies), null, error))
+                            : CompletableFuture.<Answers>failedFuture(error);
+                })
+                .thenCompose(answers -> answers);
+    }
+
+    private static List<Object> results(List<CompletableFuture<Object>> replies) {
+        return replies.stream().map(CompletableFuture::join).toList();
+    }
+
+    private CommandAsyncExecutor executor() {
+        RKeys keys = redisson.getKeys();
+        if (keys instanceof RedissonKeys own) {
+            return own.getCommandExecutor();
+        }
+        throw new DurabilityUnavailableException(redisson.getClass());
+    }
+
+    /** Commands for one node that go together. Made and sent by one thread. */
+    private static final class Batch extends CommandBatchService {
+
+        /** Where the scripts go; what waits for them has to go there, too. */
+        private NodeSource node;
+        /** The last answer: there is a second one where a node has sent the batch on to another one. */
+        private volatile Waited waited;
+
+        Batch(CommandAsyncExecutor executor, Duration timeout) {
+            super(
+                    executor,
+                    BatchOptions.defaults()
+                            .responseTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS)
+                            .retryAttempts(0));
+        }
+
+        CompletableFuture<Object> call(ScriptCall call) {
+            return new RedissonScript(this, ByteArrayCodec.INSTANCE)
+                    .<Object>evalShaAsync(
+                            RScript.Mode.READ_WRITE,
+                            call.script().sha(),
+                            RScript.ReturnType.VALUE,
+                            call.keys(),
+                            call.arguments())
+                    .toCompletableFuture();
+        }
+
+        void await(Durability wanted) {
+            long millis = wanted.timeout().toMillis();
+            if (wanted.disk()) {
+                RedisCommand<List<Integer>> command = new RedisCommand<>("WAITAOF", (parts, state) -> {
+                    int local = ((Number) parts.get(0)).intValue();
+                    int replicas = ((Number) parts.get(1)).intValue();
+                    waited = new Waited(local > 0, replicas);
+                    return List.of(local, replicas);
+                });
+                send(command, 1, wanted.replicas(), millis);
+            } else {
+                RedisCommand<Integer> command = new RedisStrictCommand<>("WAIT", reply -> {
+                    int replicas = ((Number) reply).intValue();
+                    waited = new Waited(false, replicas);
+                    return replicas;
+                });
+                send(command, wanted.replicas(), millis);
+            }
+        }
+
+        private <T> void send(RedisCommand<T> command, Object... parameters) {
+            super.async(false, node, ByteArrayCodec.INSTANCE, command, parameters, false, false);
+        }
+
+        @Override
+        public <V, R> RFuture<R> async(
+                boolean readOnlyMode,
+                NodeSource nodeSource,
+                Codec codec,
+                RedisCommand<V> command,
+                Object[] params,
+                boolean ignoreRedirect,
+                boolean noRetry) {
+            node = nodeSource;
+            return super.async(readOnlyMode, nodeSource, codec, command, params, ignoreRedirect, noRetry);
+        }
+    }
+}

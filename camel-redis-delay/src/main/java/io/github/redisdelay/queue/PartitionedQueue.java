@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+/**
+ * One queue over several hash tags, so that it can grow past one Redis node. An id always belongs to the same partition, so what
+ * is about one message is as in any queue; what is about all of them asks every partition.
+ */
+final class PartitionedQueue implements DelayQueue {
+
+    private final DelayQueueClient client;
+    private final String name;
+    private final List<RedisDelayQueue> partitions;
+    private final Partitioning partitioning;
+
+    PartitionedQueue(
+            DelayQueueClient client, String name, List<RedisDelayQueue> partitions, Partitioning partitioning) {
+        this.client = client;
+        this.name = name;
+        this.partitions = partitions;
+        this.partitioning = partitioning;
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    List<RedisDelayQueue> partitions() {
+        return partitions;
+    }
+
+    Partitioning partitioning() {
+        return partitioning;
+    }
+
+    private boolean isDeadLetters() {
+        return partitions.get(0).isDeadLetters();
+    }
+
+    /** The partition of a message of this queue, which may be one of dead letters. */
+    private RedisDelayQueue partition(String id) {
+        ScheduleRequest.requireId(id, isDeadLetters());
+        return partitions.get(
+                isDeadLetters()
+                        ? Partitions.ofDeadLetter(id, partitions.size())
+                        : Partitions.of(id, partitions.size()));
+    }
+
+    @Override
+    public DelayQueue deadLetters() {
+        return new PartitionedQueue(
+                client,
+                name,
+                partitions.stream().map(RedisDelayQueue::deadLetters).toList(),
+                partitioning);
+    }
+
+    @Override
+    public <T> T together(Supplier<T> requests) {
+        return client.together(requests);
+    }
+
+    @Override
+    public Submission<ScheduleResult> schedule(ScheduleRequest message) {
+        partitions.get(0).checkNoDeadLetters("schedule");
+        // The partition follows from the id, so a generated one is made before.
+        String id = message.id() == null ? client.nextId() : message.id();
+        ScheduleRequest own = message.id() != null && message.maximumQueueLength() == 0
+                ? message
+                : new ScheduleRequest(
+                        id,
+                        message.due(),
+                        message.body(),
+                        message.onDuplicate(),
+                        message.supersedes(),
+                        message.priority(),
+                        share(message.maximumQueueLength()));
+        RedisDelayQueue partition = partition(id);
+        return partitioning.submit(() -> partition.schedule(own));
+    }
+
+    /** A partition knows only its own messages: a limit is divided, rounded up. */
+    private long share(long maximum) {
+        return maximum / partitions.size() + (maximum % partitions.size() == 0 ? 0 : 1);
+    }
+
+    @Override
+    public Submission<ChangeResult> cancel(String id) {
+        RedisDelayQueue partition = partition(id);
+        return partitioning.submit(() -> partition.cancel(id));
+    }
+
+    @Override
+    public Submission<ChangeResult> reschedule(String id, DueTime due) {
+        RedisDelayQueue partition = partition(id);
+        return partitioning.submit(() -> partition.reschedule(id, due));
+    }
+
+    @Override
+    public Submission<ChangeResult> promote(String id) {
+        RedisDelayQueue partition = partition(id);
+        return partitioning.submit(() -> partition.promote(id));
+    }
+
+    @Override
+    public Submission<RedriveOutcome> redrive(String deadLetterId) {
+        partitions.get(0).checkNoDeadLetters("redrive");
+        ScheduleRequest.requireId(deadLetterId, true);
+        RedisDelayQueue partition = partitions.get(Partitions.ofDeadLetter(deadLetterId, partitions.size()));
+        return partitioning.submit(() -> partition.redrive(deadLetterId));
+    }
+
+    @Override
+    public Submission<Boolean> pause() {
+        return ofAll(RedisDelayQueue::pause);
+    }
+
+    @Override
+    public Submission<Boolean> resume() {
+        return ofAll(RedisDelayQueue::resume);
+    }
+
+    /** Asks every partition; whether any of them was changed. */
+    private Submission<Boolean> ofAll(Function<RedisDelayQueue, Submission<Boolean>> change) {
+        return partitioning.submit(() -> {
+            List<Submission<Boolean>> all = partitions.stream().map(change).toList();
+            Submission<Boolean> result = new Submission<>();
+            Partitioning.relay(any(all), result);
+            Partitioning.relay(any(all.stream().map(Submission::outcome).toList()), result.outcome());
+            return result;
+        });
+    }
+
+    private static CompletableFuture<Boolean> any(List<? extends CompletableFuture<Boolean>> all) {
+        return allOf(all).thenApply(answers -> answers.contains(true));
+    }
+
+    private static <T> CompletableFuture<List<T>> allOf(List<? extends CompletableFuture<T>> all) {
+        return CompletableFuture.allOf(all.toArray(new CompletableFuture<?>[0])).thenApply(done -> {
+            List<T> answers = new ArrayList<>(all.size());
+            all.forEach(each -> answers.add(each.join()));
+            return answers;
+        });
+    }
+
+    @Override
+    public CompletableFuture<Optional<StoredMessage>> get(String id) {
+        RedisDelayQueue partition = partition(id);
+        return partitioning.ask(() -> partition.get(id));
+    }
+
+    /**
+     * A position is a score and an id, in whichever partition that is: behind it all partitions go on, so a page is merged of
+     * the next ones of each.
+     */
+    @Override
+    public CompletableFuture<MessagePage> browse(MessageState state, String from, int limit) {
+        char list = RedisDelayQueue.list(state, limit, isDeadLetters());
+        PageCursor behind = RedisDelayQueue.cursor(list, from);
+        return partitioning.ask(() -> allOf(partitions.stream()
+                        .map(partition -> partition.rows(state, behind, limit))
+                        .toList())
+                .thenApply(rows -> MessageReplies.page(MessageReplies.merge(rows, limit), state, limit, list)));
+    }
+
+    @Override
+    public CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which) {
+        return sum(partition -> partition.promoteAll(which));
+    }
+
+    @Override
+    public CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which) {
+        return sum(partition -> partition.cancelAll(which));
+    }
+
+    @Override
+    public CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which) {
+        partitions.get(0).checkNoDeadLetters("redriveAll");
+        return sum(partition -> partition.redriveAll(which));
+    }
+
+    private CompletableFuture<Long> sum(Function<RedisDelayQueue, CompletableFuture<Long>> change) {
+        return oneByOne(0L, (sum, partition) -> change.apply(partition).thenApply(count -> sum + count));
+    }
+
+    /** Does something with a partition, and what came out of those before. */
+    private interface Step<T> {
+        CompletableFuture<T> with(T before, RedisDelayQueue partition);
+    }
+
+    /** One partition after the other, so that nobody is called by two threads at a time. */
+    private <T> CompletableFuture<T> oneByOne(T begin, Step<T> step) {
+        return partitioning.ask(() -> {
+            CompletableFuture<T> done = CompletableFuture.completedFuture(begin);
+            for (RedisDelayQueue partition : partitions) {
+                done = done.thenCompose(before -> step.with(before, partition));
+            }
+            return done;
+        });
+    }
+
+    /** What is too old is dropped in each partition; of what is too much, the oldest ones of all of them. */
+    @Override
+    public CompletableFuture<Long> trimDeadLetters(Duration retention, long maximum) {
+        partitions.get(0).checkNoDeadLetters("trimDeadLetters");
+        RedisDelayQueue.checkLimits(retention, maximum);
+        CompletableFuture<Long> old = retention.isZero()
+                ? CompletableFuture.completedFuture(0L)
+                : sum(partition -> partition.trimDeadLetters(retention, 0));
+        DelayQueue letters = deadLetters();
+        return maximum == 0 ? old : old.thenCompose(dropped -> dropOldest(letters, maximum, dropped));
+    }
+
+    private CompletableFuture<Long> dropOldest(DelayQueue letters, long maximum, long before) {
+        return letters.stats().thenCompose(stats -> {
+            long excess = stats.delayed() - maximum;
+            if (excess <= 0) {
+                return CompletableFuture.completedFuture(before);
+            }
+            int limit = (int) Math.min(excess, MAX_PAGE);
+            return letters.browse(MessageState.DELAYED, null, limit)
+                    .thenCompose(page -> allOf(page.messages().stream()
+                            .map(letter -> drop(letter.id()))
+                            .toList()))
+                    .thenCompose(drops -> {
+                        long dropped = drops.stream().filter(done -> done).count();
+                        long all = before + dropped;
+                        return excess > limit && dropped > 0
+                                ? dropOldest(letters, maximum, all)
+                                : CompletableFuture.completedFuture(all);
+                    });
+        });
+    }
+
+    private CompletableFuture<Boolean> drop(String deadLetterId) {
+        RedisDelayQueue partition = partitions.get(Partitions.ofDeadLetter(deadLetterId, partitions.size()));
+        try {
+            return partition
+                    .deadLetters()
+                    .cancelWaiting(deadLetterId)
+                    .thenApply(result -> result.previousState() == MessageState.DELAYED);
+        } catch (IllegalArgumentException e) {
+            // Another client's id that no call of this one can name.
+            return CompletableFuture.completedFuture(false);
+        }
+    }
+
+    @Override
+    public CompletableFuture<CheckResult> check() {
+        return oneByOne(new CheckResult(0, 0, 0, 0), (sum, partition) -> partition
+                .check()
+                .thenApply(found -> new CheckResult(
+                        sum.messages() + found.messages(),
+                        sum.restored() + found.restored(),
+                        sum.bodiesMissing() + found.bodiesMissing(),
+                        sum.recordsDropped() + found.recordsDropped())));
+    }
+
+    @Override
+    public CompletableFuture<QueueStats> stats() {
+        return partitioning.ask(
+                () -> allOf(partitions.stream().map(RedisDelayQueue::stats).toList())
+                        .thenApply(all ->
+                                all.stream().reduce(PartitionedQueue::together).orElseThrow()));
+    }
+
+    /** The figures of two partitions; a consumer is one of both. */
+    private static QueueStats together(QueueStats one, QueueStats other) {
+        return new QueueStats(
+                Math.max(one.timeMicros(), other.timeMicros()),
+                one.delayed() + other.delayed(),
+                one.overdue() + other.overdue(),
+                one.leased() + other.leased(),
+                one.dead() + other.dead(),
+                Math.max(one.oldestOverdueMicros(), other.oldestOverdueMicros()),
+                one.nextDueMicros() < 0 || other.nextDueMicros() < 0
+                        ? Math.max(one.nextDueMicros(), other.nextDueMicros())
+                        : Math.min(one.nextDueMicros(), other.nextDueMicros()),
+                Math.max(one.consumers(), other.consumers()),
+                one.paused() || other.paused(),
+                Math.max(one.lastDueMicros(), other.lastDueMicros()));
+    }
+
+    @Override
+    public CompletableFuture<ServerInfo> serverInfo() {
+        return partitioning.ask(
+                () -> allOf(partitions.stream().map(RedisDelayQueue::serverInfo).toList())
+                        .thenApply(all ->
+                                all.stream().reduce(PartitionedQueue::together).orElseThrow()));
+    }
+
+    /** What is worse of two servers, which may be the same one. */
+    private static ServerInfo together(ServerInfo one, ServerInfo other) {
+        return new ServerInfo(
+                one.product(),
+                one.version().equals(other.version()) || one.version().endsWith(", " + other.version())
+                        ? one.version()
+                        : one.version() + ", " + other.version(),
+                other.evicts() && !one.evicts() ? other.evictionPolicy() : one.evictionPolicy(),
+                one.appendOnly() && other.appendOnly());
+    }
+
+    @Override
+    public DelayQueueConsumer consume(ConsumerOptions options, Executor executor, DeliveryHandler handler) {
+        return client.consume(partitions, partitioning, this::stats, options, executor, handler);
+    }
+
+    @Override
+    public DelayQueueReceiver receiver(ConsumerOptions options, DeliveryHandler listener) {
+        return new SingleReceiver(
+                client,
+                partitions,
+                (partition, attemptFailed) -> new PartitionClaims(
+                        client.newClaims(partitions.get(partition), attemptFailed), partitioning, name),
+                options,
+                listener);
+    }
+}

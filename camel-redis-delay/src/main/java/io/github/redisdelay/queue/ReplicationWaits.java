@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+
+/**
+ * Waits once more, for requests that Redis has executed, until they are as safe as was asked for. For one queue one wait is
+ * under way at a time; those who ask meanwhile share the next one.
+ *
+ * <p>A request whose place is not in the master's history any more was lost in a failover, and is sent again.
+ */
+final class ReplicationWaits {
+
+    private final RedisCaller redis;
+    private final ClientOptions options;
+    private final Timers timers;
+    private final RandomGenerator random;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Map<String, Group> groups = new HashMap<>(); // guarded by lock
+    /** Those that have no answer. */
+    private final Set<Wait<?>> open = ConcurrentHashMap.newKeySet();
+
+    private volatile DelayQueueException closed;
+
+    /** Those of one queue. */
+    private static final class Group {
+        final String base;
+        final List<Object> keys;
+        List<Wait<?>> waiting = new ArrayList<>(); // guarded by lock
+
+        Group(QueueKeys queue) {
+            base = queue.base();
+            keys = queue.of(LuaScript.REPLICATION);
+        }
+    }
+
+    ReplicationWaits(RedisCaller redis, ClientOptions options, Timers timers, RandomGenerator random) {
+        this.redis = redis;
+        this.options = options;
+        this.timers = timers;
+        this.random = random;
+    }
+
+    /**
+     * Waits.
+     *
+     * @param done what was done, a clause
+     * @param result what the request was answered
+     * @param position where it is in the history of its master; null if that is not known
+     * @param again sends it again, if it was lost; null to wait for whatever the master has
+     * @return as for the request
+     */
+    <T> Submission<T> await(
+            RedisDelayQueue queue, String done, T result, ReplicationPosition position, Supplier<Submission<T>> again) {
+        Wait<T> wait = new Wait<>(queue, done, result, position, again);
+        open.add(wait);
+        Timers.Timer expiry = timers.schedule(options.requestTimeout().toNanos(), wait::expire);
+        wait.submission.whenComplete((none, error) -> expiry.cancel());
+        Group begun = null;
+        lock.lock();
+        try {
+            Group group = groups.get(queue.keys().base());
+            if (group == null) {
+                begun = group = new Group(queue.keys());
+                groups.put(group.base, group);
+            }
+            group.waiting.add(wait);
+        } finally {
+            lock.unlock();
+        }
+        DelayQueueException reason = closed;
+        if (reason != null) {
+            close(reason); // it may have come while the others were ended
+        } else if (begun != null) {
+            next(begun);
+        }
+        return wait.submission;
+    }
+
+    /** Begins a wait for all that want one. */
+    private void next(Group group) {
+        List<Wait<?>> waits;
+        lock.lock();
+        try {
+            waits = group.waiting;
+            group.waiting = new ArrayList<>();
+            if (waits.isEmpty()) {
+                groups.remove(group.base, group);
+                return;
+            }
+        } finally {
+            lock.unlock();
+        }
+        send(group, waits, 1);
+    }
+
+    private void send(Group group, List<Wait<?>> waits, int attempt) {
+        redis.awaitDurable(group.keys, attempt, options.durability()).whenComplete((reply, failure) -> {
+            if (closed != null) {
+                return;
+            }
+            Throwable error = failure == null ? null : RedisErrors.unwrap(failure);
+            if (error != null && !RedisErrors.isRefusal(error)) {
+                timers.schedule(Backoff.nanos(attempt, random), () -> send(group, waits, attempt + 1));
+                return;
+            }
+            next(group);
+            Lane.completing(() -> waits.forEach(wait -> wait.answer(reply, error)));
+        });
+    }
+
+    /** Fails all that have no answer, and those to come. */
+    void close(DelayQueueException reason) {
+        closed = reason;
+        open.forEach(wait -> wait.submission.fail(reason));
+        open.clear();
+    }
+
+    /** One request. */
+    private final class Wait<T> {
+        final Submission<T> submission = new Submission<>();
+        private final RedisDelayQueue queue;
+        private final String done;
+        private final T result;
+        private final ReplicationPosition position;
+        private final Supplier<Submission<T>> again;
+
+        Wait(
+                RedisDelayQueue queue,
+                String done,
+                T result,
+                ReplicationPosition position,
+                Supplier<Submission<T>> again) {
+            this.queue = queue;
+            this.done = done;
+            this.result = result;
+            this.position = position;
+            this.again = again;
+        }
+
+        void answer(DurableReply reply, Throwable refusal) {
+            open.remove(this);
+            if (refusal != null) {
+                tell(new Shortfall(options.durability(), 0, false, position, refusal));
+            } else if (again != null && !isStillThere(DurableCaller.history(reply.reply()))) {
+                submission.follow(again.get());
+            } else if (reply.shortfall() != null) {
+                tell(reply.shortfall());
+            } else {
+                submission.succeed(result);
+            }
+        }
+
+        private boolean isStillThere(ReplicationPosition.History history) {
+            return history != null && position != null && history.contains(position);
+        }
+
+        private void tell(Shortfall shortfall) {
+            submission.unconfirmed(
+                    new ReplicationTimeoutException(queue.name(), done, result, shortfall),
+                    () -> await(queue, done, result, position, again));
+        }
+
+        /** Ends the caller's wait only. */
+        void expire() {
+            submission.completeExceptionally(new RequestTimeoutException(
+                    "queue '" + queue.name() + "': Redis did not answer in time; " + done
+                            + ", not known to be replicated",
+                    true,
+                    null));
+        }
+    }
+}

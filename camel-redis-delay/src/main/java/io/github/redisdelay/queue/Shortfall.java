@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.time.Duration;
+
+/**
+ * What a change that Redis has executed is short of.
+ *
+ * @param wanted what was to be waited for
+ * @param replicas how many replicas had it when the time was over
+ * @param onDisk whether the master had it on disk; false where that was not asked for
+ * @param position where the change is in the history of its master, or null if Redis does not tell
+ * @param refusal why Redis would not wait, or null if it did
+ */
+record Shortfall(Durability wanted, int replicas, boolean onDisk, ReplicationPosition position, Throwable refusal) {
+
+    /** As the end of a sentence about the change. */
+    String text() {
+        return (wanted.disk() ? "not known to be on disk: " : "not known to be replicated: ")
+                + (refusal == null ? counted() + " within " + text(wanted.timeout()) : reason());
+    }
+
+    private String counted() {
+        String replicasOf = replicas + " of " + wanted.replicas() + " replicas";
+        if (!wanted.disk()) {
+            return replicasOf;
+        }
+        String master = onDisk ? "the master has it" : "the master does not have it";
+        return wanted.replicas() == 0 ? master : master + ", " + replicasOf + " have it,";
+    }
+
+    private String reason() {
+        return "Redis does not wait for it: " + RedisErrors.text(refusal);
+    }
+
+    private static String text(Duration duration) {
+        long millis = duration.toMillis();
+        return millis % 1000 == 0 ? millis / 1000 + " s" : millis + " ms";
+    }
+}

@@ -1,0 +1,158 @@
+-- Looks through the bodies, or through the state records, for what no set leads to, as a key leaves it behind that was
+-- evicted or deleted: such a body is delayed again, such a record without a body is dropped. One slice of a walk; it does
+-- not matter how often it is executed.
+--
+-- KEYS  1 to 16 see queue.lua  17 see room.lua
+-- ARGV  1 m walks over the bodies, s over the state records  2 where the slice begins: 0 at first, then what the slice
+--       before it answered  3 the queue's base key
+-- Reply  a list: struct 'ddd' time of the call, how many were looked at, and how many ids in the sets have no body; where
+--        the next slice begins, 0 at the end; then the ids that are delayed again, or whose records were dropped
+-- Cost  O(log N) for each one looked at, about 256 in a call, or about 1 MB of bodies, which are copied
+--
+-- All that is there during the whole walk is looked at (see SCAN). Whether a set leads to an id is asked in the same call:
+-- what is being delivered is left alone, and what was finished is not there.
+-- A message is due when its record says, at the latest now if it was being delivered; without a record it is due now, and
+-- counts as new. A delivery that it was in has no lease any more, and must not finish it.
+-- How many have no body is right if nothing else is amiss, so after the last slice of the bodies.
+-- A priority whose set holds something, and that claims do not look at, is noted again.
+
+--@include call.lua
+--@include record.lua
+--@include queue.lua
+--@include place.lua
+--@include room.lua
+
+local SLICE, SLICE_BYTES = 256, 1048576
+-- The first step is small, because bodies may be large; and there are not too many, because most of a table may be empty.
+local LONGEST_STEP, STEPS = 32, 64
+local LEASE_ENDED = 2
+
+local walk, cursor, base = ARGV[1], ARGV[2], ARGV[3]
+if (walk ~= 'm' and walk ~= 's') or not string.find(cursor, '^%d+$') or not base then
+  error('REDISDELAY argument: slice')
+end
+
+read_config()
+local now = server_time()
+local bodies = redis.call('HLEN', messages)
+redis.call('HLEN', state)
+
+-- What the sets hold: how many ids, in which priorities, and in which of those no claim looks for it.
+local ids_in_sets = redis.call('ZCARD', leased)
+local levels, hidden, noted = {}, {}, {}
+-- When the first is due of what claims do not know of yet.
+local earliest = math.huge
+for i = 1, #priorities do
+  noted[priorities[i]] = true
+end
+for level = 0, 9 do
+  local size = redis.call('ZCARD', delayed_set(level))
+  ids_in_sets = ids_in_sets + size
+  if size > 0 then
+    levels[#levels + 1] = level
+    if level > 0 and not noted[level] then
+      hidden[#hidden + 1] = level
+      earliest = math.min(earliest, tonumber(redis.call('ZRANGE', delayed_set(level), '0', '0', 'WITHSCORES')[2]))
+    end
+  end
+end
+
+-- The ids of the slice.
+local all, known, bytes, step, steps = {}, {}, 0, 1, 0
+repeat
+  local found
+  if walk == 'm' then
+    found = redis.call('HSCAN', messages, cursor, 'COUNT', step)
+  else
+    found = redis.call('HSCAN', state, cursor, 'COUNT', step)
+  end
+  cursor = found[1]
+  local fields = found[2]
+  for i = 1, #fields, 2 do
+    local id = fields[i]
+    bytes = bytes + #fields[i + 1]
+    -- One may be met twice; one without an id is not ours.
+    if not known[id] and id ~= '' then
+      known[id] = true
+      all[#all + 1] = id
+    end
+  end
+  step = math.min(2 * step, LONGEST_STEP)
+  steps = steps + 1
+until cursor == '0' or #all >= SLICE or bytes >= SLICE_BYTES or steps >= STEPS
+
+-- The ids that no set leads to.
+local stray = {}
+for from = 1, #all, SLICE do
+  local ids = {}
+  for i = from, math.min(from + SLICE - 1, #all) do
+    ids[#ids + 1] = all[i]
+  end
+  local found = redis.call('ZMSCORE', leased, unpack(ids))
+  for l = 1, #levels do
+    local scores = redis.call('ZMSCORE', delayed_set(levels[l]), unpack(ids))
+    for i = 1, #ids do
+      found[i] = found[i] or scores[i]
+    end
+  end
+  for i = 1, #ids do
+    if not found[i] and (walk == 'm' or redis.call('HEXISTS', messages, ids[i]) == 0) then
+      stray[#stray + 1] = ids[i]
+    end
+  end
+end
+
+local records, dues = {}, {}
+if walk == 'm' then
+  for i = 1, #stray do
+    -- All at the same time: then they come out in the order of their ids.
+    local due = now
+    local record = redis.call('HGET', state, stray[i])
+    if record then
+      record = read_record(record, due, 0)
+      if record.claim == NO_CLAIM then
+        due = record.due
+      else
+        due = math.min(record.due, due)
+        record.claim, record.reason = NO_CLAIM, LEASE_ENDED
+      end
+      records[i] = record
+    end
+    dues[i] = due
+    earliest = math.min(earliest, due)
+  end
+  ids_in_sets = ids_in_sets + #stray
+end
+
+if #stray > 0 or #hidden > 0 then
+  local called = earliest < math.huge and cover_earlier(base, earliest, now)
+  -- These need no memory, after which nothing is refused when memory is full; and they tell a user who may not do them
+  -- before anything is changed. What follows first is of the one command that is not among them.
+  redis.call('ZREM', delayed, '')
+  redis.call('HDEL', state, '')
+  redis.call('ZADD', leased, 'XX', '0', '')
+  for i = 1, #stray do
+    if records[i] then
+      redis.call('HSET', state, stray[i], write_record(records[i]))
+    end
+  end
+  for i = 1, #hidden do
+    use_priority(hidden[i])
+  end
+  keep_promises(waiting, called)
+  for i = 1, #stray do
+    if walk == 'm' then
+      local level = records[i] and waiting_priority(records[i]) or 0
+      use_priority(level)
+      redis.call('ZADD', delayed_set(level), dues[i], stray[i])
+    else
+      redis.call('HDEL', state, stray[i])
+    end
+  end
+end
+
+local reply = { struct.pack('<ddd', now, #all, math.max(0, ids_in_sets - bodies)), cursor }
+for i = 1, #stray do
+  reply[i + 2] = stray[i]
+end
+return reply

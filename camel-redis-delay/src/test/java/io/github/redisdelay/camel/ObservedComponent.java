@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import io.github.redisdelay.camel.RedisDelayClients.OpenClient;
+import io.github.redisdelay.camel.SharedResources.Reference;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.Delivery;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import org.apache.camel.Endpoint;
+import org.apache.camel.Exchange;
+import org.apache.camel.spi.annotations.Component;
+
+/** For tests outside of this package: the component, with somebody between its endpoints and their queues. */
+@Component("redis-delay")
+public final class ObservedComponent extends RedisDelayComponent {
+
+    private final UnaryOperator<DelayQueue> observer;
+
+    /** @param observer puts something in the place of a queue that does all that the queue does */
+    public ObservedComponent(UnaryOperator<DelayQueue> observer) {
+        this.observer = observer;
+    }
+
+    @Override
+    protected Endpoint createEndpoint(String uri, String remaining, Map<String, Object> parameters) throws Exception {
+        RedisDelayEndpoint plain = (RedisDelayEndpoint) super.createEndpoint(uri, remaining, parameters);
+        RedisDelayEndpoint endpoint = new RedisDelayEndpoint(uri, this, remaining, plain.getConfiguration()) {
+            @Override
+            DelayQueue queue(Reference<OpenClient> client) {
+                return observer.apply(super.queue(client));
+            }
+        };
+        endpoint.setOwnOptions(parameters.keySet());
+        return endpoint;
+    }
+
+    /** The deliveries that an exchange holds: one, or those of a batch. */
+    public static List<Delivery> deliveries(Exchange exchange) {
+        List<Delivery> all = new ArrayList<>();
+        HeldDeliveries held = exchange.getProperty(HeldDeliveries.PROPERTY, HeldDeliveries.class);
+        while (held != null) {
+            all.add(held.message().delivery());
+            held = held.earlier();
+        }
+        return all;
+    }
+}

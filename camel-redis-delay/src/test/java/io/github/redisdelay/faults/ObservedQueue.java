@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.faults;
+
+import io.github.redisdelay.faults.HistoryChecker.Finish;
+import io.github.redisdelay.queue.ChangeResult;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.DeliveryHandler;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.Envelope;
+import io.github.redisdelay.queue.EnvelopeFormatException;
+import io.github.redisdelay.queue.RequestTimeoutException;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.Settlement;
+import io.github.redisdelay.queue.Submission;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+
+/**
+ * Stands between the component and a queue, and writes down what passes: schedules, cancels, deliveries, and how those are
+ * finished, with Redis's answers. All else passes unseen, so that it need not know every method of a queue.
+ */
+final class ObservedQueue implements InvocationHandler {
+
+    /** Where to write it down. */
+    interface Recorder {
+
+        /** The history for this message. */
+        History of(String id);
+
+        /** A delivery is about to be handed over. */
+        void delivered(Delivery delivery, boolean deadLetter);
+    }
+
+    private final DelayQueue queue;
+    private final boolean deadLetters;
+    private final Recorder recorder;
+
+    private ObservedQueue(DelayQueue queue, boolean deadLetters, Recorder recorder) {
+        this.queue = queue;
+        this.deadLetters = deadLetters;
+        this.recorder = recorder;
+    }
+
+    /** A queue that does what this one does. */
+    static DelayQueue of(DelayQueue queue, Recorder recorder) {
+        return of(queue, false, recorder);
+    }
+
+    private static DelayQueue of(DelayQueue queue, boolean deadLetters, Recorder recorder) {
+        return proxy(DelayQueue.class, new ObservedQueue(queue, deadLetters, recorder));
+    }
+
+    private static <T> T proxy(Class<T> type, InvocationHandler handler) {
+        return type.cast(Proxy.newProxyInstance(ObservedQueue.class.getClassLoader(), new Class<?>[] {type}, handler));
+    }
+
+    private static Object call(Object target, Method method, Object[] arguments) throws Throwable {
+        try {
+            return method.invoke(target, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
+    }
+
+    @Override
+    public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+        switch (method.getName()) {
+            case "schedule":
+                return schedule((ScheduleRequest) arguments[0]);
+            case "cancel":
+                return cancel((String) arguments[0]);
+            case "deadLetters":
+                return of(queue.deadLetters(), true, recorder);
+            case "consume":
+                Object[] observed = arguments.clone();
+                observed[2] = observe((DeliveryHandler) arguments[2]);
+                return call(queue, method, observed);
+            default:
+                return call(queue, method, arguments);
+        }
+    }
+
+    private Submission<ScheduleResult> schedule(ScheduleRequest request) {
+        String id = request.id();
+        History history = recorder.of(id);
+        history.scheduling(id, delayMicros(request.due(), history.now()), timeToLive(request));
+        Submission<ScheduleResult> sent = queue.schedule(request);
+        sent.whenComplete((result, error) -> {
+            if (error == null) {
+                recorder.of(id).scheduled(id, result);
+            } else if (error instanceof RequestTimeoutException timeout && !timeout.isPossiblyStored()) {
+                recorder.of(id).refused(id, error.getMessage());
+            } else {
+                recorder.of(id).unknown(id, String.valueOf(error.getMessage()));
+                sent.outcome().thenAccept(late -> recorder.of(id).scheduled(id, late));
+            }
+        });
+        return sent;
+    }
+
+    private static long delayMicros(DueTime due, long now) {
+        return due.relative() ? due.micros() : Math.max(0, due.micros() - now);
+    }
+
+    private static Duration timeToLive(ScheduleRequest request) {
+        try {
+            return Envelope.decode(request.body()).settings().timeToLive();
+        } catch (EnvelopeFormatException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private Submission<ChangeResult> cancel(String id) {
+        recorder.of(id).cancelling(id);
+        Submission<ChangeResult> sent = queue.cancel(id);
+        sent.outcome().thenAccept(result -> recorder.of(id).cancelled(id, result.previousState()));
+        return sent;
+    }
+
+    private DeliveryHandler observe(DeliveryHandler handler) {
+        return proxy(DeliveryHandler.class, (proxy, method, arguments) -> {
+            if (!method.getName().equals("handle")) {
+                return call(handler, method, arguments);
+            }
+            Delivery delivery = (Delivery) arguments[0];
+            recorder.of(delivery.id()).delivered(delivery, deadLetters);
+            recorder.delivered(delivery, deadLetters);
+            return call(handler, method, new Object[] {observe(delivery)});
+        });
+    }
+
+    private Delivery observe(Delivery delivery) {
+        return proxy(Delivery.class, (proxy, method, arguments) -> switch (method.getName()) {
+            case "acknowledge" -> finish(delivery, Finish.ACKNOWLEDGE, Duration.ZERO, method, arguments);
+            case "negativeAcknowledge" -> finish(delivery, Finish.RETURN, (Duration) arguments[0], method, arguments);
+            case "release" -> finish(delivery, Finish.RELEASE, Duration.ZERO, method, arguments);
+            case "bury" -> finish(delivery, Finish.BURY, Duration.ZERO, method, arguments);
+            case "discard" -> finish(delivery, Finish.DISCARD, Duration.ZERO, method, arguments);
+            case "isFrom" -> delivery.isFrom(plain((DelayQueue) arguments[0]));
+            default -> call(delivery, method, arguments);
+        });
+    }
+
+    private static DelayQueue plain(DelayQueue queue) {
+        return Proxy.isProxyClass(queue.getClass()) && Proxy.getInvocationHandler(queue) instanceof ObservedQueue other
+                ? other.queue
+                : queue;
+    }
+
+    private Object finish(Delivery delivery, Finish how, Duration again, Method method, Object[] arguments)
+            throws Throwable {
+        recorder.of(delivery.id()).settling(delivery, how, again.toNanos() / 1000);
+        @SuppressWarnings("unchecked")
+        Submission<Settlement> sent = (Submission<Settlement>) call(delivery, method, arguments);
+        sent.outcome().thenAccept(settlement -> recorder.of(delivery.id()).settled(delivery, settlement));
+        return sent;
+    }
+}

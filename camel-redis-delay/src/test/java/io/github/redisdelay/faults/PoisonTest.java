@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.redisdelay.camel.TestConnections;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DelayQueueClient;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.Envelope;
+import io.github.redisdelay.queue.EnvelopeFormatException;
+import io.github.redisdelay.queue.MessageInfo;
+import io.github.redisdelay.queue.MessagePage;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.test.RedisServer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.apache.camel.builder.RouteBuilder;
+import org.apache.camel.impl.DefaultCamelContext;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.redisson.api.RedissonClient;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Messages that nobody can work on: they end in the dead letters with a reason, and nobody else does. */
+@Tag("faults")
+class PoisonTest {
+
+    private static final Logger LOG = LoggerFactory.getLogger("io.github.redisdelay.test.Faults");
+    private static final int NEIGHBOURS = 60;
+    private static final int MOST_POISON = 10;
+    private static final int RECORDS = 300;
+
+    private RedisServer server;
+    private RedissonClient redisson;
+    private DelayQueueClient client;
+    private DelayQueue queue;
+
+    @BeforeEach
+    void open() {
+        server = RedisServer.dedicated();
+        redisson = TestConnections.open(server.address());
+        client = DelayQueueClient.create(redisson, Experiment.OPTIONS);
+        queue = client.queue(Experiment.QUEUE);
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        redisson.shutdown();
+        server.close();
+    }
+
+    private void schedule(String id, byte[] body) throws Exception {
+        queue.schedule(ScheduleRequest.of(id, body, DueTime.now())).get(20, TimeUnit.SECONDS);
+    }
+
+    private boolean isEmpty() throws Exception {
+        QueueStats stats = queue.stats().get(20, TimeUnit.SECONDS);
+        return stats.delayed() + stats.leased() == 0;
+    }
+
+    /** The dead letters: the messages' ids, and their failures. */
+    private Map<String, String> deadLetters() throws Exception {
+        Map<String, String> failures = new TreeMap<>();
+        String from = null;
+        do {
+            MessagePage page = queue.deadLetters()
+                    .browse(MessageState.DELAYED, from, DelayQueue.MAX_PAGE)
+                    .get(20, TimeUnit.SECONDS);
+            for (MessageInfo letter : page.messages()) {
+                String id = letter.id().substring(0, letter.id().lastIndexOf('@'));
+                assertThat(failures.put(id, new String(letter.lastFailure(), StandardCharsets.UTF_8)))
+                        .as("'" + id + "' is among the dead letters once")
+                        .isNull();
+            }
+            from = page.next();
+        } while (from != null);
+        return failures;
+    }
+
+    @Test
+    void should_bury_what_kills_its_JVM_each_time_and_none_of_its_neighbours() throws Exception {
+        int poisonous = Math.min(Experiment.rounds(), MOST_POISON);
+        Set<String> neighbours = new TreeSet<>();
+        Set<String> poison = new TreeSet<>();
+        for (int i = 0; i < NEIGHBOURS; i++) {
+            if (i % (NEIGHBOURS / poisonous) == 2) {
+                poison.add("poison-" + i);
+                schedule("poison-" + i, Envelope.of("poison-" + i).encode());
+            }
+            neighbours.add("good-" + i);
+            schedule("good-" + i, Envelope.of("good-" + i).encode());
+        }
+        List<String> done = new ArrayList<>();
+        int deaths = 0;
+        int mostDeaths = poisonous * (RouteProcess.POISON_REDELIVERIES + 1);
+        boolean over = false;
+        while (!over) {
+            assertThat(deaths).as("deaths").isLessThanOrEqualTo(mostDeaths);
+            try (RouteChild child = RouteChild.start(RouteProcess.Role.POISONED, server.address())) {
+                boolean died = false;
+                while (!died && !over) {
+                    died = child.hasDied(100);
+                    over = isEmpty();
+                }
+                deaths += died ? 1 : 0;
+                if (!died) {
+                    child.end();
+                }
+                done.addAll(child.messages("done"));
+            }
+        }
+        Map<String, String> letters = deadLetters();
+        assertThat(letters.keySet()).isEqualTo(poison);
+        assertThat(letters.values()).allSatisfy(failure -> assertThat(failure).contains("\"reason\":\"leaseEnded\""));
+        assertThat(deaths).as("deaths").isBetween(RouteProcess.POISON_REDELIVERIES + 1, mostDeaths);
+        assertThat(new TreeSet<>(done)).isEqualTo(neighbours);
+        Experiment.row(
+                "a message kills its JVM each time",
+                deaths,
+                neighbours.size() + poison.size(),
+                neighbours.size() + poison.size(),
+                0,
+                done.size() - neighbours.size(),
+                Duration.ZERO);
+    }
+
+    @Test
+    void should_bury_what_cannot_be_read_and_deliver_the_rest() throws Exception {
+        long seed = Long.getLong("faults.seed", System.nanoTime());
+        LOG.info("unreadable records: -Dfaults.seed={}", seed);
+        Random random = new Random(seed);
+        Set<String> good = new TreeSet<>();
+        Set<String> bad = new TreeSet<>();
+        List<Submission<ScheduleResult>> sent = new ArrayList<>();
+        int records = RECORDS * Experiment.rounds();
+        for (int i = 0; i < records; i++) {
+            byte[] body = i % 3 == 0 ? readable("good-" + i) : unreadable(random);
+            String id = (i % 3 == 0 ? "good-" : "bad-") + i;
+            (i % 3 == 0 ? good : bad).add(id);
+            sent.add(queue.schedule(ScheduleRequest.of(id, body, DueTime.now())));
+        }
+        for (Submission<ScheduleResult> each : sent) {
+            each.get(20, TimeUnit.SECONDS);
+        }
+        Map<String, Integer> delivered = new ConcurrentHashMap<>();
+        try (DefaultCamelContext context = new DefaultCamelContext()) {
+            context.disableJMX();
+            context.addRoutes(new RouteBuilder() {
+                @Override
+                public void configure() {
+                    errorHandler(noErrorHandler());
+                    from("redis-delay:orders?concurrentConsumers=4&address=" + server.address())
+                            .process(exchange ->
+                                    delivered.merge(exchange.getMessage().getBody(String.class), 1, Integer::sum));
+                }
+            });
+            context.start();
+            await().atMost(Duration.ofSeconds(60)).until(this::isEmpty);
+            // It goes on.
+            schedule("good-last", readable("good-last"));
+            good.add("good-last");
+            await().atMost(Duration.ofSeconds(20)).until(() -> delivered.containsKey("good-last") && isEmpty());
+        }
+        assertThat(delivered.keySet()).isEqualTo(good);
+        assertThat(delivered.values()).containsOnly(1);
+        Map<String, String> letters = deadLetters();
+        assertThat(letters.keySet()).isEqualTo(bad);
+        assertThat(letters.values()).allSatisfy(failure -> assertThat(failure).contains("\"reason\":\"unreadable\""));
+        Experiment.row(
+                "records that cannot be read", bad.size(), good.size() + bad.size(), bad.size(), 0, 0, Duration.ZERO);
+    }
+
+    private static byte[] readable(String text) {
+        return Envelope.of(text, "text/plain", Map.of("name", "value", "number", 7))
+                .encode();
+    }
+
+    /** Random bytes, an unknown version, or an envelope that is cut; never nothing, which is no body. */
+    private static byte[] unreadable(Random random) {
+        byte[] bytes;
+        do {
+            byte[] envelope = readable("cut");
+            switch (random.nextInt(3)) {
+                case 0 -> {
+                    bytes = new byte[1 + random.nextInt(200)];
+                    random.nextBytes(bytes);
+                }
+                case 1 -> {
+                    bytes = envelope;
+                    bytes[0] = (byte) (0xF8 | random.nextInt(8));
+                }
+                default -> bytes = Arrays.copyOf(envelope, 1 + random.nextInt(envelope.length - 4));
+            }
+        } while (isReadable(bytes));
+        return bytes;
+    }
+
+    private static boolean isReadable(byte[] bytes) {
+        try {
+            Envelope.decode(bytes);
+            return true;
+        } catch (EnvelopeFormatException e) {
+            return false;
+        }
+    }
+}

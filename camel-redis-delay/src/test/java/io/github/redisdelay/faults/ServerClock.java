@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.faults;
+
+import io.github.redisdelay.faults.History.Event;
+import io.github.redisdelay.faults.History.What;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * The steps of a server's clock in an experiment, and what they mean for the times that the server has given.
+ *
+ * <p>Steps are minutes, and what an experiment waits for is seconds: so each time of the server's tells by itself between
+ * which steps it was read.
+ */
+final class ServerClock {
+
+    /** A call that is written down after a step may have been executed before it. */
+    private static final long SLACK_MICROS = 1_000_000;
+
+    private record Step(long micros, long by) {}
+
+    private final List<Step> steps;
+    /** How far it was ahead of the machine's clock: before the first step, and after each. */
+    private final List<Long> ahead = new ArrayList<>();
+
+    private ServerClock(List<Step> steps) {
+        this.steps = steps;
+        long sum = 0;
+        ahead.add(sum);
+        for (Step step : steps) {
+            sum += step.by;
+            ahead.add(sum);
+        }
+    }
+
+    /** The clock whose steps are among these events, in any order. Without a step it is the machine's. */
+    static ServerClock of(Collection<Event> events) {
+        return new ServerClock(events.stream()
+                .filter(event -> event.what() == What.CLOCK_STEPS)
+                .map(event -> new Step(event.micros(), event.due()))
+                .sorted(Comparator.comparingLong(Step::micros))
+                .toList());
+    }
+
+    /** The same events, with all times of the server's as if its clock had never stepped. */
+    List<Event> inMachineTime(Collection<Event> events) {
+        return events.stream()
+                .map(event -> switch (event.what()) {
+                    case SCHEDULED -> shifted(event, ahead(event.due(), event.micros()));
+                    case DELIVERED -> shifted(event, ahead(event.claimed(), event.micros()));
+                    default -> event;
+                })
+                .toList();
+    }
+
+    /** How far the clock was stepped forward between two machine times, in microseconds; back does not count. */
+    long forward(long from, long to) {
+        return steps.stream()
+                .filter(step -> step.by > 0 && from - SLACK_MICROS <= step.micros && step.micros <= to)
+                .mapToLong(Step::by)
+                .sum();
+    }
+
+    /** How far the server was ahead when it read a time that was seen at a machine time. */
+    private long ahead(long server, long machine) {
+        return ahead.stream()
+                .min(Comparator.comparingLong(offset -> Math.abs(server - offset - machine)))
+                .orElseThrow();
+    }
+
+    private static Event shifted(Event event, long ahead) {
+        return new Event(
+                event.micros(),
+                event.source(),
+                event.what(),
+                event.id(),
+                event.claim(),
+                event.due() - ahead,
+                event.claimed() == 0 ? 0 : event.claimed() - ahead,
+                event.attempt(),
+                event.reason(),
+                event.detail());
+    }
+}

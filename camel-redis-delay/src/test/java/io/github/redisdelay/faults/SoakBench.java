@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.redisdelay.test.RedisServer;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/**
+ * What a soak runs on: a Redis server that writes everything to disk, two {@linkplain SoakNode Camel contexts} in this JVM, each
+ * behind a proxy of its own, and one in another JVM, which is killed now and then. Used by one thread.
+ */
+final class SoakBench implements AutoCloseable {
+
+    /** How the server, which has to survive being killed, differs from the default. */
+    private static final List<String> DURABLE = List.of("appendonly yes", "appendfsync always");
+
+    /** Other servers may be too old to know it. */
+    private static final String DEBUG = "enable-debug-command yes";
+
+    final RedisServer server;
+    /** What the test does to the others. */
+    final History history = new History("test", History.MACHINE_CLOCK);
+
+    final List<SoakNode> nodes = new ArrayList<>();
+    private final List<FaultyProxy> proxies = new ArrayList<>();
+    private final SoakNode.Settings settings;
+    private final Random random;
+    private final int childRate;
+    private SoakChild child;
+    private int children;
+
+    /** @param settings of a node; name, address and seed are replaced for each */
+    SoakBench(SoakNode.Settings settings) throws Exception {
+        this.settings = settings;
+        this.random = new Random(settings.seed());
+        this.childRate = Math.max(10, settings.perSecond() / 20 * 10);
+        List<String> lines = new ArrayList<>(DURABLE);
+        if (System.getProperty("redis.image") == null && System.getProperty("redis.server") == null) {
+            lines.add(DEBUG);
+        }
+        server = RedisServer.dedicated(lines.toArray(String[]::new));
+        try {
+            for (String name : List.of("a", "b")) {
+                FaultyProxy proxy = new FaultyProxy(server.host(), server.port());
+                proxies.add(proxy);
+                nodes.add(new SoakNode(settings(name, proxy.address(), settings.perSecond())));
+            }
+            startChild();
+            child.awaitWork();
+        } catch (Throwable e) {
+            close();
+            throw e;
+        }
+    }
+
+    private SoakNode.Settings settings(String name, String address, int perSecond) {
+        return new SoakNode.Settings(
+                name,
+                address,
+                settings.directory(),
+                settings.beginMillis(),
+                settings.windowMillis(),
+                perSecond,
+                settings.maxDelayMillis(),
+                random.nextLong());
+    }
+
+    private void startChild() throws IOException {
+        child = new SoakChild(settings("c" + ++children, server.address(), childRate));
+    }
+
+    /** How many clients of the delay queue there have been. */
+    int clients() {
+        return nodes.size() + children;
+    }
+
+    // ---- what faults do
+
+    /** The proxies of one node or of both. */
+    List<FaultyProxy> someProxies() {
+        int which = random.nextInt(proxies.size() + 1);
+        return which == proxies.size() ? List.copyOf(proxies) : List.of(proxies.get(which));
+    }
+
+    void heal() {
+        proxies.forEach(FaultyProxy::heal);
+    }
+
+    SoakNode someNode() {
+        return nodes.get(random.nextInt(nodes.size()));
+    }
+
+    void killChild() throws Exception {
+        child.kill(history);
+        startChild();
+    }
+
+    /** Sends a command to the server; whoever asks looks at the first line of the answer. */
+    String command(String command) throws IOException {
+        try (RedisSocket direct = RedisSocket.open(server.address())) {
+            return direct.call(command);
+        }
+    }
+
+    // ---- what the test asks
+
+    /** Waits until each node of this JVM has received something since. */
+    void awaitRecovery(long sinceNanos) {
+        await().atMost(Duration.ofSeconds(120))
+                .pollInterval(Duration.ofMillis(20))
+                .until(() -> nodes.stream().allMatch(node -> node.hasDeliveredSince(sinceNanos)));
+    }
+
+    /** Waits until the other JVM works. */
+    void awaitChild() {
+        child.awaitWork();
+    }
+
+    /** Produces nothing more, and waits until everything that was stored was delivered. */
+    void drain() throws Exception {
+        for (SoakNode node : nodes) {
+            node.endProducing();
+        }
+        child.end();
+        await().atMost(Duration.ofMillis(settings.maxDelayMillis()).plusSeconds(120))
+                .pollInterval(Duration.ofMillis(200))
+                .ignoreExceptions()
+                .until(() -> SoakSamples.read(server.address()).pending() == 0);
+    }
+
+    /** Ends the nodes in an orderly way. */
+    void endNodes() throws Exception {
+        for (SoakNode node : nodes) {
+            node.close();
+        }
+        nodes.clear();
+    }
+
+    /** The keys that there are. */
+    List<String> keys() throws IOException {
+        try (RedisSocket direct = RedisSocket.open(server.address())) {
+            return direct.texts("KEYS *");
+        }
+    }
+
+    @Override
+    public void close() throws Exception {
+        if (child != null) {
+            child.close();
+        }
+        try {
+            endNodes();
+        } finally {
+            proxies.forEach(FaultyProxy::close);
+            server.close();
+        }
+    }
+
+    /** Where the histories are. */
+    Path directory() {
+        return settings.directory();
+    }
+
+    /** Asserts that the server did what it was told. */
+    void done(String command) throws IOException {
+        assertThat(command(command)).as(command).matches("[+:].*");
+    }
+}

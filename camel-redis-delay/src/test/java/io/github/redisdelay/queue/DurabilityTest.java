@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.github.redisdelay.camel.TestConnections;
+import io.github.redisdelay.test.RedisServer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
+import org.redisson.config.Config;
+
+/** Changes wait for replicas, and nothing else does. */
+@Timeout(120)
+class DurabilityTest {
+
+    private static final Duration SHORT = Duration.ofMillis(300);
+
+    private static MasterAndReplica servers;
+    private static RedissonClient redisson;
+    private static int queues;
+
+    private DelayQueueClient client;
+    private DelayQueue queue;
+
+    @BeforeAll
+    static void start() {
+        servers = new MasterAndReplica();
+        redisson = TestConnections.open(servers.master.address());
+    }
+
+    @AfterAll
+    static void stop() {
+        redisson.shutdown();
+        servers.close();
+    }
+
+    @BeforeEach
+    void open() {
+        use(options(Durability.replicas(1)));
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+    }
+
+    private static ClientOptions options(Durability durability) {
+        return new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofSeconds(20), durability);
+    }
+
+    private void use(ClientOptions options) {
+        if (client != null) {
+            client.close();
+        }
+        client = DelayQueueClient.create(redisson, options);
+        queue = client.queue("q" + ++queues);
+    }
+
+    private Submission<ScheduleResult> schedule(String id) {
+        return queue.schedule(ScheduleRequest.of(id, new byte[] {1}, DueTime.after(Duration.ofHours(1))));
+    }
+
+    private static <T> T get(CompletableFuture<T> future) throws Exception {
+        return future.get(60, TimeUnit.SECONDS);
+    }
+
+    private static Throwable failure(CompletableFuture<?> future) {
+        assertThatThrownBy(() -> get(future)).isInstanceOf(ExecutionException.class);
+        return future.handle((value, error) -> error).join();
+    }
+
+    @Test
+    void should_be_done_when_a_replica_has_it() throws Exception {
+        long waits = MasterAndReplica.calls(servers.master, "wait");
+        assertThat(get(schedule("a")).outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
+        assertThat(get(queue.reschedule("a", DueTime.after(Duration.ofHours(2))))
+                        .previousState())
+                .isEqualTo(MessageState.DELAYED);
+        assertThat(get(queue.pause())).isTrue();
+        assertThat(get(queue.cancel("a")).previousState()).isEqualTo(MessageState.DELAYED);
+        // One to see whether it is possible, and one for each.
+        assertThat(MasterAndReplica.calls(servers.master, "wait") - waits).isEqualTo(5);
+    }
+
+    @Test
+    void should_say_that_it_is_stored_and_not_replicated_and_wait_again() throws Exception {
+        use(options(new Durability(1, false, SHORT)));
+        servers.disconnect();
+        Submission<ScheduleResult> sent;
+        try {
+            sent = schedule("a");
+            Throwable error = failure(sent);
+            assertThat(error)
+                    .isInstanceOf(ReplicationTimeoutException.class)
+                    .hasMessage("queue '" + queue.name()
+                            + "': message 'a' is stored, not known to be replicated: 0 of 1 replicas within 300 ms");
+            ReplicationTimeoutException known = (ReplicationTimeoutException) error;
+            assertThat(known.getResult())
+                    .isInstanceOfSatisfying(ScheduleResult.class, result -> assertThat(result.outcome())
+                            .isEqualTo(ScheduleOutcome.SCHEDULED));
+            assertThat(known.getReplicas()).isZero();
+            assertThat(known.getRequiredReplicas()).isEqualTo(1);
+            assertThat(sent.isUnconfirmed()).isTrue();
+            assertThat(failure(sent.outcome())).isSameAs(error);
+            assertThat(get(queue.stats()).delayed()).isEqualTo(1);
+
+            Submission<ScheduleResult> waiting = sent.confirm();
+            assertThat(failure(waiting)).isInstanceOf(ReplicationTimeoutException.class);
+            assertThat(failure(waiting.confirm())).isInstanceOf(ReplicationTimeoutException.class);
+        } finally {
+            servers.connect();
+        }
+        // Also if the message is not there any more: it is the request that was executed once.
+        get(queue.cancel("a"));
+        assertThat(get(sent.confirm())).isSameAs(((ReplicationTimeoutException) failure(sent)).getResult());
+        assertThat(get(queue.stats()).delayed()).isZero();
+    }
+
+    @Test
+    void should_say_so_of_every_change() throws Exception {
+        get(schedule("a"));
+        get(schedule("b"));
+        use2(new Durability(1, false, SHORT));
+        servers.disconnect();
+        try {
+            assertThat(failure(queue.cancel("a")))
+                    .isInstanceOf(ReplicationTimeoutException.class)
+                    .hasMessageContaining("the change of message 'a' was made, not known to be replicated: 0 of 1");
+            assertThat(failure(queue.pause())).hasMessageContaining("the change of the queue was made, not known");
+            assertThat(failure(queue.promoteAll(each -> true)).getCause())
+                    .isInstanceOf(ReplicationTimeoutException.class)
+                    .hasMessageContaining("the change of message 'b' was made, not known");
+            // Nothing is left to be changed, and what was changed before is still on one server only.
+            assertThat(failure(queue.promoteAll(each -> true)).getCause())
+                    .isInstanceOf(ReplicationTimeoutException.class)
+                    .hasMessageContaining("the changes of 0 messages were made, not known");
+        } finally {
+            servers.connect();
+        }
+        assertThat(get(queue.promoteAll(each -> true))).isZero();
+    }
+
+    /** Other options for the same queue. */
+    private void use2(Durability durability) {
+        String name = queue.name();
+        use(options(durability));
+        queue = client.queue(name);
+    }
+
+    @Test
+    void should_wait_once_for_all_that_go_together() throws Exception {
+        use(options(new Durability(1, false, Duration.ofSeconds(2))));
+        get(schedule("first"));
+        long waits = MasterAndReplica.calls(servers.master, "wait");
+        servers.disconnect();
+        List<Submission<ScheduleResult>> sent = new ArrayList<>();
+        try {
+            // The first one waits for two seconds; the others come meanwhile.
+            for (int i = 0; i < 100; i++) {
+                sent.add(schedule("a" + i));
+            }
+            for (Submission<ScheduleResult> each : sent) {
+                assertThat(failure(each)).isInstanceOf(ReplicationTimeoutException.class);
+            }
+            assertThat(MasterAndReplica.calls(servers.master, "wait") - waits)
+                    .as("waits for 100 messages in two calls at a time")
+                    .isLessThanOrEqualTo(2 * DelayQueueClient.CALLS);
+            // And so do those who wait again.
+            waits = MasterAndReplica.calls(servers.master, "wait");
+            List<Submission<ScheduleResult>> again =
+                    sent.stream().map(Submission::confirm).toList();
+            for (Submission<ScheduleResult> each : again) {
+                assertThat(failure(each)).isInstanceOf(ReplicationTimeoutException.class);
+            }
+            assertThat(MasterAndReplica.calls(servers.master, "wait") - waits).isLessThanOrEqualTo(2);
+        } finally {
+            servers.connect();
+        }
+        for (Submission<ScheduleResult> each : sent) {
+            assertThat(get(each.confirm()).outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
+        }
+        assertThat(get(queue.stats()).delayed()).isEqualTo(101);
+    }
+
+    @Test
+    void should_not_hold_up_deliveries_nor_those_who_do_not_wait() throws Exception {
+        Config patient = new Config();
+        // Whose pings do not end the wait.
+        patient.useSingleServer().setAddress(servers.master.address()).setPingConnectionInterval(0);
+        RedissonClient shared = Redisson.create(patient);
+        try {
+            shouldNotHoldUpOthersOf(shared);
+        } finally {
+            shared.shutdown();
+        }
+    }
+
+    private void shouldNotHoldUpOthersOf(RedissonClient shared) throws Exception {
+        client.close();
+        client = DelayQueueClient.create(shared, options(new Durability(1, false, Duration.ofSeconds(15))));
+        queue = client.queue("q" + ++queues);
+        BlockingQueue<Delivery> received = new LinkedBlockingQueue<>();
+        get(schedule("a"));
+        get(schedule("b"));
+        queue.consume(ConsumerOptions.DEFAULTS, Runnable::run, received::add);
+        servers.disconnect();
+        try (DelayQueueClient other = DelayQueueClient.create(shared, ClientOptions.DEFAULTS)) {
+            Submission<ScheduleResult> waiting = schedule("c");
+            await().until(() -> get(other.queue(queue.name()).stats()).delayed() == 3);
+            for (String id : List.of("a", "b")) {
+                get(other.queue(queue.name()).promote(id));
+                Delivery delivery = received.poll(10, TimeUnit.SECONDS);
+                assertThat(delivery.id()).isEqualTo(id);
+                assertThat(get(delivery.acknowledge())).isEqualTo(Settlement.DONE);
+            }
+            assertThat(waiting).as("waits for a replica").isNotDone();
+        } finally {
+            servers.connect();
+            client.close();
+        }
+    }
+
+    @Test
+    void should_refuse_to_wait_for_longer_than_a_connection_may_be_silent() throws Exception {
+        use(options(new Durability(1, false, Duration.ofSeconds(5))));
+        assertThat(failure(schedule("a")))
+                .isInstanceOf(DelayQueueException.class)
+                .hasMessageContaining("queue '" + queue.name()
+                        + "': the wait for replicas or the disk (replicationTimeout) is 5000 ms, nothing was changed:"
+                        + " it must be shorter than 3000 ms");
+        assertThat(get(queue.stats()).delayed()).isZero();
+    }
+
+    @Test
+    void should_not_take_a_repeated_call_for_replicated() throws Exception {
+        RedisCaller redis = new RedissonCaller(redisson);
+        QueueKeys keys = QueueKeys.of("redis-delay", queue.name());
+        Object[] arguments = {
+            bytes("lane"),
+            bytes("10"),
+            bytes(keys.base()),
+            bytes("a"),
+            bytes("dr"),
+            bytes("1000"),
+            new byte[0],
+            new byte[1]
+        };
+        Durability wanted = new Durability(1, false, SHORT);
+        // Connected: to a server that counts only what a connection has written itself, nothing is missing there.
+        servers.freeze();
+        try {
+            byte[] first = (byte[]) get(redis.call(LuaScript.SCHEDULE, keys.of(LuaScript.SCHEDULE), arguments, 1));
+            DurableReply repeated =
+                    get(redis.callDurably(LuaScript.SCHEDULE, keys.of(LuaScript.SCHEDULE), arguments, 2, wanted));
+            assertThat((byte[]) repeated.reply()).as("the stored answer").isEqualTo(first);
+            assertThat(repeated.shortfall().replicas()).isZero();
+            assertThat(repeated.shortfall().position()).isNotNull();
+        } finally {
+            servers.thaw();
+        }
+        Durability patient = new Durability(1, false, Duration.ofMillis(2500));
+        assertThat(get(redis.callDurably(LuaScript.SCHEDULE, keys.of(LuaScript.SCHEDULE), arguments, 3, patient))
+                        .shortfall())
+                .isNull();
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    @Test
+    void should_notice_nothing_when_the_scripts_are_forgotten() throws Exception {
+        use(options(new Durability(1, false, Duration.ofSeconds(2))));
+        for (int i = 0; i < 3; i++) {
+            redisson.getScript(StringCodec.INSTANCE).scriptFlush();
+            assertThat(get(schedule("a" + i)).outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
+        }
+        assertThat(get(queue.stats()).delayed()).isEqualTo(3);
+    }
+
+    @Test
+    void should_refuse_before_anything_is_stored_where_the_server_cannot_wait_for_its_disk() throws Exception {
+        use(options(new Durability(0, true, SHORT)));
+        assertThat(MasterAndReplica.calls(servers.master, "waitaof")).isZero();
+        assertThat(failure(schedule("a")))
+                .isInstanceOf(DelayQueueException.class)
+                .hasMessageContaining("queue '" + queue.name() + "': Redis cannot wait for its disk (waitForDisk),"
+                        + " nothing was changed: WAITAOF needs Redis 7.2 or Valkey")
+                .hasMessageContaining("unknown command");
+        assertThat(get(queue.stats()).delayed()).isZero();
+    }
+
+    @Test
+    void should_refuse_before_anything_is_stored_where_the_user_may_not_wait() throws Exception {
+        try (RedisServer server = RedisServer.embedded()) {
+            new AclUser(server).denies("wait");
+            Config config = new Config();
+            config.useSingleServer()
+                    .setAddress(server.address())
+                    .setUsername("app")
+                    .setPassword("secret")
+                    .setConnectionMinimumIdleSize(1);
+            RedissonClient user = Redisson.create(config);
+            try (DelayQueueClient waiting = DelayQueueClient.create(user, options(Durability.replicas(1)))) {
+                assertThat(failure(
+                                waiting.queue("orders").schedule(ScheduleRequest.of("a", new byte[1], DueTime.now()))))
+                        .isInstanceOf(DelayQueueException.class)
+                        .hasMessageContaining(
+                                "Redis cannot wait for its replicas (waitForReplicas), nothing was changed")
+                        .hasMessageContaining("NOPERM");
+                assertThat(get(waiting.queue("orders").stats()).delayed()).isZero();
+            } finally {
+                user.shutdown();
+            }
+        }
+    }
+
+    @Test
+    void should_refuse_durability_that_cannot_be() {
+        assertThatThrownBy(() -> new Durability(-1, false, SHORT)).hasMessage("replicas is -1: it must be 0 or more");
+        assertThatThrownBy(() -> new Durability(1, false, Duration.ZERO))
+                .hasMessage("timeout is PT0S: it must be 1 millisecond or more");
+        assertThatThrownBy(() -> new ClientOptions("p", SHORT, new Durability(1, false, SHORT)))
+                .hasMessage(
+                        "the timeout of durability is PT0.3S: it must be shorter than requestTimeout, which is PT0.3S");
+        assertThat(new ClientOptions("p", SHORT, Durability.NONE)).isEqualTo(new ClientOptions("p", SHORT));
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.redisson.client.RedisException;
+import org.redisson.client.RedisTimeoutException;
+
+/** Waiting again for what is stored, on a virtual clock and without Redis: what a failover has undone is sent again. */
+class ReplicationWaitsTest {
+
+    private static final Durability WANTED = new Durability(1, false, Duration.ofSeconds(1));
+    private static final ReplicationPosition STORED = new ReplicationPosition("first", 100);
+
+    private final FakeTimers timers = new FakeTimers();
+    private final List<CompletableFuture<DurableReply>> asked = new ArrayList<>();
+    private final List<Integer> attempts = new ArrayList<>();
+    private final RedisCaller redis = new RedisCaller() {
+        @Override
+        public CompletableFuture<Object> call(LuaScript script, List<Object> keys, Object[] arguments, int attempt) {
+            throw new AssertionError("nothing is sent again by who waits");
+        }
+
+        @Override
+        public CompletableFuture<DurableReply> awaitDurable(List<Object> keys, int attempt, Durability wanted) {
+            assertThat(keys).containsExactly("redis-delay:{orders}:calls");
+            asked.add(new CompletableFuture<>());
+            attempts.add(attempt);
+            return asked.get(asked.size() - 1);
+        }
+    };
+    private final ReplicationWaits waits = new ReplicationWaits(
+            redis, new ClientOptions("redis-delay", Duration.ofSeconds(5), WANTED), timers, new Random(1));
+    private final RedisDelayQueue queue = new RedisDelayQueue(null, "orders", QueueKeys.of("redis-delay", "orders"));
+    private final List<Submission<String>> sentAgain = new ArrayList<>();
+
+    private Submission<String> await(String result) {
+        return waits.await(queue, "message 'a' is stored", result, STORED, () -> {
+            sentAgain.add(new Submission<>());
+            return sentAgain.get(sentAgain.size() - 1);
+        });
+    }
+
+    private static byte[] master(String id, long offset, String before, long firstNotShared) {
+        return ("# Replication\r\nrole:master\r\nconnected_slaves:1\r\nmaster_replid:" + id + "\r\nmaster_replid2:"
+                        + before + "\r\nmaster_repl_offset:" + offset + "\r\nsecond_repl_offset:" + firstNotShared
+                        + "\r\n")
+                .getBytes(StandardCharsets.UTF_8);
+    }
+
+    private void answer(int number, byte[] master, boolean replicated) {
+        Shortfall shortfall = replicated ? null : new Shortfall(WANTED, 0, false, null, null);
+        asked.get(number).complete(new DurableReply(master, shortfall));
+    }
+
+    @Test
+    void should_be_done_when_it_is_replicated() {
+        Submission<String> a = await("a");
+        Submission<String> b = await("b");
+        Submission<String> c = await("c");
+        assertThat(asked).hasSize(1);
+        answer(0, master("first", 120, "0", -1), true);
+        assertThat(a).isCompletedWithValue("a");
+        assertThat(b).as("came later").isNotDone();
+        assertThat(asked).hasSize(2);
+        answer(1, master("first", 120, "0", -1), true);
+        assertThat(b).isCompletedWithValue("b");
+        assertThat(c.outcome()).isCompletedWithValue("c");
+        assertThat(asked).as("nobody waits").hasSize(2);
+        assertThat(timers.waiting()).isZero();
+        assertThat(sentAgain).isEmpty();
+    }
+
+    @Test
+    void should_be_done_when_a_replica_was_promoted_that_had_it() {
+        Submission<String> a = await("a");
+        answer(0, master("second", 150, "first", 101), true);
+        assertThat(a).isCompletedWithValue("a");
+        assertThat(sentAgain).isEmpty();
+    }
+
+    @Test
+    void should_be_sent_again_when_a_replica_was_promoted_that_did_not_have_it() {
+        Submission<String> a = await("a");
+        answer(0, master("second", 150, "first", 100), true);
+        assertThat(sentAgain).hasSize(1);
+        assertThat(a).isNotDone();
+        sentAgain.get(0).succeed("a of the second");
+        assertThat(a).isCompletedWithValue("a of the second");
+    }
+
+    @Test
+    void should_be_sent_again_when_nothing_is_known_of_it() {
+        await("a");
+        answer(0, master("third", 150, "second", 120), true);
+        await("b");
+        answer(1, new byte[0], true);
+        assertThat(sentAgain).hasSize(2);
+        // And fails as that one does, to be waited for once more.
+        Submission<String> c = await("c");
+        answer(2, master("second", 150, "0", -1), false);
+        Submission<String> next = new Submission<>();
+        sentAgain
+                .get(2)
+                .unconfirmed(
+                        new ReplicationTimeoutException(
+                                "orders", "stored", "c", new Shortfall(WANTED, 0, false, STORED, null)),
+                        () -> next);
+        assertThat(c).isCompletedExceptionally();
+        assertThat(c.isUnconfirmed()).isTrue();
+        assertThat(c.confirm()).isSameAs(next);
+    }
+
+    @Test
+    void should_say_that_it_is_still_not_replicated() {
+        Submission<String> a = await("a");
+        answer(0, master("first", 100, "0", -1), false);
+        assertThat(a.outcome().handle((value, error) -> error).join())
+                .isInstanceOf(ReplicationTimeoutException.class)
+                .hasMessage(
+                        "queue 'orders': message 'a' is stored, not known to be replicated: 0 of 1 replicas within 1 s");
+        Submission<String> again = a.confirm();
+        answer(1, master("first", 100, "0", -1), true);
+        assertThat(again).isCompletedWithValue("a");
+        assertThat(sentAgain).isEmpty();
+    }
+
+    @Test
+    void should_ask_until_Redis_answers_and_end_the_wait_of_the_caller_before() {
+        Submission<String> a = await("a");
+        asked.get(0).completeExceptionally(new RedisTimeoutException("no answer"));
+        timers.advance(Duration.ofSeconds(1));
+        assertThat(attempts).containsExactly(1, 2);
+        asked.get(1).completeExceptionally(new RedisException("UNBLOCKED force unblock from blocking operation"));
+        timers.advance(Duration.ofSeconds(4));
+        assertThat(attempts).containsExactly(1, 2, 3);
+        assertThat(a.handle((value, error) -> error).join())
+                .isInstanceOfSatisfying(RequestTimeoutException.class, error -> assertThat(error.isPossiblyStored())
+                        .isTrue())
+                .hasMessageContaining("message 'a' is stored, not known to be replicated");
+        assertThat(a.outcome()).isNotDone();
+        answer(2, master("first", 100, "0", -1), true);
+        assertThat(a.outcome()).isCompletedWithValue("a");
+    }
+
+    @Test
+    void should_tell_why_Redis_does_not_wait() {
+        Submission<String> a = await("a");
+        asked.get(0).completeExceptionally(new RedisException("NOPERM this user has no permissions to run 'wait'"));
+        assertThat(a.outcome().handle((value, error) -> error).join())
+                .isInstanceOf(ReplicationTimeoutException.class)
+                .hasMessageContaining("Redis does not wait for it: NOPERM this user");
+        assertThat(a.isUnconfirmed()).isTrue();
+    }
+
+    @Test
+    void should_end_with_its_client() {
+        Submission<String> a = await("a");
+        waits.close(new DelayQueueException("the delay queue client is closed"));
+        assertThat(a.outcome()).isCompletedExceptionally();
+        assertThat(await("b").outcome()).isCompletedExceptionally();
+        answer(0, master("first", 100, "0", -1), true);
+        assertThat(a).isCompletedExceptionally();
+    }
+}
