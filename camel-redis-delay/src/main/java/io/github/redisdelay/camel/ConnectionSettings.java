@@ -151,8 +151,10 @@ record ConnectionSettings(
 
     /** The location of a file that can be shown: without credentials and query. */
     static String fileWithoutCredentials(String uri) {
-        int end = uri.indexOf('?');
-        return (end < 0 ? uri : uri.substring(0, end) + HIDDEN).replaceFirst("//[^/]*@", "//");
+        // A password may have any character, so all up to the last '@' may belong to it.
+        String shown = uri.replaceFirst("//.*@", "//");
+        int end = shown.indexOf('?');
+        return end < 0 ? shown : shown.substring(0, end) + HIDDEN;
     }
 
     /** The same, with these parameters for TLS where it is used and has none of its own; they may be null. */

@@ -113,6 +113,6 @@ record RetryPolicy(
      * @param attempt which delivery is followed by another one, 1 for the first
      */
     static Duration withPause(Duration delay, int attempt) {
-        return attempt > ATTEMPTS_WITHOUT_PAUSE && delay.compareTo(SHORTEST_PAUSE) < 0 ? SHORTEST_PAUSE : delay;
+        return attempt >= ATTEMPTS_WITHOUT_PAUSE && delay.compareTo(SHORTEST_PAUSE) < 0 ? SHORTEST_PAUSE : delay;
     }
 }

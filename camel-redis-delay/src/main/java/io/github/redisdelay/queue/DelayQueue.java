@@ -31,8 +31,9 @@ public interface DelayQueue {
     Submission<ScheduleResult> schedule(ScheduleRequest request);
 
     /**
-     * Sends the requests that are made on this thread by {@code requests} at its end, in as few calls as they fit into. A batch
-     * is cheaper so than one by one, of which the first goes alone. It must not wait for their answers.
+     * Sends the requests that are made on this thread by {@code requests} in as few calls as they fit into: when they fill one, and
+     * the rest at the end. A batch is cheaper so than one by one, of which the first goes alone. It must not wait for their
+     * answers.
      *
      * @param requests calls {@link #schedule}, {@link #cancel} and the like, of this and other queues of the same client
      * @return what it returns

@@ -6,6 +6,7 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -17,7 +18,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -76,11 +76,19 @@ public final class DelayQueueClient implements AutoCloseable {
     /** One lane of a queue: for what producers ask, or for deliveries. */
     private record LaneKey(String base, boolean deliveries) {}
 
-    /** Requests for one lane that are to go together. */
-    private record Together(RedisDelayQueue queue, LaneKey key, List<Request<?>> requests) {}
+    /** Requests for one lane that are to go together. Used by one thread. */
+    private static final class Together {
+        final RedisDelayQueue queue;
+        final List<Request<?>> requests = new ArrayList<>();
+        long bytes;
+
+        Together(RedisDelayQueue queue) {
+            this.queue = queue;
+        }
+    }
 
     /** What {@link #together} collects on this thread; null outside of it. */
-    private final ThreadLocal<List<Together>> together = new ThreadLocal<>();
+    private final ThreadLocal<Map<LaneKey, Together>> together = new ThreadLocal<>();
 
     private record PartitionedName(String name, int partitions) {}
 
@@ -272,7 +280,7 @@ public final class DelayQueueClient implements AutoCloseable {
     /**
      * Puts a request in its lane. What finishes a delivery has no deadline; all else ends with the request timeout.
      *
-     * @param again asks for the same once more, where a failover has undone it; given what it was answered
+     * @param again asks for the same once more, where a failover has undone it
      */
     <T> Submission<T> submit(
             RedisDelayQueue queue,
@@ -281,7 +289,7 @@ public final class DelayQueueClient implements AutoCloseable {
             Object[] arguments,
             int bytes,
             Request.Reply<T> reply,
-            Function<T, Submission<T>> again) {
+            Request.Again<T> again) {
         Submission<T> submission = new Submission<>();
         boolean delivery = script == LuaScript.SETTLE || script == LuaScript.ACKNOWLEDGE || script == LuaScript.EXTEND;
         long deadline = delivery
@@ -289,20 +297,21 @@ public final class DelayQueueClient implements AutoCloseable {
                 : timers.nanoTime() + options.requestTimeout().toNanos();
         Request.Confirmation<T> confirmation = again == null
                 ? null
-                : (done, result, shortfall) ->
-                        replicationWaits.await(queue, done, result, shortfall.position(), () -> again.apply(result));
+                : (done, result, shortfall) -> replicationWaits.await(queue, done, result, shortfall.position(), again);
         Request<T> request = new Request<>(script, id, arguments, bytes, deadline, reply, submission, confirmation);
         LaneKey key = new LaneKey(queue.keys().base(), delivery);
-        List<Together> collected = together.get();
+        Map<LaneKey, Together> collected = together.get();
         if (collected == null || delivery) {
             submit(queue, key, List.of(request));
-        } else {
-            Together last = collected.isEmpty() ? null : collected.get(collected.size() - 1);
-            if (last == null || !last.key.equals(key)) {
-                last = new Together(queue, key, new ArrayList<>());
-                collected.add(last);
-            }
-            last.requests.add(request);
+            return submission;
+        }
+        Together part = collected.computeIfAbsent(key, k -> new Together(queue));
+        part.requests.add(request);
+        part.bytes += request.bytes();
+        // What fills a call does not wait for the others: their deadlines run, and the heap has bounds.
+        if (part.requests.size() >= Lane.MAX_REQUESTS_PER_CALL || part.bytes >= Lane.MAX_BYTES_PER_CALL) {
+            collected.remove(key);
+            submit(queue, key, part.requests);
         }
         return submission;
     }
@@ -312,13 +321,13 @@ public final class DelayQueueClient implements AutoCloseable {
         if (together.get() != null) {
             return requests.get(); // goes with the outer ones
         }
-        List<Together> collected = new ArrayList<>();
+        Map<LaneKey, Together> collected = new LinkedHashMap<>();
         together.set(collected);
         try {
             return requests.get();
         } finally {
             together.remove();
-            collected.forEach(part -> submit(part.queue, part.key, part.requests));
+            collected.forEach((key, part) -> submit(part.queue, key, part.requests));
         }
     }
 
@@ -404,7 +413,9 @@ public final class DelayQueueClient implements AutoCloseable {
         if (reason != null) {
             return CompletableFuture.failedFuture(reason);
         }
-        return redis.call(script, queue.keys().of(script), arguments, 1)
+        // As a last repeat, whose answer is waited for longest: it is not repeated, and the request timeout ends the
+        // wait.
+        return redis.call(script, queue.keys().of(script), arguments, RedissonCaller.TIMEOUT_STEPS)
                 .orTimeout(options.requestTimeout().toNanos(), TimeUnit.NANOSECONDS)
                 .handle((reply, error) -> {
                     if (error == null) {

@@ -67,8 +67,7 @@ final class DurableCaller {
                         ? send(List.of(call), attempt, wanted)
                         : send(List.of(call, position(call.keys())), attempt, wanted))
                 .exceptionallyCompose(e -> RedisErrors.unwrap(e) instanceof RedisNoScriptException
-                        ? load(call, attempt)
-                                .thenCompose(loaded -> send(List.of(call, position(call.keys())), attempt, wanted))
+                        ? load(call, attempt, wanted)
                         : CompletableFuture.failedFuture(e))
                 .thenCompose(
                         answers -> answers.waited() != null && answers.waited().satisfies(wanted)
@@ -83,7 +82,8 @@ final class DurableCaller {
         return available(keys, attempt, wanted)
                 .thenCompose(ok -> send(List.of(position), attempt, wanted))
                 .exceptionallyCompose(e -> RedisErrors.unwrap(e) instanceof RedisNoScriptException
-                        ? load(position, attempt).thenCompose(loaded -> send(List.of(position), attempt, wanted))
+                        ? plain.call(position.script(), position.keys(), position.arguments(), attempt)
+                                .thenCompose(loaded -> send(List.of(position), attempt, wanted))
                         : CompletableFuture.failedFuture(e))
                 .thenApply(answers -> {
                     Object info = answers.replies().get(0);
@@ -93,7 +93,10 @@ final class DurableCaller {
                 });
     }
 
-    /** The same call again, which changes nothing, and where the master is in its history behind it. */
+    /**
+     * The same call again, which changes nothing, and where the master is in its history behind it. What was executed stays so if
+     * Redis refuses that; then its place is not known.
+     */
     private CompletableFuture<DurableReply> locate(ScriptCall call, int attempt, Durability wanted, Answers answers) {
         if (answers.replies().size() > 1) {
             return CompletableFuture.completedFuture(new DurableReply(
@@ -103,7 +106,17 @@ final class DurableCaller {
         return send(List.of(call, position(call.keys())), attempt, null)
                 .thenApply(again -> new DurableReply(
                         again.replies().get(0),
-                        shortfall(wanted, answers, again.replies().get(1))));
+                        shortfall(wanted, answers, again.replies().get(1))))
+                .exceptionallyCompose(e -> isRefusal(e)
+                        ? CompletableFuture.completedFuture(
+                                new DurableReply(answers.replies().get(0), shortfall(wanted, answers, null)))
+                        : CompletableFuture.failedFuture(e));
+    }
+
+    /** Whether a server has refused it: more will not be known of what it has executed before. */
+    private static boolean isRefusal(Throwable failure) {
+        Throwable error = RedisErrors.unwrap(failure);
+        return RedisErrors.isRefusal(error) && !RedisErrors.isClosed(error);
     }
 
     private static Shortfall shortfall(Durability wanted, Answers answers, Object info) {
@@ -133,11 +146,18 @@ final class DurableCaller {
         return new ScriptCall(LuaScript.REPLICATION, List.of(calls), new Object[0]);
     }
 
-    /** Executes a call on its own where Redis does not know the script; it is repeated then. */
-    private CompletableFuture<Object> load(ScriptCall call, int attempt) {
+    /**
+     * Executes a call on its own where Redis does not know the script, and repeats it then. It was executed also if Redis refuses
+     * what follows it.
+     */
+    private CompletableFuture<Answers> load(ScriptCall call, int attempt, Durability wanted) {
         ScriptCall position = position(call.keys());
-        return plain.call(call.script(), call.keys(), call.arguments(), attempt)
-                .thenCompose(reply -> plain.call(position.script(), position.keys(), position.arguments(), attempt));
+        return plain.call(call.script(), call.keys(), call.arguments(), attempt).thenCompose(reply -> plain.call(
+                        position.script(), position.keys(), position.arguments(), attempt)
+                .thenCompose(loaded -> send(List.of(call, position), attempt, wanted))
+                .exceptionallyCompose(e -> isRefusal(e)
+                        ? CompletableFuture.completedFuture(new Answers(List.of(reply), null, RedisErrors.unwrap(e)))
+                        : CompletableFuture.failedFuture(e)));
     }
 
     /**

@@ -133,16 +133,54 @@ final class PartitionedQueue implements DelayQueue {
     /** Asks every partition; whether any of them was changed. */
     private Submission<Boolean> ofAll(Function<RedisDelayQueue, Submission<Boolean>> change) {
         return partitioning.submit(() -> {
-            List<Submission<Boolean>> all = partitions.stream().map(change).toList();
-            Submission<Boolean> result = new Submission<>();
-            Partitioning.relay(any(all), result);
-            Partitioning.relay(any(all.stream().map(Submission::outcome).toList()), result.outcome());
-            return result;
+            return any(partitions.stream().map(change).toList(), change);
         });
     }
 
-    private static CompletableFuture<Boolean> any(List<? extends CompletableFuture<Boolean>> all) {
-        return allOf(all).thenApply(answers -> answers.contains(true));
+    /** Whether any of the partitions was changed; unconfirmed if that is so of any of the answers. */
+    private Submission<Boolean> any(
+            List<Submission<Boolean>> parts, Function<RedisDelayQueue, Submission<Boolean>> change) {
+        Submission<Boolean> result = new Submission<>();
+        allOf(parts.stream().map(Submission::outcome).toList()).whenComplete((answers, failure) -> {
+            ReplicationTimeoutException unconfirmed = parts.stream()
+                    .filter(Submission::isUnconfirmed)
+                    .map(part -> (ReplicationTimeoutException) error(part.outcome()))
+                    .findFirst()
+                    .orElse(null);
+            if (unconfirmed != null) {
+                result.unconfirmed(unconfirmed, () -> partitioning.submit(() -> any(confirm(parts, change), change)));
+            } else if (failure != null) {
+                result.fail(RedisErrors.unwrap(failure));
+            } else {
+                result.succeed(answers.contains(true));
+            }
+        });
+        // Their callers may not wait for as long as that.
+        parts.forEach(part -> part.whenComplete((changed, error) -> {
+            if (error instanceof RequestTimeoutException) {
+                result.completeExceptionally(error);
+            }
+        }));
+        return result;
+    }
+
+    /** Waits once more for what is unconfirmed, and asks again for what was refused. */
+    private List<Submission<Boolean>> confirm(
+            List<Submission<Boolean>> parts, Function<RedisDelayQueue, Submission<Boolean>> change) {
+        List<Submission<Boolean>> next = new ArrayList<>(parts.size());
+        for (int i = 0; i < parts.size(); i++) {
+            Submission<Boolean> part = parts.get(i);
+            if (part.isUnconfirmed()) {
+                next.add(part.confirm());
+            } else {
+                next.add(error(part.outcome()) == null ? part : change.apply(partitions.get(i)));
+            }
+        }
+        return next;
+    }
+
+    private static Throwable error(CompletableFuture<?> done) {
+        return done.handle((value, error) -> error).join();
     }
 
     private static <T> CompletableFuture<List<T>> allOf(List<? extends CompletableFuture<T>> all) {
@@ -227,11 +265,14 @@ final class PartitionedQueue implements DelayQueue {
             if (excess <= 0) {
                 return CompletableFuture.completedFuture(before);
             }
+            // First the oldest ones, then how many are too many: what others drop in between counts for both.
             int limit = (int) Math.min(excess, MAX_PAGE);
             return letters.browse(MessageState.DELAYED, null, limit)
-                    .thenCompose(page -> allOf(page.messages().stream()
-                            .map(letter -> drop(letter.id()))
-                            .toList()))
+                    .thenCompose(page -> letters.stats()
+                            .thenCompose(now -> allOf(page.messages().stream()
+                                    .limit(Math.max(0, now.delayed() - maximum))
+                                    .map(letter -> drop(letter.id()))
+                                    .toList())))
                     .thenCompose(drops -> {
                         long dropped = drops.stream().filter(done -> done).count();
                         long all = before + dropped;

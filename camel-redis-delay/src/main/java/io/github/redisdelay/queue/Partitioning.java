@@ -144,7 +144,7 @@ final class Partitioning {
                     false,
                     null));
         } else if (ask) {
-            enter(again ? 'v' : 'e', 1)
+            enter(again ? 'v' : 'e', 0, 1)
                     .orTimeout(client.options().requestTimeout().toNanos(), TimeUnit.NANOSECONDS)
                     .whenComplete((done, error) -> Lane.completing(() -> answered(error)));
         }
@@ -256,9 +256,20 @@ final class Partitioning {
 
     /** Somebody begins to use the queue: from now on the number may be changed again, if nothing uses the queue. */
     CompletableFuture<Void> use() {
+        CompletableFuture<Void> looked = entered
+                ? home('v', 0, 0).thenAccept(reply -> {
+                    if (!reply.done()) {
+                        refused();
+                    }
+                })
+                : CompletableFuture.completedFuture(null);
+        return looked.thenCompose(done -> begin());
+    }
+
+    private CompletableFuture<Void> begin() {
         lock.lock();
         try {
-            told = false;
+            told &= entered;
         } finally {
             lock.unlock();
         }
@@ -272,8 +283,8 @@ final class Partitioning {
      * @param attempt from 1
      * @return fails with a {@link PartitionMismatchException} if the number is wrong
      */
-    private CompletableFuture<Void> enter(char action, int attempt) {
-        return home(action, 0, 0).thenCompose(reply -> {
+    private CompletableFuture<Void> enter(char action, long met, int attempt) {
+        return home(action, met, 0).thenCompose(reply -> {
             if (reply.done()) {
                 // A partition that is closed nevertheless refuses its first call. So a client can begin while one is
                 // away.
@@ -289,13 +300,14 @@ final class Partitioning {
     }
 
     /** Somebody else has begun to change the number meanwhile, perhaps to the same one: asks again. */
-    private CompletableFuture<Void> overtaken(char action, int attempt) {
+    private CompletableFuture<Void> overtaken(char action, long met, int attempt) {
         if (attempt == MAX_ATTEMPTS) {
             return CompletableFuture.failedFuture(new DelayQueueException(
                     "queue '" + queue + "': its number of partitions is being changed by several clients"));
         }
         CompletableFuture<Void> result = new CompletableFuture<>();
-        client.timers().schedule(Backoff.nanos(1, client.random()), () -> relay(enter(action, attempt + 1), result));
+        client.timers()
+                .schedule(Backoff.nanos(1, client.random()), () -> relay(enter(action, met, attempt + 1), result));
         return result;
     }
 
@@ -305,13 +317,18 @@ final class Partitioning {
             return;
         }
         home('r', 0, 0).thenAccept(reply -> {
-            // If the number was changed, the scripts say so.
-            if (!reply.done() && reply.partitions() == 1) {
-                LOG.warn(
-                        "queue '{}' is used with {} partitions here, and somewhere without: {}",
-                        queue,
-                        partitions,
-                        reply.use());
+            if (reply.done()) {
+                return;
+            }
+            LOG.warn(
+                    "queue '{}' is used with {} partitions here, and with {} somewhere: {}",
+                    queue,
+                    partitions,
+                    reply.partitions(),
+                    reply.use());
+            if (reply.partitions() > 1) {
+                // The scripts say so, unless a failover has lost that. One who strays without partitions stops nobody.
+                refused();
             }
         });
     }
@@ -326,8 +343,8 @@ final class Partitioning {
             }
             long met = looked.stream().mapToLong(Reply::turn).max().orElse(0);
             return home('b', met, from)
-                    .thenCompose(
-                            begun -> begun.done() ? close(from, old, begun.turn(), attempt) : overtaken('e', attempt));
+                    .thenCompose(begun ->
+                            begun.done() ? close(from, old, begun.turn(), attempt) : overtaken('e', 0, attempt));
         });
     }
 
@@ -336,11 +353,11 @@ final class Partitioning {
             if (!closed.stream().allMatch(Reply::done)) {
                 Use use = use(closed);
                 return all(old, 'o', turn)
-                        .thenCompose(opened -> use.isNone() ? overtaken('e', attempt) : mismatch(from, use));
+                        .thenCompose(opened -> use.isNone() ? overtaken('e', 0, attempt) : mismatch(from, use));
             }
             return home('f', turn, 0).thenCompose(changed -> {
                 if (!changed.done()) {
-                    return overtaken('e', attempt);
+                    return overtaken('e', 0, attempt);
                 }
                 LOG.info("queue '{}' has {} partitions from now on; it had {}", queue, partitions, from);
                 return open('e', turn, attempt);
@@ -354,7 +371,10 @@ final class Partitioning {
         return all(parts, 'o', turn)
                 .thenCompose(opened -> opened.stream().allMatch(Reply::done)
                         ? home('d', turn, 0).thenApply(done -> null)
-                        : overtaken(action, attempt));
+                        : overtaken(
+                                action,
+                                opened.stream().mapToLong(Reply::turn).max().orElse(0),
+                                attempt));
     }
 
     private <T> CompletableFuture<T> mismatch(int holds, Use use) {

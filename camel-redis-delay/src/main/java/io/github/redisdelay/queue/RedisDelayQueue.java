@@ -125,11 +125,17 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     @Override
     public Submission<ScheduleResult> schedule(ScheduleRequest message) {
         checkNoDeadLetters("schedule");
-        return schedule(message, message.id() == null ? client.nextId() : message.id(), null);
+        return schedule(message, message.id() == null ? client.nextId() : message.id(), null, false);
     }
 
-    /** @param lost what was answered to it before; a failover may have undone it. Null if this is the first time */
-    private Submission<ScheduleResult> schedule(ScheduleRequest message, String id, ScheduleResult lost) {
+    /**
+     * Schedules a message.
+     *
+     * @param done what was answered to it before, where nobody knows whether a failover has undone it; else null
+     * @param undone whether it was scheduled before, and a failover has undone that
+     */
+    private Submission<ScheduleResult> schedule(
+            ScheduleRequest message, String id, ScheduleResult done, boolean undone) {
         byte[] idBytes = id.getBytes(StandardCharsets.UTF_8);
         DueTime due = message.due();
         Object[] arguments = {
@@ -144,8 +150,11 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
             case 2 -> new ScheduleResult(id, ScheduleOutcome.REPLACED, time, micros);
             case 3 -> new ScheduleResult(id, ScheduleOutcome.SUPERSEDED, time, micros);
             case 4, 5 -> {
-                if (lost != null) {
-                    yield lost; // it was not
+                if (done != null) {
+                    yield done; // it was not undone
+                }
+                if (undone && message.supersedes() != null) {
+                    throw new StaleDeliveryException(name, id); // so was its claim
                 }
                 if (message.onDuplicate() == DuplicatePolicy.IGNORE) {
                     yield new ScheduleResult(id, ScheduleOutcome.IGNORED, time, micros);
@@ -155,8 +164,8 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
             }
             case 6 -> throw beyondRange(due);
             case 7 -> {
-                if (lost != null) {
-                    yield lost; // it was not, and is finished already
+                if (done != null) {
+                    yield done; // it was not undone, and is finished already
                 }
                 if (message.onDuplicate() == DuplicatePolicy.IGNORE) {
                     yield new ScheduleResult(id, ScheduleOutcome.IGNORED, time, 0);
@@ -174,7 +183,9 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                 arguments,
                 idBytes.length + message.body().length + 40,
                 reply,
-                result -> schedule(at(message, result.dueMicros()), id, result));
+                (result, wasUndone) -> wasUndone || message.onDuplicate() != DuplicatePolicy.REPLACE
+                        ? schedule(at(message, result.dueMicros()), id, wasUndone ? null : result, wasUndone)
+                        : null);
     }
 
     /** The same message, at the time that it was promised for. */
@@ -216,6 +227,11 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
      * @param micros the time or the delay that goes with it
      */
     private Submission<ChangeResult> change(String id, char action, long micros) {
+        return change(id, action, micros, null);
+    }
+
+    /** @param lost what was answered to it before; a failover has undone it. Null if this is the first time */
+    private Submission<ChangeResult> change(String id, char action, long micros, ChangeResult lost) {
         byte[] idBytes = idBytes(id);
         Object[] arguments = {idBytes, new byte[] {(byte) action}, Lane.ascii(micros)};
         return client.submit(
@@ -228,9 +244,13 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                     if (outcome == 3) {
                         throw beyondRange(new DueTime(action == 'd', micros));
                     }
-                    return new ChangeResult(id, stateOf(outcome), due);
+                    return outcome == 0 && lost != null ? lost : new ChangeResult(id, stateOf(outcome), due);
                 },
-                result -> change(id, action, micros));
+                (result, undone) -> !undone
+                        ? null
+                        : action == 'd' && result.dueMicros() > 0
+                                ? change(id, 'a', result.dueMicros(), result) // the time that was promised
+                                : change(id, action, micros, result));
     }
 
     @Override
@@ -253,12 +273,17 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                 arguments,
                 20,
                 (time, outcome, micros) -> outcome == changing,
-                result -> setPaused(action, changing));
+                (result, undone) -> undone ? setPaused(action, changing) : null);
     }
 
     @Override
     public Submission<RedriveOutcome> redrive(String deadLetterId) {
         checkNoDeadLetters("redrive");
+        return redrive(deadLetterId, RedriveOutcome.NONE);
+    }
+
+    /** @param none the outcome where there is no such dead letter: that of before, if a failover has undone it */
+    private Submission<RedriveOutcome> redrive(String deadLetterId, RedriveOutcome none) {
         byte[] idBytes = ScheduleRequest.checkId(deadLetterId, ScheduleRequest.MAX_DEAD_LETTER_ID_BYTES);
         return client.submit(
                 this,
@@ -267,13 +292,13 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                 new Object[] {idBytes},
                 REDRIVE_BYTES,
                 (time, outcome, micros) -> switch (outcome) {
-                    case 0 -> RedriveOutcome.NONE;
+                    case 0 -> none;
                     case 1 -> RedriveOutcome.REDRIVEN;
                     case 2 -> RedriveOutcome.DUPLICATE;
                     case 3 -> RedriveOutcome.LEASED;
                     default -> throw unknown(LuaScript.REDRIVE, outcome);
                 },
-                result -> redrive(deadLetterId));
+                (result, undone) -> undone ? redrive(deadLetterId, result) : null);
     }
 
     void checkNoDeadLetters(String operation) {

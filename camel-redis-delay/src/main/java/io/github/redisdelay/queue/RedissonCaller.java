@@ -26,7 +26,7 @@ final class RedissonCaller implements RedisCaller {
      */
     private static final Duration FIRST_TIMEOUT = Duration.ofSeconds(1);
 
-    private static final int TIMEOUT_STEPS = 5;
+    static final int TIMEOUT_STEPS = 5;
 
     /** The constant was renamed between Redisson 3 (MULTI) and 4 (LIST). */
     static final RScript.ReturnType LIST = Arrays.stream(RScript.ReturnType.values())

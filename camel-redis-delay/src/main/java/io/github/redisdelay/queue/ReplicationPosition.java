@@ -28,10 +28,19 @@ record ReplicationPosition(String id, long offset) {
         boolean contains(ReplicationPosition position) {
             return end.reaches(position) || (before != null && before.reaches(position));
         }
+
+        /** Whether it is known not to have what was executed at this position: it shares that history, and only up to before it. */
+        boolean excludes(ReplicationPosition position) {
+            return end.isBefore(position) || (before != null && before.isBefore(position));
+        }
     }
 
     private boolean reaches(ReplicationPosition other) {
         return id.equals(other.id) && offset >= other.offset;
+    }
+
+    private boolean isBefore(ReplicationPosition other) {
+        return id.equals(other.id) && offset < other.offset;
     }
 
     /** Reads {@code INFO replication}; null if that is not what the text is, or Redis may not be asked for it. */

@@ -8,14 +8,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
  * Waits once more, for requests that Redis has executed, until they are as safe as was asked for. For one queue one wait is
  * under way at a time; those who ask meanwhile share the next one.
  *
- * <p>A request whose place is not in the master's history any more was lost in a failover, and is sent again.
+ * <p>A request whose place the master's history is known to leave out was undone by a failover, and is sent again. Where that is
+ * not known, it is sent again only if it cannot undo what others have done since.
  */
 final class ReplicationWaits {
 
@@ -56,11 +56,11 @@ final class ReplicationWaits {
      * @param done what was done, a clause
      * @param result what the request was answered
      * @param position where it is in the history of its master; null if that is not known
-     * @param again sends it again, if it was lost; null to wait for whatever the master has
+     * @param again sends it again, if it was or may have been undone; null to wait for whatever the master has
      * @return as for the request
      */
     <T> Submission<T> await(
-            RedisDelayQueue queue, String done, T result, ReplicationPosition position, Supplier<Submission<T>> again) {
+            RedisDelayQueue queue, String done, T result, ReplicationPosition position, Request.Again<T> again) {
         Wait<T> wait = new Wait<>(queue, done, result, position, again);
         open.add(wait);
         Timers.Timer expiry = timers.schedule(options.requestTimeout().toNanos(), wait::expire);
@@ -132,14 +132,9 @@ final class ReplicationWaits {
         private final String done;
         private final T result;
         private final ReplicationPosition position;
-        private final Supplier<Submission<T>> again;
+        private final Request.Again<T> again;
 
-        Wait(
-                RedisDelayQueue queue,
-                String done,
-                T result,
-                ReplicationPosition position,
-                Supplier<Submission<T>> again) {
+        Wait(RedisDelayQueue queue, String done, T result, ReplicationPosition position, Request.Again<T> again) {
             this.queue = queue;
             this.done = done;
             this.result = result;
@@ -152,7 +147,7 @@ final class ReplicationWaits {
             if (refusal != null) {
                 tell(new Shortfall(options.durability(), 0, false, position, refusal));
             } else if (again != null && !isStillThere(DurableCaller.history(reply.reply()))) {
-                submission.follow(again.get());
+                sendAgain(isUndone(DurableCaller.history(reply.reply())));
             } else if (reply.shortfall() != null) {
                 tell(reply.shortfall());
             } else {
@@ -162,6 +157,19 @@ final class ReplicationWaits {
 
         private boolean isStillThere(ReplicationPosition.History history) {
             return history != null && position != null && history.contains(position);
+        }
+
+        private boolean isUndone(ReplicationPosition.History history) {
+            return history != null && position != null && history.excludes(position);
+        }
+
+        private void sendAgain(boolean undone) {
+            Submission<T> sent = again.send(result, undone);
+            if (sent == null) {
+                tell(Shortfall.unknown(options.durability(), position));
+            } else {
+                submission.follow(sent);
+            }
         }
 
         private void tell(Shortfall shortfall) {

@@ -34,6 +34,17 @@ record Request<T>(
         T read(long timeMicros, int outcome, long valueMicros);
     }
 
+    /** Sends a request again that is not known to be there any more. */
+    @FunctionalInterface
+    interface Again<T> {
+        /**
+         * @param result what it was answered
+         * @param undone whether a failover is known to have undone it; else it may also have been executed, long ago
+         * @return null if it must not be sent, because it may undo what others have done since
+         */
+        Submission<T> send(T result, boolean undone);
+    }
+
     /** Waits once more until a request is as safe as was asked for. */
     @FunctionalInterface
     interface Confirmation<T> {

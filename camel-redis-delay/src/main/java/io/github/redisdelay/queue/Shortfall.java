@@ -11,13 +11,34 @@ import java.time.Duration;
  * @param onDisk whether the master had it on disk; false where that was not asked for
  * @param position where the change is in the history of its master, or null if Redis does not tell
  * @param refusal why Redis would not wait, or null if it did
+ * @param unknown whether nobody can tell if a failover has undone the change
  */
-record Shortfall(Durability wanted, int replicas, boolean onDisk, ReplicationPosition position, Throwable refusal) {
+record Shortfall(
+        Durability wanted,
+        int replicas,
+        boolean onDisk,
+        ReplicationPosition position,
+        Throwable refusal,
+        boolean unknown) {
+
+    /** Of a change that is there. */
+    Shortfall(Durability wanted, int replicas, boolean onDisk, ReplicationPosition position, Throwable refusal) {
+        this(wanted, replicas, onDisk, position, refusal, false);
+    }
+
+    /** Of a change that may be there or not. */
+    static Shortfall unknown(Durability wanted, ReplicationPosition position) {
+        return new Shortfall(wanted, 0, false, position, null, true);
+    }
+
+    private static final String UNKNOWN =
+            "nobody can tell whether a failover has undone it (Redis does not say where it is in"
+                    + " its history, or too much has happened since), and it was not made again";
 
     /** As the end of a sentence about the change. */
     String text() {
         return (wanted.disk() ? "not known to be on disk: " : "not known to be replicated: ")
-                + (refusal == null ? counted() + " within " + text(wanted.timeout()) : reason());
+                + (unknown ? UNKNOWN : refusal == null ? counted() + " within " + text(wanted.timeout()) : reason());
     }
 
     private String counted() {

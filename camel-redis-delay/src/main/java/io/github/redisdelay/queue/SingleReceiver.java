@@ -42,6 +42,12 @@ final class SingleReceiver implements DelayQueueReceiver {
     private boolean closed;
     private CompletableFuture<Void> subscribed;
     private final Set<Waiter> waiters = new HashSet<>();
+    /** The number of the last claim from each partition, whoever made it. */
+    private final long[] claimNumbers;
+    /** How many claims from each partition are under way that nobody waits for. */
+    private final int[] hanging;
+
+    private long claimed;
 
     /** Completed when this receiver is closed, to end the wait for answers. */
     private final CompletableFuture<ClaimReply> closing = new CompletableFuture<>();
@@ -80,15 +86,13 @@ final class SingleReceiver implements DelayQueueReceiver {
         final Source[] sources = new Source[partitions.size()];
         /** Whether any claim was answered. Used by the receiving thread only, as what follows. */
         boolean answered;
-
-        long claimed;
         /** Why the latest sending got no answer. */
         volatile Throwable failure;
 
         Waiter() {
             for (int i = 0; i < sources.length; i++) {
                 sources[i] = new Source(
-                        partitions.get(i), claimsFactory.create(i, error -> failure = error), timers.nanoTime());
+                        i, partitions.get(i), claimsFactory.create(i, error -> failure = error), timers.nanoTime());
             }
         }
 
@@ -111,19 +115,18 @@ final class SingleReceiver implements DelayQueueReceiver {
 
     /** A partition from which one receive claims. */
     private static final class Source {
+        final int number;
         final RedisDelayQueue partition;
         final Claims claims;
         // Guarded by lock.
         /** The earliest event that wake-ups told of since the last claim was sent, by the local clock. */
         long wokenNanos = Long.MAX_VALUE;
-        /** Whether a claim is under way that nobody waits for. */
-        boolean hangs;
 
         // Used by the receiving thread only.
         /** When to claim, unless it is woken before. */
         long nextNanos;
-        /** The number of the last claim: 0 before the first one. */
-        long claimNumber;
+        /** Whether it was asked. */
+        boolean asked;
         /** Whether any of its claims was answered. */
         boolean answered;
         /** Whether it is in the waiting room. */
@@ -131,7 +134,8 @@ final class SingleReceiver implements DelayQueueReceiver {
 
         int refusals;
 
-        Source(RedisDelayQueue partition, Claims claims, long now) {
+        Source(int number, RedisDelayQueue partition, Claims claims, long now) {
+            this.number = number;
             this.partition = partition;
             this.claims = claims;
             this.nextNanos = now;
@@ -152,6 +156,8 @@ final class SingleReceiver implements DelayQueueReceiver {
         this.options = options;
         this.listener = listener;
         this.timers = client.timers();
+        this.claimNumbers = new long[partitions.size()];
+        this.hanging = new int[partitions.size()];
         this.ears = new ArrayList<>();
         for (int i = 0; i < partitions.size(); i++) {
             ears.add(new Ear(partitions.get(i).keys().base(), i));
@@ -200,7 +206,7 @@ final class SingleReceiver implements DelayQueueReceiver {
                     1,
                     goesOn ? ClaimRequest.Afterwards.WAITS_UNTIL_GIVEN : ClaimRequest.Afterwards.DONE,
                     TimeUnit.NANOSECONDS.toMicros(TransferTask.SAFETY_NANOS));
-            source.claimNumber = ++waiter.claimed;
+            source.asked = true;
             source.waits = false;
             CompletableFuture<ClaimReply> claim = source.claims.claim(request);
             try {
@@ -306,18 +312,20 @@ final class SingleReceiver implements DelayQueueReceiver {
                 Source next = null;
                 long wake = deadline;
                 for (Source source : waiter.sources) {
-                    if (source.hangs || (over && source.claimNumber > 0)) {
+                    // Nor does another receive wait for a node that is away.
+                    if ((hanging[source.number] > 0 && waiter.sources.length > 1) || (over && source.asked)) {
                         continue;
                     }
                     long at = Math.min(source.nextNanos, source.wokenNanos);
                     if (at - now > 0) {
                         wake = Math.min(wake, at);
-                    } else if (next == null || source.claimNumber < next.claimNumber) {
+                    } else if (next == null || claimNumbers[source.number] < claimNumbers[next.number]) {
                         next = source;
                     }
                 }
                 if (next != null) {
                     next.wokenNanos = Long.MAX_VALUE;
+                    claimNumbers[next.number] = ++claimed;
                     return next;
                 }
                 if (over) {
@@ -355,7 +363,7 @@ final class SingleReceiver implements DelayQueueReceiver {
     private void giveUpLater(Source source, CompletableFuture<ClaimReply> claim, ClaimRequest request, long sent) {
         lock.lock();
         try {
-            source.hangs = true;
+            hanging[source.number]++;
         } finally {
             lock.unlock();
         }
@@ -367,7 +375,7 @@ final class SingleReceiver implements DelayQueueReceiver {
             }
             lock.lock();
             try {
-                source.hangs = false;
+                hanging[source.number]--;
                 event.signalAll();
             } finally {
                 lock.unlock();

@@ -477,6 +477,11 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
             } else {
                 dropOldReadAhead(now, release);
                 begin(now, begin, release);
+                if (alone != null && sources.length > 1) {
+                    // From other partitions, whose claims were under way.
+                    release.addAll(readAhead);
+                    readAhead.clear();
+                }
                 claims = nextClaims(now);
                 for (Source source : sources) {
                     leaveIfItCannotCome(source, now);
@@ -867,9 +872,11 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
 
     /** When it is time to ask whether a message is overdue, if this consumer stays full. Holds the lock. */
     private long overdueLook() {
-        long head = sources[0].headNanos;
+        long head = Long.MAX_VALUE;
         for (Source source : sources) {
-            head = Math.min(head, source.headNanos);
+            if (!source.claiming) { // else its answer tells, or that there is none
+                head = Math.min(head, source.headNanos);
+            }
         }
         return Math.max(head + OVERDUE_NANOS, overdueLookNanos);
     }

@@ -14,7 +14,10 @@
 -- A message is due when its record says, at the latest now if it was being delivered; without a record it is due now, and
 -- counts as new. A delivery that it was in has no lease any more, and must not finish it.
 -- How many have no body is right if nothing else is amiss, so after the last slice of the bodies.
--- A priority whose set holds something, and that claims do not look at, is noted again.
+-- A priority whose set holds something, and that claims do not look at, is noted again by the last slice of the bodies, not
+-- before: scripts did not look for ids there either, so one may have been used again since, and the old entry is not true.
+-- Of an id in several sets one entry is kept, the others are removed: that it is being delivered; else the one where claims
+-- look; else, as nobody knows, the later one.
 
 --@include call.lua
 --@include record.lua
@@ -39,22 +42,23 @@ redis.call('HLEN', state)
 
 -- What the sets hold: how many ids, in which priorities, and in which of those no claim looks for it.
 local ids_in_sets = redis.call('ZCARD', leased)
-local levels, hidden, noted = {}, {}, {}
--- When the first is due of what claims do not know of yet.
-local earliest = math.huge
+local sizes, levels, hidden, noted = {}, {}, {}, { [0] = true }
 for i = 1, #priorities do
   noted[priorities[i]] = true
 end
 for level = 0, 9 do
   local size = redis.call('ZCARD', delayed_set(level))
   ids_in_sets = ids_in_sets + size
-  if size > 0 then
+  sizes[level] = size
+  if size > 0 and noted[level] then
     levels[#levels + 1] = level
-    if level > 0 and not noted[level] then
-      hidden[#hidden + 1] = level
-      earliest = math.min(earliest, tonumber(redis.call('ZRANGE', delayed_set(level), '0', '0', 'WITHSCORES')[2]))
-    end
+  elseif size > 0 then
+    hidden[#hidden + 1] = level
   end
+end
+-- The ones in use are asked first.
+for i = 1, #hidden do
+  levels[#levels + 1] = hidden[i]
 end
 
 -- The ids of the slice.
@@ -81,24 +85,57 @@ repeat
   steps = steps + 1
 until cursor == '0' or #all >= SLICE or bytes >= SLICE_BYTES or steps >= STEPS
 
--- The ids that no set leads to.
-local stray = {}
+-- The ids that no set leads to; and which are to be taken out of which set, alternating level and id.
+local stray, stale = {}, {}
+local function take_out(level, id)
+  stale[#stale + 1] = level
+  stale[#stale + 1] = id
+  sizes[level] = sizes[level] - 1
+  ids_in_sets = ids_in_sets - 1
+end
 for from = 1, #all, SLICE do
   local ids = {}
   for i = from, math.min(from + SLICE - 1, #all) do
     ids[#ids + 1] = all[i]
   end
   local found = redis.call('ZMSCORE', leased, unpack(ids))
+  -- In which set of delayed ones each is.
+  local places = {}
   for l = 1, #levels do
-    local scores = redis.call('ZMSCORE', delayed_set(levels[l]), unpack(ids))
+    local level = levels[l]
+    local scores = redis.call('ZMSCORE', delayed_set(level), unpack(ids))
     for i = 1, #ids do
-      found[i] = found[i] or scores[i]
+      local place = places[i]
+      if scores[i] and found[i] and walk == 'm' then
+        if place and noted[place] == noted[level] and tonumber(scores[i]) > tonumber(found[i]) then
+          take_out(place, ids[i])
+          found[i], places[i] = scores[i], level
+        else
+          take_out(level, ids[i])
+        end
+      elseif scores[i] then
+        found[i], places[i] = scores[i], level
+      end
     end
   end
   for i = 1, #ids do
     if not found[i] and (walk == 'm' or redis.call('HEXISTS', messages, ids[i]) == 0) then
       stray[#stray + 1] = ids[i]
     end
+  end
+end
+
+-- What is noted now: all bodies have been looked at.
+local found_again, hides = {}, {}
+-- When the first is due of what claims do not know of yet.
+local earliest = math.huge
+for i = 1, #hidden do
+  local level = hidden[i]
+  if walk == 'm' and cursor == '0' and sizes[level] > 0 then
+    found_again[#found_again + 1] = level
+    earliest = math.min(earliest, tonumber(redis.call('ZRANGE', delayed_set(level), '0', '0', 'WITHSCORES')[2]))
+  else
+    hides[level] = sizes[level] > 0
   end
 end
 
@@ -119,12 +156,14 @@ if walk == 'm' then
       records[i] = record
     end
     dues[i] = due
-    earliest = math.min(earliest, due)
+    if not (record and hides[waiting_priority(record)]) then
+      earliest = math.min(earliest, due)
+    end
   end
   ids_in_sets = ids_in_sets + #stray
 end
 
-if #stray > 0 or #hidden > 0 then
+if #stray > 0 or #stale > 0 or #found_again > 0 then
   local called = earliest < math.huge and cover_earlier(base, earliest, now)
   -- These need no memory, after which nothing is refused when memory is full; and they tell a user who may not do them
   -- before anything is changed. What follows first is of the one command that is not among them.
@@ -136,14 +175,19 @@ if #stray > 0 or #hidden > 0 then
       redis.call('HSET', state, stray[i], write_record(records[i]))
     end
   end
-  for i = 1, #hidden do
-    use_priority(hidden[i])
+  for i = 1, #stale, 2 do
+    redis.call('ZREM', delayed_set(stale[i]), stale[i + 1])
+  end
+  for i = 1, #found_again do
+    use_priority(found_again[i])
   end
   keep_promises(waiting, called)
   for i = 1, #stray do
     if walk == 'm' then
       local level = records[i] and waiting_priority(records[i]) or 0
-      use_priority(level)
+      if not hides[level] then
+        use_priority(level)
+      end
       redis.call('ZADD', delayed_set(level), dues[i], stray[i])
     else
       redis.call('HDEL', state, stray[i])

@@ -14,7 +14,7 @@
 --           u  whether nothing uses them
 --           c  they are closed in this turn, unless something uses them: the queue has this number of partitions elsewhere
 --           o  they are opened, unless they were closed in a later turn
---       2 the number of partitions  3 the turn, for b one that was met, else 0  4 for b the number that was expected, else 0
+--       2 the number of partitions  3 the turn, for b, e and v one that was met, else 0  4 for b the number that was expected, else 0
 -- Reply bytes: struct 'dddddddd' whether that is so now: 1 or 0, of e, v and r also 2, and the client has to open the partitions in
 --       this turn; the number of partitions that holds, for u, c and o 0 if these keys are open; the latest turn; and what uses these keys: messages, dead letters, ids that are remembered as
 --       duplicates, consumers seen in the last 140 s, and whether the queue is paused (1 or 0)
@@ -44,7 +44,7 @@ local now = server_time()
 local found = redis.call('HMGET', config, 'format', 'partitions', 'turn', 'changing', 'closed', 'paused')
 check_format(found[1])
 local recorded, latest, changing, closed = tonumber(found[2]), tonumber(found[3]) or 0, tonumber(found[4]), tonumber(found[5])
-redis.call('HLEN', dead_config)
+local dead_paused = redis.call('HGET', dead_config, 'paused')
 
 local function seen_lately(set)
   local count, records = 0, redis.call('HVALS', set)
@@ -57,7 +57,7 @@ local function seen_lately(set)
 end
 
 local use = { redis.call('HLEN', messages), redis.call('HLEN', dead_messages), redis.call('ZCOUNT', seen, now, '+inf'),
-  seen_lately(consumers) + seen_lately(dead_consumers), found[6] == '1' and 1 or 0 }
+  seen_lately(consumers) + seen_lately(dead_consumers), (found[6] == '1' or dead_paused == '1') and 1 or 0 }
 local unused = true
 for i = 1, #use do
   unused = unused and use[i] == 0
@@ -72,8 +72,9 @@ local opens
 local holds = recorded or 1
 if action == 'e' or action == 'v' or action == 'r' then
   if holds == number then
-    done, opens = true, changing
-    new_turn = changing and latest + 1
+    -- A failover may have lost the turn in which a partition was closed.
+    done, opens = true, changing or turn > latest
+    new_turn = opens and math.max(latest, turn) + 1
     new_changing = new_turn
   elseif holds == 1 and unused and (action == 'e' or (action == 'r' and not recorded)) then
     done, opens = true, true

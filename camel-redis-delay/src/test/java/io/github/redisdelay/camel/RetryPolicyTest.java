@@ -60,7 +60,7 @@ class RetryPolicyTest {
             options.setRedeliveryDelay("0");
         });
         assertThat(delays(policy, 12).stream().map(Duration::toMillis))
-                .containsExactly(0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 10L, 10L);
+                .containsExactly(0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 10L, 10L, 10L);
         assertThat(RetryPolicy.withPause(Duration.ofMillis(11), 1_000)).isEqualTo(Duration.ofMillis(11));
     }
 

@@ -338,6 +338,11 @@ class SecretsSecurityTest {
         shown.add(both.connection().toString());
         both.setAddress("redis://localhost");
         shown.add(text(catchThrowable(both::connection)));
+        for (String password : List.of("s3/" + SECRET, SECRET + "/x", "x?" + SECRET, SECRET + "@x")) {
+            RedisDelayConfiguration odd = new RedisDelayConfiguration();
+            odd.setConfigurationUri("http://shop:" + password + "@127.0.0.1:1/redisson.yaml");
+            shown.add(odd.connection().toString());
+        }
     }
 
     // What runs.

@@ -289,8 +289,14 @@ final class Experiment implements AutoCloseable {
     static void row(
             String name, int tried, long messages, long inFlight, long lost, long duplicated, Duration recovery) {
         write(String.format(
-                "| %s | %d | %d | %d | %d | %d | %d ms |",
-                name, tried, messages, inFlight, lost, duplicated, recovery.toMillis()));
+                "| %s | %d | %d | %d | %d | %d | %s |",
+                name,
+                tried,
+                messages,
+                inFlight,
+                lost,
+                duplicated,
+                recovery == null ? "–" : recovery.toMillis() + " ms"));
     }
 
     private static synchronized void write(String row) {

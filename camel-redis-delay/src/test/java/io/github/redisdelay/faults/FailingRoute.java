@@ -72,6 +72,10 @@ final class FailingRoute {
                     Math.round(work.scriptMicros() / seconds / 1000) / 10.0,
                     latest.get());
             await().atMost(Duration.ofSeconds(30)).until(() -> good.get() == others);
+            assertThat(failed).as("deliveries").isPositive();
+            assertThat(bench.stats().delayed() + bench.stats().leased())
+                    .as("messages that are there")
+                    .isGreaterThan(0);
             assertThat(failed).as("deliveries").isLessThan(Math.round(seconds * 100) + 50);
             // A claim and a return for each.
             assertThat(work.scripts() - others)

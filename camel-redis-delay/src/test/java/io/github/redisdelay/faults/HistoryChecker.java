@@ -409,6 +409,10 @@ final class HistoryChecker {
                 problem(Rule.ATTEMPTS, id, message, "came again, and its attempt was not counted");
             }
         }
+        // Of others each repeat was judged above; of these each one alone is excused.
+        if (message.isRepeated() && message.finishedForGood() > message.lives()) {
+            problem(Rule.TWICE, id, message, "was finished more often than it can have been stored");
+        }
     }
 
     /** From when on it could be claimed. */
@@ -571,6 +575,19 @@ final class HistoryChecker {
                     stored.stream()
                             .filter(event -> event.detail().equals(ScheduleOutcome.SCHEDULED.name()))
                             .count());
+        }
+
+        /** How often it can have been stored, however often calls that have no answer were executed: each one once. */
+        long lives() {
+            return Math.max(1, schedulings.size() - refused.size());
+        }
+
+        /** How many deliveries are known to have ended it, so that it could not come again; one that was given up can. */
+        long finishedForGood() {
+            return deliveries.stream()
+                    .filter(delivery ->
+                            mayHaveEnded(delivery) && isDone(settling(delivery)) && !isFinish(delivery, Finish.BURY))
+                    .count();
         }
 
         /** It may have been stored: a call has no answer, for instance because its producer was killed. */

@@ -273,6 +273,24 @@ class HistoryCheckerTest {
     }
 
     @Test
+    void should_catch_more_copies_than_schedules() {
+        scheduling(10, 50);
+        event(20, "producer", What.UNKNOWN, "", 0, "no answer");
+        scheduling(30, 50);
+        scheduled(32, "SCHEDULED");
+        for (int i = 0; i < 2; i++) {
+            delivered(60 + 10 * i, "c1", "claim" + i, 1, "NONE");
+            acknowledged(62 + 10 * i, "c1", "claim" + i);
+        }
+        assertClean();
+        for (int i = 2; i < 5; i++) {
+            delivered(60 + 10 * i, "c1", "claim" + i, 1, "NONE");
+            acknowledged(62 + 10 * i, "c1", "claim" + i);
+        }
+        assertCaught(Rule.TWICE, "was finished more often than it can have been stored");
+    }
+
+    @Test
     void should_catch_an_early_delivery() {
         confirmed();
         events.add(new Event(49, "c1", What.DELIVERED, "m", "a", 40, 48, 1, "NONE", ""));

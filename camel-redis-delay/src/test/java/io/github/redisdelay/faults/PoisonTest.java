@@ -141,7 +141,7 @@ class PoisonTest {
                 neighbours.size() + poison.size(),
                 0,
                 done.size() - neighbours.size(),
-                Duration.ZERO);
+                null);
     }
 
     @Test
@@ -186,8 +186,7 @@ class PoisonTest {
         Map<String, String> letters = deadLetters();
         assertThat(letters.keySet()).isEqualTo(bad);
         assertThat(letters.values()).allSatisfy(failure -> assertThat(failure).contains("\"reason\":\"unreadable\""));
-        Experiment.row(
-                "records that cannot be read", bad.size(), good.size() + bad.size(), bad.size(), 0, 0, Duration.ZERO);
+        Experiment.row("records that cannot be read", bad.size(), good.size() + bad.size(), bad.size(), 0, 0, null);
     }
 
     private static byte[] readable(String text) {

@@ -99,7 +99,7 @@ final class ProducerFlood {
                         most.get(),
                         0,
                         0,
-                        Duration.ZERO);
+                        null);
             } finally {
                 redisson.shutdown();
             }

@@ -92,7 +92,7 @@ final class RescheduleLoop {
                 for (int i = 0; i < count; i++) {
                     assertThat(deliveries.get(i)).as("deliveries of m" + i).isEqualTo(1);
                 }
-                Experiment.row("rescheduled in a tight loop", rescheduled, count, count, 0, 0, Duration.ZERO);
+                Experiment.row("rescheduled in a tight loop", rescheduled, count, count, 0, 0, null);
             } finally {
                 redisson.shutdown();
             }

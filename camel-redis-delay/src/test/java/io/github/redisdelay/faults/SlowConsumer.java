@@ -86,7 +86,7 @@ final class SlowConsumer {
                     left.delayed(),
                     0,
                     0,
-                    Duration.ZERO);
+                    null);
         } finally {
             over.set(true);
             executor.shutdown();

@@ -334,6 +334,165 @@ class DurabilityTest {
     }
 
     @Test
+    void should_undo_nothing_that_was_done_since_where_Redis_does_not_tell_its_history() throws Exception {
+        try (DelayQueueClient plain = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
+            DelayQueue seen = plain.queue(queue.name());
+            new AclUser(servers.master).denies("info");
+            RedissonClient user = user();
+            try (DelayQueueClient waiting = DelayQueueClient.create(user, options(new Durability(1, false, SHORT)))) {
+                get(schedule("x"));
+                DelayQueue own = waiting.queue(queue.name());
+                servers.disconnect();
+                Submission<ChangeResult> cancelled;
+                Submission<ScheduleResult> scheduled;
+                try {
+                    cancelled = own.cancel("x");
+                    scheduled = own.schedule(ScheduleRequest.of("y", new byte[1], DueTime.after(Duration.ofHours(1))));
+                    assertThat(failure(cancelled)).isInstanceOf(ReplicationTimeoutException.class);
+                    assertThat(failure(scheduled)).isInstanceOf(ReplicationTimeoutException.class);
+                } finally {
+                    servers.connect();
+                }
+                get(schedule("x"));
+                assertThat(failure(cancelled.confirm()))
+                        .isInstanceOf(ReplicationTimeoutException.class)
+                        .hasMessageContaining("nobody can tell whether a failover has undone it");
+                assertThat(get(seen.get("x"))).as("the message of later").isPresent();
+                // What replaces nothing can be sent again.
+                assertThat(get(scheduled.confirm()))
+                        .isEqualTo(((ReplicationTimeoutException) failure(scheduled)).getResult());
+            } finally {
+                user.shutdown();
+            }
+        }
+    }
+
+    private static RedissonClient user() {
+        Config config = new Config();
+        config.useSingleServer()
+                .setAddress(servers.master.address())
+                .setUsername("app")
+                .setPassword("secret")
+                .setConnectionMinimumIdleSize(1);
+        return Redisson.create(config);
+    }
+
+    @Test
+    void should_say_that_it_is_stored_also_if_Redis_refuses_to_say_where() throws Exception {
+        get(queue.stats());
+        new AclUser(servers.master).denies("info");
+        RedissonClient user = user();
+        try (DelayQueueClient waiting =
+                DelayQueueClient.create(user, options(new Durability(1, false, Duration.ofMillis(2500))))) {
+            DelayQueue own = waiting.queue(queue.name());
+            get(own.pause()); // it is known now that Redis waits
+            servers.disconnect();
+            try {
+                Submission<ScheduleResult> sent =
+                        own.schedule(ScheduleRequest.of("a", new byte[1], DueTime.after(Duration.ofHours(1))));
+                await().until(() -> get(queue.stats()).delayed() == 1);
+                new AclUser(servers.master).denies("evalsha");
+                assertThat(failure(sent))
+                        .isInstanceOf(ReplicationTimeoutException.class)
+                        .hasMessageContaining("message 'a' is stored, not known to be replicated: 0 of 1");
+                assertThat(sent.isUnconfirmed()).isTrue();
+            } finally {
+                servers.connect();
+            }
+        } finally {
+            user.shutdown();
+        }
+    }
+
+    /** Says that nothing was replicated, and afterwards that a failover has undone it. */
+    private static final class Undone implements RedisCaller {
+        private final RedisCaller redis = new RedissonCaller(redisson);
+        volatile boolean replicated;
+
+        @Override
+        public CompletableFuture<Object> call(LuaScript script, List<Object> keys, Object[] arguments, int attempt) {
+            return redis.call(script, keys, arguments, attempt);
+        }
+
+        @Override
+        public CompletableFuture<DurableReply> callDurably(
+                LuaScript script, List<Object> keys, Object[] arguments, int attempt, Durability wanted) {
+            Shortfall shortfall = new Shortfall(wanted, 0, false, new ReplicationPosition("first", 100), null);
+            return call(script, keys, arguments, attempt)
+                    .thenApply(reply -> new DurableReply(reply, replicated ? null : shortfall));
+        }
+
+        @Override
+        public CompletableFuture<DurableReply> awaitDurable(List<Object> keys, int attempt, Durability wanted) {
+            replicated = true;
+            String info = "master_replid:second\r\nmaster_repl_offset:150\r\nmaster_replid2:first\r\n"
+                    + "second_repl_offset:100\r\n";
+            return CompletableFuture.completedFuture(new DurableReply(bytes(info), null));
+        }
+    }
+
+    private Undone undo() {
+        client.close();
+        Undone undone = new Undone();
+        client = DelayQueueClient.create(redisson, options(Durability.replicas(1)), undone);
+        queue = client.queue("q" + ++queues);
+        return undone;
+    }
+
+    @Test
+    void should_reschedule_again_for_the_time_that_was_promised() throws Exception {
+        Undone undone = undo();
+        undone.replicated = true;
+        get(schedule("a"));
+        undone.replicated = false;
+        Submission<ChangeResult> sent = queue.reschedule("a", DueTime.after(Duration.ofHours(2)));
+        ReplicationTimeoutException error = (ReplicationTimeoutException) failure(sent);
+        long due = ((ChangeResult) error.getResult()).dueMicros();
+        Thread.sleep(5);
+        assertThat(get(sent.confirm()).dueMicros()).isEqualTo(due);
+        assertThat(get(queue.get("a")).orElseThrow().info().dueMicros()).isEqualTo(due);
+    }
+
+    @Test
+    void should_answer_as_before_if_there_is_nothing_to_change_again() throws Exception {
+        Undone undone = undo();
+        undone.replicated = true;
+        get(schedule("a"));
+        undone.replicated = false;
+        Submission<ChangeResult> sent = queue.cancel("a");
+        assertThat(failure(sent)).isInstanceOf(ReplicationTimeoutException.class);
+        assertThat(get(sent.confirm()).previousState()).isEqualTo(MessageState.DELAYED);
+    }
+
+    @Test
+    void should_not_say_done_of_a_delivery_that_was_superseded_in_vain() throws Exception {
+        Undone undone = undo();
+        undone.replicated = true;
+        get(queue.schedule(ScheduleRequest.of("a", new byte[1], DueTime.now())));
+        BlockingQueue<Delivery> received = new LinkedBlockingQueue<>();
+        queue.consume(ConsumerOptions.DEFAULTS, Runnable::run, received::add);
+        Delivery delivery = received.poll(10, TimeUnit.SECONDS);
+        undone.replicated = false;
+        Submission<ScheduleResult> sent = queue.schedule(new ScheduleRequest(
+                "a", DueTime.after(Duration.ofHours(1)), new byte[] {2}, DuplicatePolicy.REJECT, delivery.claimId()));
+        assertThat(failure(sent)).isInstanceOf(ReplicationTimeoutException.class);
+        // The message waits, and its claim is not known: as if a failover had undone both.
+        assertThat(failure(sent.confirm())).isInstanceOf(StaleDeliveryException.class);
+    }
+
+    @Test
+    void should_be_unconfirmed_if_a_partition_is() throws Exception {
+        undo();
+        DelayQueue parts = client.queue("q" + ++queues, 2);
+        Submission<Boolean> sent = parts.pause();
+        assertThat(failure(sent)).isInstanceOf(ReplicationTimeoutException.class);
+        assertThat(sent.isUnconfirmed()).isTrue();
+        assertThat(failure(sent.outcome())).isInstanceOf(ReplicationTimeoutException.class);
+        get(sent.confirm());
+        assertThat(get(parts.stats()).paused()).isTrue();
+    }
+
+    @Test
     void should_refuse_durability_that_cannot_be() {
         assertThatThrownBy(() -> new Durability(-1, false, SHORT)).hasMessage("replicas is -1: it must be 0 or more");
         assertThatThrownBy(() -> new Durability(1, false, Duration.ZERO))

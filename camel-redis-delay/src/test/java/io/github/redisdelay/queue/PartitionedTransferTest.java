@@ -27,6 +27,7 @@ class PartitionedTransferTest {
     private final List<FakeClaims> claims = new ArrayList<>();
     private final ManualExecutor executor = new ManualExecutor();
     private final List<Delivery> begun = new ArrayList<>();
+    private final List<FakeSettlements> settlements = new ArrayList<>();
     private final List<String> failing = new ArrayList<>();
     private byte claimNumber;
 
@@ -43,12 +44,27 @@ class PartitionedTransferTest {
         }
     };
 
+    private FakeSettlements settlementsOf() {
+        FakeSettlements one = new FakeSettlements(timers);
+        settlements.add(one);
+        return one;
+    }
+
+    /** Those that went back, by id. */
+    private List<String> released() {
+        return settlements.stream()
+                .flatMap(one -> one.settled.stream())
+                .filter(settled -> settled.action() == 'r')
+                .map(FakeSettlements.Settled::id)
+                .toList();
+    }
+
     private TransferTask running(int partitions, int concurrentConsumers) {
         List<TransferTask.Partition> all = IntStream.range(0, partitions)
                 .mapToObj(i -> {
                     FakeClaims own = new FakeClaims(timers);
                     claims.add(own);
-                    return new TransferTask.Partition(new FakeSettlements(timers), own);
+                    return new TransferTask.Partition(settlementsOf(), own);
                 })
                 .toList();
         TransferTask task = new TransferTask(
@@ -288,5 +304,14 @@ class PartitionedTransferTest {
         task.wakeUp(1, 5_000_000);
         timers.advance(Duration.ofSeconds(5));
         assertThat(counts()).containsExactly(1, 2);
+    }
+
+    @Test
+    void should_hold_nothing_of_other_partitions_beside_what_is_begun_alone() {
+        running(2, 4);
+        claims.get(0).answer(reply(null, null, message("poison", 2)));
+        claims.get(1).answer(reply(null, null, message("n1", 0), message("n2", 0)));
+        assertThat(begun).extracting(Delivery::id).containsExactly("poison");
+        assertThat(released()).containsExactlyInAnyOrder("n1", "n2");
     }
 }

@@ -3,6 +3,7 @@ package io.github.redisdelay.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.test.RedisExtension;
@@ -408,5 +409,62 @@ class PartitioningTest {
         ((PartitionedQueue) three).partitioning().confirm();
         await().untilAsserted(() -> assertThat(config(home())).containsEntry("partitions", "3"));
         assertMismatch(queue(1).stats(), 3);
+    }
+
+    @Test
+    void should_open_a_partition_that_was_closed_in_a_turn_that_the_server_has_lost() {
+        DelayQueue three = queue(3);
+        schedule(three, "a");
+        get(three.cancel("a"));
+        // A change in turn 9 has closed a partition, and a failover has lost where the turn is counted.
+        for (QueueKeys keys : List.of(keys(0, 3), keys(0, 3).dead())) {
+            redis.client().getMap(keys.key("config"), StringCodec.INSTANCE).putAll(Map.of("turn", "9", "closed", "6"));
+        }
+        DelayQueue fresh = queue(3);
+        assertThat(catchThrowable(() -> get(fresh.stats()))).isInstanceOf(PartitionMismatchException.class);
+        assertThat(get(fresh.stats()).delayed()).isZero();
+        schedule(fresh, "b");
+        assertThat(get(three.stats()).delayed()).isEqualTo(1);
+    }
+
+    @Test
+    void should_leave_the_number_alone_when_it_was_started_twice_and_refused() {
+        DelayQueueClient client = client();
+        get(client.usePartitions(name, 3));
+        get(client.usePartitions(name, 3)); // a second consumer
+        DelayQueue three = client.queue(name, 3);
+        DelayQueue six = queue(6);
+        schedule(six, "b");
+        get(six.cancel("b"));
+        for (int i = 0; i < 3; i++) {
+            assertThat(catchThrowable(() -> schedule(three, "x"))).hasMessageContaining("6 partitions");
+        }
+        schedule(six, "c");
+    }
+
+    @Test
+    void should_receive_from_all_partitions_when_one_has_a_backlog() throws Exception {
+        DelayQueue three = queue(3);
+        List<String> backlog = IntStream.range(0, 10_000)
+                .mapToObj(i -> "m" + i)
+                .filter(id -> Partitions.of(id, 3) == 0)
+                .limit(40)
+                .toList();
+        String other = IntStream.range(0, 10_000)
+                .mapToObj(i -> "o" + i)
+                .filter(id -> Partitions.of(id, 3) == 2)
+                .findFirst()
+                .orElseThrow();
+        get(three.schedule(ScheduleRequest.of(other, new byte[1], DueTime.now())));
+        backlog.forEach(id -> get(three.schedule(ScheduleRequest.of(id, new byte[1], DueTime.now()))));
+        List<String> received = new ArrayList<>();
+        try (DelayQueueReceiver receiver = three.receiver(OPTIONS, delivery -> {})) {
+            for (int i = 0; i < 3; i++) {
+                Delivery delivery = receiver.receive(Duration.ZERO);
+                received.add(delivery.id());
+                get(delivery.acknowledge());
+            }
+        }
+        assertThat(received).contains(other);
     }
 }

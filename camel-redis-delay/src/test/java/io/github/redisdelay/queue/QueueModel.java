@@ -12,9 +12,11 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -115,6 +117,7 @@ final class QueueModel {
     /** Calls those who are missing for what a call will make due, from how things are before it. */
     private void cover(LuaScript script, List<Object[]> items, long time) {
         double earliest = Double.POSITIVE_INFINITY;
+        Set<String> finished = new HashSet<>();
         for (int i = 0; i < items.size(); i++) {
             Object[] item = items.get(i);
             String id = text(item[0]);
@@ -137,8 +140,8 @@ final class QueueModel {
                     }
                 }
                 case SETTLE -> {
-                    if (!holds(id, (byte[]) item[1])) {
-                        continue;
+                    if (!holds(id, (byte[]) item[1]) || !finished.add(id)) {
+                        continue; // stale, perhaps because of one before it in this call
                     }
                     switch (text(item[2])) {
                         case "n" ->
@@ -152,17 +155,17 @@ final class QueueModel {
                 default -> {}
             }
         }
-        if (script == LuaScript.SETTLE && items.stream().anyMatch(this::buries)) {
+        Set<String> met = new HashSet<>();
+        if (script == LuaScript.SETTLE
+                && items.stream()
+                        .filter(item -> holds(text(item[0]), (byte[]) item[1]) && met.add(text(item[0])))
+                        .anyMatch(item -> text(item[2]).equals("b"))) {
             Long head = dead.firstDue();
             if (head == null || time < head || head < time - RoomModel.OVERDUE) {
                 dead.room.cover(time, time);
             }
         }
         coverEarlier(earliest, time);
-    }
-
-    private boolean buries(Object[] item) {
-        return text(item[2]).equals("b") && holds(text(item[0]), (byte[]) item[1]);
     }
 
     private static boolean hasLane(LuaScript script) {

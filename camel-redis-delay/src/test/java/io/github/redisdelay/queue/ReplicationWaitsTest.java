@@ -42,7 +42,16 @@ class ReplicationWaitsTest {
     private final List<Submission<String>> sentAgain = new ArrayList<>();
 
     private Submission<String> await(String result) {
-        return waits.await(queue, "message 'a' is stored", result, STORED, () -> {
+        return await(result, true);
+    }
+
+    /** @param repeatable whether it does no harm to be executed twice */
+    private Submission<String> await(String result, boolean repeatable) {
+        return waits.await(queue, "message 'a' is stored", result, STORED, (before, undone) -> {
+            assertThat(before).isEqualTo(result);
+            if (!repeatable && !undone) {
+                return null;
+            }
             sentAgain.add(new Submission<>());
             return sentAgain.get(sentAgain.size() - 1);
         });
@@ -116,6 +125,42 @@ class ReplicationWaitsTest {
         assertThat(c).isCompletedExceptionally();
         assertThat(c.isUnconfirmed()).isTrue();
         assertThat(c.confirm()).isSameAs(next);
+    }
+
+    @Test
+    void should_send_again_only_what_is_known_to_be_undone_where_that_may_undo_what_others_did() {
+        List<byte[]> unknown =
+                List.of(new byte[0], master("third", 150, "second", 120), master("third", 150, "0".repeat(40), -1));
+        for (int i = 0; i < unknown.size(); i++) {
+            Submission<String> a = await("a", false);
+            answer(i, unknown.get(i), true);
+            assertThat(a.outcome().handle((value, error) -> error).join())
+                    .isInstanceOfSatisfying(ReplicationTimeoutException.class, error -> assertThat(error.getResult())
+                            .isEqualTo("a"))
+                    .hasMessageContaining("nobody can tell whether a failover has undone it")
+                    .hasMessageContaining("it was not made again");
+            assertThat(a.isUnconfirmed()).isTrue();
+        }
+        assertThat(sentAgain).isEmpty();
+        await("a", false);
+        answer(3, master("second", 150, "first", 100), true);
+        assertThat(sentAgain).hasSize(1);
+    }
+
+    @Test
+    void should_know_what_a_history_has_and_what_it_has_not() {
+        ReplicationPosition end = new ReplicationPosition("second", 150);
+        ReplicationPosition.History history =
+                new ReplicationPosition.History(end, new ReplicationPosition("first", 99));
+        assertThat(history.excludes(STORED)).isTrue();
+        assertThat(history.excludes(new ReplicationPosition("first", 99))).isFalse();
+        assertThat(history.excludes(new ReplicationPosition("second", 151))).isTrue();
+        assertThat(history.excludes(end)).isFalse();
+        ReplicationPosition other = new ReplicationPosition("other", 1);
+        assertThat(history.excludes(other) || history.contains(other))
+                .as("known of another one")
+                .isFalse();
+        assertThat(new ReplicationPosition.History(end, null).excludes(STORED)).isFalse();
     }
 
     @Test

@@ -320,8 +320,13 @@ class ScriptSafetyTest {
             case "hash" -> redisson.getMap(key, StringCodec.INSTANCE).put("x", "y");
             default -> redisson.getScoredSortedSet(key, StringCodec.INSTANCE).add(1, "x");
         }
+        // Whom a dead letter is for is asked only where it is the first, or the first one waits for too long.
+        boolean burial = script == LuaScript.SETTLE && part.equals("dead:waiting");
+        if (burial) {
+            redisson.getKeys().delete(keys.base() + ":dead:delayed");
+        }
         Map<String, String> before = dump();
-        if (needed(script).contains(part)) {
+        if (burial || needed(script).contains(part)) {
             assertThatThrownBy(() -> call(script, valid(script)))
                     .isInstanceOf(CallFailed.class)
                     .hasMessageContaining("WRONGTYPE");
