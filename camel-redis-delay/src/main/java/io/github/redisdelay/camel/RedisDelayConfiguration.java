@@ -458,7 +458,7 @@ public class RedisDelayConfiguration implements Cloneable {
 
     /**
      * How many Redis replicas must have received what a producer changes (schedule, cancel, reschedule, promote, redrive, purge, pause,
-     * resume) before the exchange goes on; 0 waits for none. If they have not within replicationTimeout, the exchange fails with
+     * resume, check) before the exchange goes on; 0 waits for none. If they have not within replicationTimeout, the exchange fails with
      * a ReplicationTimeoutException although the change was made; a redelivery by Camel's error handler waits again, and makes no second
      * change. Claims and acknowledgements never wait.
      */
@@ -655,7 +655,7 @@ public class RedisDelayConfiguration implements Cloneable {
 
     /**
      * For how long after a message was acknowledged or expired its id stays a duplicate, 1 ms or more; without it not at all. A
-     * cancelled one is free at once. Takes about 110 bytes of Redis memory and the id for each until the period is over. The header
+     * cancelled one is free at once. Takes about 100 bytes of Redis memory and the id for each until the period is over. The header
      * CamelRedisDelayDeduplicationPeriod wins over it.
      */
     public void setDeduplicationPeriod(String deduplicationPeriod) {

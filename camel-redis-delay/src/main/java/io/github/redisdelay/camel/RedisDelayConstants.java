@@ -72,7 +72,7 @@ public final class RedisDelayConstants {
             label = "common",
             description =
                     "When the message is or was due, by the Redis server's clock, in milliseconds since 1970: set by the consumer,"
-                            + " and by the producer as a result of schedule and reschedule. After a batch, a List in the order of the"
+                            + " and by the producer as a result of schedule, reschedule, promote and get. After a batch, a List in the order of the"
                             + " elements.",
             javaType = "long")
     public static final String DUE_TIME = "CamelRedisDelayDueTime";
@@ -88,8 +88,9 @@ public final class RedisDelayConstants {
     public static final String PREVIOUS_STATE = "CamelRedisDelayPreviousState";
 
     @Metadata(
-            label = "consumer",
-            description = "Which delivery of the message this is: 1 for the first.",
+            label = "common",
+            description =
+                    "Which delivery of the message this is: 1 for the first. The operation get sets how many there were.",
             javaType = "int")
     public static final String ATTEMPT = "CamelRedisDelayAttempt";
 
@@ -178,10 +179,10 @@ public final class RedisDelayConstants {
     public static final String DEAD_LETTER_REASON = "CamelRedisDelayDeadLetterReason";
 
     @Metadata(
-            label = "consumer",
+            label = "common",
             description = "Why the message is delivered again: failed (or the route asked for it), leaseEnded (its"
                     + " consumer died, was cut off or worked for too long), released (it was given back without having"
-                    + " been begun). Missing in a first delivery.",
+                    + " been begun). Missing in a first delivery. Set by the consumer, and by the operation get.",
             javaType = "String",
             enums = "failed,leaseEnded,released")
     public static final String REDELIVERY_REASON = "CamelRedisDelayRedeliveryReason";

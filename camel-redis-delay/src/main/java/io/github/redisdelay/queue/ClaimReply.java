@@ -41,7 +41,7 @@ record ClaimReply(
         AFTER_SAFETY_INTERVAL,
         /** By the next event. */
         BY_EVENT,
-        /** By {@link TransferTask#SECOND_NANOS} after the next event: another one has promised to come first. */
+        /** By {@link TransferSource#SECOND_NANOS} after the next event: another one has promised to come first. */
         BY_SECOND,
         /** When it has room: nobody counts on it. */
         WHEN_IT_HAS_ROOM

@@ -297,7 +297,7 @@ public final class DelayQueueClient implements AutoCloseable {
                 : timers.nanoTime() + options.requestTimeout().toNanos();
         Request.Confirmation<T> confirmation = again == null
                 ? null
-                : (done, result, shortfall) -> replicationWaits.await(queue, done, result, shortfall.position(), again);
+                : (done, result, shortfall) -> replicationWaits.await(queue, done, result, shortfall.place(), again);
         Request<T> request = new Request<>(script, id, arguments, bytes, deadline, reply, submission, confirmation);
         LaneKey key = new LaneKey(queue.keys().base(), delivery);
         Map<LaneKey, Together> collected = together.get();

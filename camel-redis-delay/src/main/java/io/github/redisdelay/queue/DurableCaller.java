@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.redisson.RedissonKeys;
 import org.redisson.RedissonScript;
 import org.redisson.api.BatchOptions;
@@ -15,6 +16,7 @@ import org.redisson.api.RKeys;
 import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.RedisNoScriptException;
+import org.redisson.client.RedisTimeoutException;
 import org.redisson.client.codec.ByteArrayCodec;
 import org.redisson.client.codec.Codec;
 import org.redisson.client.protocol.RedisCommand;
@@ -41,6 +43,15 @@ final class DurableCaller {
     /** What came back of a batch. {@code waited} is null if it did not wait, or Redis refused to. */
     private record Answers(List<Object> replies, Waited waited, Throwable refusal) {}
 
+    /**
+     * A call that was executed.
+     *
+     * @param before where the master was before it, as {@link LuaScript#REPLICATION} answers; null if that is not known
+     * @param behind where it was behind it; null if that was not asked
+     * @param answers of its batch
+     */
+    private record Executed(Object reply, Object before, Object behind, Answers answers) {}
+
     /** What WAIT or WAITAOF answered. */
     private record Waited(boolean onDisk, int replicas) {
 
@@ -48,6 +59,9 @@ final class DurableCaller {
             return replicas >= wanted.replicas() && (onDisk || !wanted.disk());
         }
     }
+
+    /** The argument of {@link LuaScript#REPLICATION} that has it write nothing. */
+    private static final byte[] LOOK = {'l', 'o', 'o', 'k'};
 
     private final RedissonClient redisson;
     private final RedisCaller plain;
@@ -63,17 +77,28 @@ final class DurableCaller {
     /** As {@link RedisCaller#callDurably}. */
     CompletableFuture<DurableReply> call(ScriptCall call, int attempt, Durability wanted) {
         return available(call.keys(), attempt, wanted)
-                .thenCompose(ok -> attempt == 1
-                        ? send(List.of(call), attempt, wanted)
-                        : send(List.of(call, position(call.keys())), attempt, wanted))
+                .thenCompose(ok -> attempt == 1 ? sendFirst(call, wanted) : repeat(call, attempt, wanted))
                 .exceptionallyCompose(e -> RedisErrors.unwrap(e) instanceof RedisNoScriptException
                         ? load(call, attempt, wanted)
                         : CompletableFuture.failedFuture(e))
-                .thenCompose(
-                        answers -> answers.waited() != null && answers.waited().satisfies(wanted)
-                                ? CompletableFuture.completedFuture(
-                                        new DurableReply(answers.replies().get(0), null))
-                                : locate(call, attempt, wanted, answers));
+                .thenCompose(executed -> executed.answers().waited() != null
+                                && executed.answers().waited().satisfies(wanted)
+                        ? CompletableFuture.completedFuture(new DurableReply(executed.reply(), null))
+                        : locate(call, attempt, wanted, executed));
+    }
+
+    private CompletableFuture<Executed> sendFirst(ScriptCall call, Durability wanted) {
+        ScriptCall look = new ScriptCall(LuaScript.REPLICATION, calls(call.keys()), new Object[] {LOOK});
+        return send(List.of(look, call), 1, wanted)
+                .thenApply(answers ->
+                        new Executed(answers.replies().get(1), answers.replies().get(0), null, answers));
+    }
+
+    /** It may have been executed before: where the master was then is not known. */
+    private CompletableFuture<Executed> repeat(ScriptCall call, int attempt, Durability wanted) {
+        return send(List.of(call, position(call.keys())), attempt, wanted)
+                .thenApply(answers -> new Executed(
+                        answers.replies().get(0), null, answers.replies().get(1), answers));
     }
 
     /** As {@link RedisCaller#awaitDurable}. */
@@ -89,7 +114,8 @@ final class DurableCaller {
                     Object info = answers.replies().get(0);
                     boolean enough =
                             answers.waited() != null && answers.waited().satisfies(wanted);
-                    return new DurableReply(info, enough ? null : shortfall(wanted, answers, info));
+                    return new DurableReply(
+                            info, enough ? null : shortfall(wanted, answers.waited(), null, answers.refusal()));
                 });
     }
 
@@ -97,19 +123,18 @@ final class DurableCaller {
      * The same call again, which changes nothing, and where the master is in its history behind it. What was executed stays so if
      * Redis refuses that; then its place is not known.
      */
-    private CompletableFuture<DurableReply> locate(ScriptCall call, int attempt, Durability wanted, Answers answers) {
-        if (answers.replies().size() > 1) {
-            return CompletableFuture.completedFuture(new DurableReply(
-                    answers.replies().get(0),
-                    shortfall(wanted, answers, answers.replies().get(1))));
+    private CompletableFuture<DurableReply> locate(ScriptCall call, int attempt, Durability wanted, Executed executed) {
+        if (executed.behind() != null) {
+            return CompletableFuture.completedFuture(
+                    new DurableReply(executed.reply(), shortfall(wanted, executed, executed.behind())));
         }
         return send(List.of(call, position(call.keys())), attempt, null)
                 .thenApply(again -> new DurableReply(
                         again.replies().get(0),
-                        shortfall(wanted, answers, again.replies().get(1))))
+                        shortfall(wanted, executed, again.replies().get(1))))
                 .exceptionallyCompose(e -> isRefusal(e)
                         ? CompletableFuture.completedFuture(
-                                new DurableReply(answers.replies().get(0), shortfall(wanted, answers, null)))
+                                new DurableReply(executed.reply(), shortfall(wanted, executed, null)))
                         : CompletableFuture.failedFuture(e));
     }
 
@@ -119,15 +144,20 @@ final class DurableCaller {
         return RedisErrors.isRefusal(error) && !RedisErrors.isClosed(error);
     }
 
-    private static Shortfall shortfall(Durability wanted, Answers answers, Object info) {
-        ReplicationPosition.History history = history(info);
-        Waited waited = answers.waited();
+    private static Shortfall shortfall(Durability wanted, Executed executed, Object behind) {
+        ReplicationPosition.History before = history(executed.before());
+        ReplicationPosition.History history = history(behind);
+        ReplicationPosition.Span place = history == null
+                ? null
+                : new ReplicationPosition.Span(before == null ? null : before.end(), history.end());
+        return shortfall(
+                wanted, executed.answers().waited(), place, executed.answers().refusal());
+    }
+
+    private static Shortfall shortfall(
+            Durability wanted, Waited waited, ReplicationPosition.Span place, Throwable refusal) {
         return new Shortfall(
-                wanted,
-                waited == null ? 0 : waited.replicas(),
-                waited != null && waited.onDisk(),
-                history == null ? null : history.end(),
-                answers.refusal());
+                wanted, waited == null ? 0 : waited.replicas(), waited != null && waited.onDisk(), place, refusal);
     }
 
     /** Where a master is, as {@link LuaScript#REPLICATION} answers; null if it does not tell. */
@@ -137,27 +167,31 @@ final class DurableCaller {
                 : null;
     }
 
-    /** A call of a queue has {@code calls} among its keys: that, and no other one, ends with this word. */
     private static ScriptCall position(List<Object> keys) {
-        Object calls = keys.stream()
+        return new ScriptCall(LuaScript.REPLICATION, calls(keys), new Object[0]);
+    }
+
+    /** A call of a queue has {@code calls} among its keys: that, and no other one, ends with this word. */
+    private static List<Object> calls(List<Object> keys) {
+        return List.of(keys.stream()
                 .filter(key -> key.toString().endsWith(":calls"))
                 .findFirst()
-                .orElseThrow();
-        return new ScriptCall(LuaScript.REPLICATION, List.of(calls), new Object[0]);
+                .orElseThrow());
     }
 
     /**
      * Executes a call on its own where Redis does not know the script, and repeats it then. It was executed also if Redis refuses
      * what follows it.
      */
-    private CompletableFuture<Answers> load(ScriptCall call, int attempt, Durability wanted) {
+    private CompletableFuture<Executed> load(ScriptCall call, int attempt, Durability wanted) {
         ScriptCall position = position(call.keys());
-        return plain.call(call.script(), call.keys(), call.arguments(), attempt).thenCompose(reply -> plain.call(
-                        position.script(), position.keys(), position.arguments(), attempt)
-                .thenCompose(loaded -> send(List.of(call, position), attempt, wanted))
-                .exceptionallyCompose(e -> isRefusal(e)
-                        ? CompletableFuture.completedFuture(new Answers(List.of(reply), null, RedisErrors.unwrap(e)))
-                        : CompletableFuture.failedFuture(e)));
+        return plain.call(call.script(), call.keys(), call.arguments(), attempt)
+                .thenCompose(reply -> plain.call(position.script(), position.keys(), position.arguments(), attempt)
+                        .thenCompose(loaded -> repeat(call, attempt, wanted))
+                        .exceptionallyCompose(e -> isRefusal(e)
+                                ? CompletableFuture.completedFuture(new Executed(
+                                        reply, null, null, new Answers(List.of(reply), null, RedisErrors.unwrap(e))))
+                                : CompletableFuture.failedFuture(e)));
     }
 
     /**
@@ -207,17 +241,25 @@ final class DurableCaller {
      * Sends calls in one batch.
      *
      * @param wanted what to wait for behind them; null for nothing
-     * @return fails if it is not known whether all of them were executed, or they were not
+     * @return fails if it is not known whether all of them were executed, one after the other, or they were not
      */
     private CompletableFuture<Answers> send(List<ScriptCall> calls, int attempt, Durability wanted) {
         Batch batch;
         List<CompletableFuture<Object>> replies = new ArrayList<>(calls.size());
+        AtomicBoolean disordered = new AtomicBoolean();
         CompletableFuture<?> sent;
         try {
             Duration timeout = RedissonCaller.timeout(attempt);
             batch = new Batch(executor(), wanted == null ? timeout : timeout.plus(wanted.timeout()));
             for (ScriptCall call : calls) {
-                replies.add(batch.call(call));
+                CompletableFuture<Object> before = replies.isEmpty() ? null : replies.get(replies.size() - 1);
+                CompletableFuture<Object> reply = batch.call(call);
+                reply.whenComplete((answer, error) -> {
+                    if (before != null && !before.isDone()) {
+                        disordered.set(true);
+                    }
+                });
+                replies.add(reply);
             }
             if (wanted != null) {
                 batch.await(wanted);
@@ -227,6 +269,12 @@ final class DurableCaller {
             return CompletableFuture.failedFuture(e);
         }
         return sent.handle((all, failure) -> {
+                    if (failure == null && disordered.get()) {
+                        // A node in between has sent some of them on to another one: what they tell of the history, and
+                        // whom WAIT has waited for, is not about the others.
+                        return CompletableFuture.<Answers>failedFuture(
+                                new RedisTimeoutException("the commands were not executed one after the other"));
+                    }
                     if (failure == null) {
                         return CompletableFuture.completedFuture(new Answers(results(replies), batch.waited, null));
                     }

@@ -11,7 +11,7 @@ package io.github.redisdelay.queue;
  * @param dead dead letters
  * @param oldestOverdueMicros for how long the oldest overdue message has been due, in microseconds; 0 if there is none
  * @param nextDueMicros in how many microseconds the next message that is not yet due will be; -1 if there is none
- * @param consumers how many running consumers were seen in the last 70 s: each tells of itself every 30 s, also while it
+ * @param consumers how many running consumers were seen in the last 140 s: each tells of itself every 60 s, also while it
  *     is suspended or full
  * @param paused whether the queue is paused
  * @param lastDueMicros when the last of the messages that wait is due, in microseconds since the epoch by the Redis server's

@@ -17,7 +17,7 @@ interface RedisCaller {
 
     /**
      * Calls a script of a lane and waits until what it wrote is as safe as is wanted. Where it is not in time, the same call is
-     * sent once more, to learn where it is in the history.
+     * sent once more, to learn behind it where the master is in its history; before it, the first sending has asked for that.
      *
      * @param wanted something to wait for
      * @return the reply with what is missing. Fails where it is not known whether the script was executed, and where this can be

@@ -183,9 +183,13 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                 arguments,
                 idBytes.length + message.body().length + 40,
                 reply,
-                (result, wasUndone) -> wasUndone || message.onDuplicate() != DuplicatePolicy.REPLACE
-                        ? schedule(at(message, result.dueMicros()), id, wasUndone ? null : result, wasUndone)
-                        : null);
+                (result, wasUndone) -> {
+                    // Of a call that found the message there it is not the message that was undone.
+                    boolean sure = wasUndone && result != done;
+                    return sure || message.onDuplicate() != DuplicatePolicy.REPLACE
+                            ? schedule(at(message, result.dueMicros()), id, sure ? null : result, sure)
+                            : null;
+                });
     }
 
     /** The same message, at the time that it was promised for. */

@@ -17,6 +17,14 @@ import java.util.regex.Pattern;
 record ReplicationPosition(String id, long offset) {
 
     /**
+     * Between which places of a history something was executed.
+     *
+     * @param before where the history ended at some time before it; null if that is not known
+     * @param behind where it ended at some time after it
+     */
+    record Span(ReplicationPosition before, ReplicationPosition behind) {}
+
+    /**
      * What a master has.
      *
      * @param end where it is now
@@ -24,23 +32,28 @@ record ReplicationPosition(String id, long offset) {
      */
     record History(ReplicationPosition end, ReplicationPosition before) {
 
-        /** Whether what was executed at this position is part of it. False may also mean that too much has happened since. */
-        boolean contains(ReplicationPosition position) {
-            return end.reaches(position) || (before != null && before.reaches(position));
+        /** Whether what was executed there is certainly part of it. */
+        boolean contains(Span span) {
+            return end.reaches(span.behind) || (before != null && before.reaches(span.behind));
         }
 
-        /** Whether it is known not to have what was executed at this position: it shares that history, and only up to before it. */
-        boolean excludes(ReplicationPosition position) {
-            return end.isBefore(position) || (before != null && before.isBefore(position));
+        /**
+         * Whether what was executed there is certainly no part of it: it shares that history, and only up to a place before it.
+         * What lies in between is neither contained nor excluded.
+         */
+        boolean excludes(Span span) {
+            // With a failover between the two places, the first one says nothing of what was executed behind it. Nor do
+            // two that are the same: what is executed moves the end, unless the master keeps no history.
+            return span.before != null
+                    && span.before.id.equals(span.behind.id)
+                    && span.before.offset < span.behind.offset
+                    && before != null
+                    && span.before.reaches(before);
         }
     }
 
     private boolean reaches(ReplicationPosition other) {
         return id.equals(other.id) && offset >= other.offset;
-    }
-
-    private boolean isBefore(ReplicationPosition other) {
-        return id.equals(other.id) && offset < other.offset;
     }
 
     /** Reads {@code INFO replication}; null if that is not what the text is, or Redis may not be asked for it. */

@@ -55,13 +55,13 @@ final class ReplicationWaits {
      *
      * @param done what was done, a clause
      * @param result what the request was answered
-     * @param position where it is in the history of its master; null if that is not known
+     * @param place where it is in the history of its master; null if that is not known
      * @param again sends it again, if it was or may have been undone; null to wait for whatever the master has
      * @return as for the request
      */
     <T> Submission<T> await(
-            RedisDelayQueue queue, String done, T result, ReplicationPosition position, Request.Again<T> again) {
-        Wait<T> wait = new Wait<>(queue, done, result, position, again);
+            RedisDelayQueue queue, String done, T result, ReplicationPosition.Span place, Request.Again<T> again) {
+        Wait<T> wait = new Wait<>(queue, done, result, place, again);
         open.add(wait);
         Timers.Timer expiry = timers.schedule(options.requestTimeout().toNanos(), wait::expire);
         wait.submission.whenComplete((none, error) -> expiry.cancel());
@@ -131,21 +131,21 @@ final class ReplicationWaits {
         private final RedisDelayQueue queue;
         private final String done;
         private final T result;
-        private final ReplicationPosition position;
+        private final ReplicationPosition.Span place;
         private final Request.Again<T> again;
 
-        Wait(RedisDelayQueue queue, String done, T result, ReplicationPosition position, Request.Again<T> again) {
+        Wait(RedisDelayQueue queue, String done, T result, ReplicationPosition.Span place, Request.Again<T> again) {
             this.queue = queue;
             this.done = done;
             this.result = result;
-            this.position = position;
+            this.place = place;
             this.again = again;
         }
 
         void answer(DurableReply reply, Throwable refusal) {
             open.remove(this);
             if (refusal != null) {
-                tell(new Shortfall(options.durability(), 0, false, position, refusal));
+                tell(new Shortfall(options.durability(), 0, false, place, refusal));
             } else if (again != null && !isStillThere(DurableCaller.history(reply.reply()))) {
                 sendAgain(isUndone(DurableCaller.history(reply.reply())));
             } else if (reply.shortfall() != null) {
@@ -156,17 +156,17 @@ final class ReplicationWaits {
         }
 
         private boolean isStillThere(ReplicationPosition.History history) {
-            return history != null && position != null && history.contains(position);
+            return history != null && place != null && history.contains(place);
         }
 
         private boolean isUndone(ReplicationPosition.History history) {
-            return history != null && position != null && history.excludes(position);
+            return history != null && place != null && history.excludes(place);
         }
 
         private void sendAgain(boolean undone) {
             Submission<T> sent = again.send(result, undone);
             if (sent == null) {
-                tell(Shortfall.unknown(options.durability(), position));
+                tell(Shortfall.unknown(options.durability(), place));
             } else {
                 submission.follow(sent);
             }
@@ -175,7 +175,7 @@ final class ReplicationWaits {
         private void tell(Shortfall shortfall) {
             submission.unconfirmed(
                     new ReplicationTimeoutException(queue.name(), done, result, shortfall),
-                    () -> await(queue, done, result, position, again));
+                    () -> await(queue, done, result, place, again));
         }
 
         /** Ends the caller's wait only. */

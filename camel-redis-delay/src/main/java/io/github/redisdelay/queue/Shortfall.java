@@ -9,7 +9,7 @@ import java.time.Duration;
  * @param wanted what was to be waited for
  * @param replicas how many replicas had it when the time was over
  * @param onDisk whether the master had it on disk; false where that was not asked for
- * @param position where the change is in the history of its master, or null if Redis does not tell
+ * @param place where the change is in the history of its master, or null if Redis does not tell
  * @param refusal why Redis would not wait, or null if it did
  * @param unknown whether nobody can tell if a failover has undone the change
  */
@@ -17,18 +17,18 @@ record Shortfall(
         Durability wanted,
         int replicas,
         boolean onDisk,
-        ReplicationPosition position,
+        ReplicationPosition.Span place,
         Throwable refusal,
         boolean unknown) {
 
     /** Of a change that is there. */
-    Shortfall(Durability wanted, int replicas, boolean onDisk, ReplicationPosition position, Throwable refusal) {
-        this(wanted, replicas, onDisk, position, refusal, false);
+    Shortfall(Durability wanted, int replicas, boolean onDisk, ReplicationPosition.Span place, Throwable refusal) {
+        this(wanted, replicas, onDisk, place, refusal, false);
     }
 
     /** Of a change that may be there or not. */
-    static Shortfall unknown(Durability wanted, ReplicationPosition position) {
-        return new Shortfall(wanted, 0, false, position, null, true);
+    static Shortfall unknown(Durability wanted, ReplicationPosition.Span place) {
+        return new Shortfall(wanted, 0, false, place, null, true);
     }
 
     private static final String UNKNOWN =

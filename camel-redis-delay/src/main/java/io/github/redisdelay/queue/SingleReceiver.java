@@ -215,7 +215,7 @@ final class SingleReceiver implements DelayQueueReceiver {
                         deadline - sent,
                         source.answered ? 0 : client.options().requestTimeout().toNanos());
                 if (waiter.sources.length > 1) {
-                    patience = Math.min(patience, TransferTask.ANSWER_NANOS);
+                    patience = Math.min(patience, TransferSource.ANSWER_NANOS);
                 }
                 ClaimReply reply = await(claim, sent + patience);
                 if (reply == null) {
@@ -272,7 +272,7 @@ final class SingleReceiver implements DelayQueueReceiver {
             wait = earlier(wait, reply.nextDueMicros());
             wait = earlier(wait, reply.nextEndMicros());
             if (reply.expected() == ClaimReply.Expected.BY_SECOND) {
-                wait += TransferTask.SECOND_NANOS;
+                wait += TransferSource.SECOND_NANOS;
             }
         }
         return wait;

@@ -2,10 +2,8 @@
 package io.github.redisdelay.queue;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -28,10 +26,6 @@ import org.slf4j.LoggerFactory;
  * says whether this one is counted on, and so does a wake-up; otherwise it sleeps for the safety interval. One that
  * cannot keep its promise, as it is full or stops, says so.
  *
- * <p>Room is the number of free slots and a read-ahead, which follows what this consumer really finished in the last
- * 100 ms, and is no more than it can begin within 5 ms: none for a slow one, so that it never sits on messages that
- * another could work on.
- *
  * <p>The room is shared by all partitions. What a claim has asked for takes room until it is answered, so that all claims
  * together ask for no more than there is room for; those who want to claim at the same time share it, and who has waited for
  * the longest time comes first. A claim without an answer for a second holds no room any more: a node that is away must not
@@ -44,31 +38,13 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     /** How long to wait at the most without a claim, so that a lost wake-up costs no more than this. */
     static final long SAFETY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** By how much later than the first consumer the second one comes for an event; {@code SECOND} in {@code room.lua}. */
-    static final long SECOND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-
-    /** A consumer whose work takes less on average can promise to come again though its hands are full. */
-    static final long QUICK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
-
-    /** How long a full consumer that has promised to come waits for a free slot before it says that it cannot. */
-    static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
-
-    /** What was read ahead and not begun for this long is given back. */
-    static final long READ_AHEAD_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-    /** The time over which finished messages are counted for the read-ahead. */
-    static final long WINDOW_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-
     /** A message that is overdue for this long while the consumer is full is worth a warning. */
     static final long OVERDUE_NANOS = TimeUnit.SECONDS.toNanos(10);
-
-    /** A claim that was not answered within this time takes no room from other partitions any more. */
-    static final long ANSWER_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final Duration RETURN_AFTER_HANDLER_ERROR = Duration.ofSeconds(1);
 
     private final String queue;
-    private final Source[] sources;
+    private final TransferSource[] sources;
     private final ConsumerOptions options;
     private final Supplier<ClaimId> claimIds;
     private final Timers timers;
@@ -90,12 +66,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     }
 
     private Mode mode = Mode.NEW;
-    /** Claimed and not begun, in order. */
-    private final ArrayDeque<ClaimedDelivery> readAhead = new ArrayDeque<>();
-    /** Begun and not finished, the longest running first. */
-    private final LinkedHashSet<ClaimedDelivery> underWay = new LinkedHashSet<>();
-    /** The one under way beside which nothing is begun, because its last deliveries ended by lost leases; or null. */
-    private ClaimedDelivery alone;
+    private final WorkInHand inHand;
 
     private Timers.Timer timer;
     private long timerNanos;
@@ -107,12 +78,6 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     private boolean overdueReported;
     /** When the figures are looked at again after a look that found nothing overdue. */
     private long overdueLookNanos;
-
-    private long windowStartNanos;
-    private int finishedInWindow;
-    private int finishedBefore;
-    /** How long a message's work takes, a moving average; -1 before the first one. */
-    private long workNanos = -1;
 
     // Read without the lock.
     /** Whether leases are not extended any more. Set under lock, before those under way are let go. */
@@ -127,52 +92,8 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
      */
     record Partition(Settlements queue, Claims claims) {}
 
-    /** A partition and what is known of it. Guarded by lock. */
-    private static final class Source {
-        final Settlements queue;
-        final Claims claims;
-
-        boolean claiming;
-        /** How many messages the claim under way takes room for, and since when. */
-        int asked;
-
-        long askedNanos;
-        /** The number of its latest claim: who waits for the longest time has the lowest. */
-        long claimNumber;
-        /** When to claim for the next message that is due, by the local clock. */
-        long nextDueNanos;
-        /** When to claim for the next lease that ends; such messages are claimed only into free slots. */
-        long nextEndNanos;
-        /** When the next message is due, as far as this consumer knows, whoever is to come for it. */
-        long headNanos;
-        /** Whether the consumer is in the waiting room, as far as it knows. */
-        boolean inRoom;
-        /** Whether it is counted on by then: the earlier of {@link #nextDueNanos} and {@link #nextEndNanos}. */
-        boolean promised;
-        /** The earliest event that wake-ups told of since the claim under way was sent. */
-        long wokenNanos = Long.MAX_VALUE;
-
-        int refusals;
-        /** How many claims in a row were answered when half of the lease was over. */
-        int lateAnswers;
-        /** No claim is sent before, whatever wakes this task: the back-off after an error. */
-        long notBeforeNanos;
-
-        long failingSinceNanos;
-        Throwable lastError;
-
-        Source(Partition partition, long now) {
-            this.queue = partition.queue();
-            this.claims = partition.claims();
-            this.nextDueNanos = now;
-            this.nextEndNanos = now;
-            this.headNanos = now;
-            this.notBeforeNanos = now;
-        }
-    }
-
     /** A claim that is to be sent. */
-    private record Sending(Source source, ClaimRequest request) {}
+    private record Sending(TransferSource source, ClaimRequest request) {}
 
     /** A task for a queue without partitions. */
     TransferTask(
@@ -224,11 +145,12 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         this.stopped = stopped;
         this.leaseNanos = options.visibilityTimeout().toNanos();
         long now = timers.nanoTime();
-        this.sources =
-                partitions.stream().map(partition -> new Source(partition, now)).toArray(Source[]::new);
+        this.sources = partitions.stream()
+                .map(partition -> new TransferSource(partition.queue(), partition.claims(), now))
+                .toArray(TransferSource[]::new);
+        this.inHand = new WorkInHand(options, sources.length, now);
         this.rejectedUntilNanos = now;
         this.overdueLookNanos = now;
-        this.windowStartNanos = now;
         this.timerNanos = now;
     }
 
@@ -244,15 +166,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
             if (mode == Mode.STOPPED) {
                 return;
             }
-            Source source = sources[partition];
-            long at = timers.nanoTime() + saturatedNanos(waitMicros);
-            if (source.claiming) {
-                // The claim may have looked before the message was there.
-                source.wokenNanos = Math.min(source.wokenNanos, at);
-            }
-            source.nextDueNanos = Math.min(source.nextDueNanos, at);
-            source.headNanos = Math.min(source.headNanos, at);
-            source.promised = source.inRoom;
+            sources[partition].woken(timers.nanoTime() + TransferSource.saturatedNanos(waitMicros));
         } finally {
             lock.unlock();
         }
@@ -270,8 +184,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     void makePass(int partition) {
         lock.lock();
         try {
-            Source source = sources[partition];
-            source.nextEndNanos = Math.min(source.nextEndNanos, timers.nanoTime());
+            sources[partition].lookForEnded(timers.nanoTime());
         } finally {
             lock.unlock();
         }
@@ -314,9 +227,8 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     private void run() {
         mode = Mode.RUNNING;
         long now = timers.nanoTime();
-        for (Source source : sources) {
-            source.nextDueNanos = now;
-            source.nextEndNanos = now;
+        for (TransferSource source : sources) {
+            source.look(now);
         }
     }
 
@@ -343,7 +255,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
             mode = Mode.STOPPED;
             if (!extendLeases) {
                 letLeasesRunOut = true;
-                letGo = new ArrayList<>(underWay);
+                letGo = inHand.allUnderWay();
             }
         } finally {
             lock.unlock();
@@ -351,7 +263,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         letGo.forEach(TransferTask::letLeaseRunOut);
         step();
         if (first) {
-            for (Source source : sources) {
+            for (TransferSource source : sources) {
                 source.claims.close();
             }
             stopped.run();
@@ -366,7 +278,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     public int underWay() {
         lock.lock();
         try {
-            return underWay.size();
+            return inHand.underWay();
         } finally {
             lock.unlock();
         }
@@ -376,8 +288,8 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     public Duration failingFor() {
         lock.lock();
         try {
-            Source source = failingLongest();
-            return source == null ? Duration.ZERO : Duration.ofNanos(timers.nanoTime() - source.failingSinceNanos);
+            TransferSource source = failingLongest();
+            return source == null ? Duration.ZERO : Duration.ofNanos(timers.nanoTime() - source.failingSinceNanos());
         } finally {
             lock.unlock();
         }
@@ -387,19 +299,19 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     public Throwable lastError() {
         lock.lock();
         try {
-            Source source = failingLongest();
-            return source == null ? null : source.lastError;
+            TransferSource source = failingLongest();
+            return source == null ? null : source.lastError();
         } finally {
             lock.unlock();
         }
     }
 
     /** The partition whose claims have been failing for the longest time, or null. Holds the lock. */
-    private Source failingLongest() {
-        Source longest = null;
-        for (Source source : sources) {
-            if (source.lastError != null
-                    && (longest == null || source.failingSinceNanos - longest.failingSinceNanos < 0)) {
+    private TransferSource failingLongest() {
+        TransferSource longest = null;
+        for (TransferSource source : sources) {
+            if (source.lastError() != null
+                    && (longest == null || source.failingSinceNanos() - longest.failingSinceNanos() < 0)) {
                 longest = source;
             }
         }
@@ -410,14 +322,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     public void finished(ClaimedDelivery delivery, boolean worked) {
         lock.lock();
         try {
-            if (underWay.remove(delivery)) {
-                if (alone == delivery) {
-                    alone = null;
-                }
-                if (worked) {
-                    countFinished(delivery, timers.nanoTime());
-                }
-            }
+            inHand.finished(delivery, worked, timers.nanoTime());
         } finally {
             lock.unlock();
         }
@@ -437,17 +342,11 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         }
     }
 
-    private void attemptFailed(Source source, Throwable error) {
+    private void attemptFailed(TransferSource source, Throwable error) {
         boolean first;
         lock.lock();
         try {
-            first = source.lastError == null;
-            if (first) {
-                source.failingSinceNanos = timers.nanoTime();
-            }
-            source.lastError = error;
-            source.asked = 0;
-            first = first && mode != Mode.STOPPED;
+            first = source.attemptFailed(error, timers.nanoTime()) && mode != Mode.STOPPED;
         } finally {
             lock.unlock();
         }
@@ -466,24 +365,18 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         try {
             now = timers.nanoTime();
             if (mode != Mode.RUNNING) {
-                release.addAll(readAhead);
-                readAhead.clear();
+                inHand.giveBack(release);
                 cancelTimer();
-                for (Source source : sources) {
-                    if (source.inRoom && !source.claiming) {
-                        leave(source);
+                for (TransferSource source : sources) {
+                    if (source.inRoom() && !source.claiming()) {
+                        source.leave(claimIds.get());
                     }
                 }
             } else {
-                dropOldReadAhead(now, release);
-                begin(now, begin, release);
-                if (alone != null && sources.length > 1) {
-                    // From other partitions, whose claims were under way.
-                    release.addAll(readAhead);
-                    readAhead.clear();
-                }
+                inHand.giveBackOld(now, release);
+                inHand.begin(now, begin, release);
                 claims = nextClaims(now);
-                for (Source source : sources) {
+                for (TransferSource source : sources) {
                     leaveIfItCannotCome(source, now);
                 }
                 armTimer(now);
@@ -498,7 +391,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
             delivery.release();
         }
         for (Sending claim : claims) {
-            Source source = claim.source();
+            TransferSource source = claim.source();
             ClaimRequest request = claim.request();
             try {
                 source.claims
@@ -510,70 +403,11 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         }
     }
 
-    /** Gives back what waits for a slot for too long. Holds the lock. */
-    private void dropOldReadAhead(long now, List<ClaimedDelivery> release) {
-        ClaimedDelivery first = readAhead.peek();
-        if (first == null || (!isSuspicious(first) && now - first.answeredNanos() < patience(first))) {
-            return; // the others came later
-        }
-        readAhead.removeIf(delivery -> {
-            boolean old = now - delivery.answeredNanos() >= patience(delivery);
-            if (old) {
-                release.add(delivery);
-            }
-            return old;
-        });
-    }
-
-    /** How long a message may wait for a slot. One that has to be begun alone waits for those under way. */
-    private long patience(ClaimedDelivery delivery) {
-        return isSuspicious(delivery) ? leaseNanos / 2 : Math.min(READ_AHEAD_NANOS, leaseNanos / 3);
-    }
-
-    /** Whether a message may have killed its last consumers: it is begun alone, so that it harms no other. */
-    private static boolean isSuspicious(ClaimedDelivery delivery) {
-        return delivery.lostLeases() >= 2;
-    }
-
-    /** Takes what can be begun. Holds the lock. */
-    private void begin(long now, List<ClaimedDelivery> begin, List<ClaimedDelivery> release) {
-        while (!readAhead.isEmpty() && freeSlots() > 0) {
-            ClaimedDelivery next = readAhead.peek();
-            if (now - next.claimSentNanos() > leaseNanos / 2) {
-                // It could end up being worked on twice.
-                release.add(readAhead.poll());
-                continue;
-            }
-            boolean suspicious = isSuspicious(next);
-            if (suspicious && !underWay.isEmpty() && now - next.answeredNanos() < companyLimit()) {
-                return;
-            }
-            readAhead.poll();
-            alone = suspicious ? next : null;
-            next.begun(now);
-            underWay.add(next);
-            begin.add(next);
-        }
-    }
-
-    /**
-     * How long a suspicious message waits for those under way. Then it is begun beside what has been running for so long:
-     * an exchange that hangs must not stop the whole consumer.
-     */
-    private long companyLimit() {
-        return leaseNanos / 4;
-    }
-
-    /** Holds the lock. */
-    private int freeSlots() {
-        return alone != null ? 0 : options.concurrentConsumers() - underWay.size();
-    }
-
     /** The claims to send now: who wants to claim shares the room. Holds the lock. */
     private List<Sending> nextClaims(long now) {
         int endedRoom = endedRoom(now);
         int room = room(now);
-        List<Source> wanting = wanting(now, room, endedRoom);
+        List<TransferSource> wanting = wanting(now, room, endedRoom);
         int left = wanting.size();
         if (left == 0) {
             return List.of();
@@ -581,11 +415,11 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         int[] messages = new int[left];
         int[] ended = new int[left];
         for (int i = 0; left > 0 && room > 0; i++, left--) {
-            Source source = wanting.get(i);
+            TransferSource source = wanting.get(i);
             int share = (room + left - 1) / left;
             messages[i] = Math.min(options.maxMessagesPerPoll(), share);
             ended[i] = Math.min(messages[i], (endedRoom + left - 1) / left);
-            if (ended[i] == 0 && now - source.nextDueNanos < 0) {
+            if (ended[i] == 0 && !source.isDue(now)) {
                 messages[i] = 0; // it wants only ones whose lease ended
             }
             room -= messages[i];
@@ -601,17 +435,17 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     }
 
     /** Those who want to claim, who has waited for the longest time first. Holds the lock. */
-    private List<Source> wanting(long now, int room, int endedRoom) {
+    private List<TransferSource> wanting(long now, int room, int endedRoom) {
         if (now - rejectedUntilNanos < 0) {
             return List.of();
         }
-        List<Source> wanting = List.of();
-        for (Source source : sources) {
-            if (source.claiming || now - source.notBeforeNanos < 0) {
+        List<TransferSource> wanting = List.of();
+        for (TransferSource source : sources) {
+            if (source.mustWait(now)) {
                 continue;
             }
-            boolean due = now - source.nextDueNanos >= 0 && worthAClaim(room, endedRoom);
-            boolean ended = now - source.nextEndNanos >= 0 && endedRoom > 0;
+            boolean due = source.isDue(now) && inHand.worthAClaim(room, endedRoom);
+            boolean ended = source.leaseEnded(now) && endedRoom > 0;
             if (due || ended) {
                 if (sources.length == 1) {
                     return List.of(source);
@@ -623,7 +457,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
             }
         }
         if (wanting.size() > 1) {
-            wanting.sort(Comparator.comparingLong(source -> source.claimNumber));
+            wanting.sort(Comparator.comparingLong(TransferSource::claimNumber));
         }
         return wanting;
     }
@@ -633,12 +467,8 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
      *
      * @param moreRoom whether there is room for more than all claims that are sent now ask for
      */
-    private Sending claim(Source source, long now, int messages, int ended, boolean moreRoom) {
-        source.claiming = true;
-        source.wokenNanos = Long.MAX_VALUE;
-        source.asked = messages;
-        source.askedNanos = now;
-        source.claimNumber = ++claimed;
+    private Sending claim(TransferSource source, long now, int messages, int ended, boolean moreRoom) {
+        source.claims(messages, ++claimed, now);
         return new Sending(
                 source,
                 new ClaimRequest(
@@ -652,48 +482,38 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
 
     /** Holds the lock. */
     private ClaimRequest.Afterwards afterwards(boolean moreRoom) {
-        if (workNanos >= 0 && workNanos <= QUICK_NANOS) {
+        if (inHand.isQuick()) {
             return ClaimRequest.Afterwards.QUICK;
         }
         return moreRoom ? ClaimRequest.Afterwards.KEEPS_WAITING : ClaimRequest.Afterwards.WAITS_IF_GIVEN_LESS;
     }
 
     /** Says so if this consumer cannot come as it has promised. Holds the lock. */
-    private void leaveIfItCannotCome(Source source, long now) {
-        if (source.claiming || !source.promised || !cannotCome(source, now) || now - leavesAt(source) < 0) {
+    private void leaveIfItCannotCome(TransferSource source, long now) {
+        if (!source.promised() || !cannotCome(source, now) || now - source.leavesAt() < 0) {
             return;
         }
-        leave(source);
+        source.leave(claimIds.get());
         if (room(now) == 0) {
-            source.nextDueNanos = now; // as soon as there is room
+            source.lookForDue(now); // as soon as there is room
         }
-        source.nextEndNanos = Math.min(source.nextEndNanos, now);
+        source.lookForEnded(now);
     }
 
     /** Whether it could not claim now for what it has promised to come for. Holds the lock. */
-    private boolean cannotCome(Source source, long now) {
+    private boolean cannotCome(TransferSource source, long now) {
         int endedRoom = endedRoom(now);
-        return source.nextDueNanos <= source.nextEndNanos ? !worthAClaim(room(now), endedRoom) : endedRoom == 0;
+        return source.dueComesFirst() ? !inHand.worthAClaim(room(now), endedRoom) : endedRoom == 0;
     }
 
-    /**
-     * Leaves the waiting room. Holds the lock, so that this call has its number before any claim that follows: it is not
-     * waited for.
-     */
-    private void leave(Source source) {
-        source.promised = false;
-        source.inRoom = false;
-        source.claims.leave(claimIds.get());
-    }
-
-    /** Holds the lock. */
-    private static long leavesAt(Source source) {
-        return Math.min(source.nextDueNanos, source.nextEndNanos) + PATIENCE_NANOS;
+    /** How many messages may come. Holds the lock. */
+    private int room(long now) {
+        return inHand.room(now, asked(now));
     }
 
     /** How many messages whose lease ended may come. Holds the lock. */
     private int endedRoom(long now) {
-        return room(now) == 0 ? 0 : Math.max(0, freeSlots() - readAhead.size() - asked(now));
+        return inHand.endedRoom(now, asked(now));
     }
 
     /** How many messages the claims under way may still bring. Holds the lock. */
@@ -702,62 +522,10 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
             return 0; // nobody else wants the room
         }
         int asked = 0;
-        for (Source source : sources) {
-            if (source.claiming && now - source.askedNanos < ANSWER_NANOS) {
-                asked += source.asked;
-            }
+        for (TransferSource source : sources) {
+            asked += source.asked(now);
         }
         return asked;
-    }
-
-    /** Whether one waits to be begun alone: nothing more is claimed, as it would be lost with it. Holds the lock. */
-    private boolean waitsToBeAlone() {
-        return !readAhead.isEmpty() && (isSuspicious(readAhead.peek()) || isSuspicious(readAhead.peekLast()));
-    }
-
-    /** How many messages may come. Holds the lock. */
-    private int room(long now) {
-        if (alone != null || waitsToBeAlone()) {
-            return 0;
-        }
-        int asked = asked(now);
-        int ahead = readAheadSize(now);
-        int room = freeSlots() + ahead - readAhead.size() - asked;
-        // While claims are under way a handful is not worth another one: it would go on with one message for each
-        // claim.
-        int least = asked == 0 ? 1 : Math.max(1, (options.concurrentConsumers() + ahead) / (2 * sources.length));
-        return room < least ? 0 : room;
-    }
-
-    /** A fast consumer claims again when half of its read-ahead is used up, not for each message. Holds the lock. */
-    private boolean worthAClaim(int room, int endedRoom) {
-        return endedRoom > 0 || (room > 0 && room >= readAhead.size());
-    }
-
-    /** Holds the lock. */
-    private int readAheadSize(long now) {
-        shiftWindow(now);
-        // One for each slot is no sign of speed: a slow consumer, too, finishes a message before it asks for the next.
-        int beyondSlots = Math.max(finishedInWindow, finishedBefore) - options.concurrentConsumers();
-        // Nor is anything read ahead that is not begun within a few milliseconds: others may have nothing to do.
-        long soon = workNanos <= 0 ? beyondSlots : options.concurrentConsumers() * (QUICK_NANOS / workNanos);
-        return (int) Math.max(0, Math.min(Math.min(options.maxMessagesPerPoll(), beyondSlots), soon));
-    }
-
-    private void countFinished(ClaimedDelivery delivery, long now) {
-        shiftWindow(now);
-        finishedInWindow++;
-        long took = now - delivery.begunNanos();
-        workNanos = workNanos < 0 ? took : workNanos + (took - workNanos) / 8;
-    }
-
-    private void shiftWindow(long now) {
-        long windows = (now - windowStartNanos) / WINDOW_NANOS;
-        if (windows > 0) {
-            finishedBefore = windows == 1 ? finishedInWindow : 0;
-            finishedInWindow = 0;
-            windowStartNanos += windows * WINDOW_NANOS;
-        }
     }
 
     /** Sets the timer to the next thing that this task has to do by itself. Holds the lock. */
@@ -766,22 +534,16 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         int room = room(now);
         int endedRoom = endedRoom(now);
         boolean waitsForRoom = false;
-        for (Source source : sources) {
-            if (!source.claiming) {
+        for (TransferSource source : sources) {
+            if (!source.claiming()) {
                 next = Math.min(next, nextWait(source, now, room, endedRoom));
-                waitsForRoom |= now - source.nextDueNanos >= 0 || now - source.nextEndNanos >= 0;
+                waitsForRoom |= source.isDue(now) || source.leaseEnded(now);
             }
         }
         if (waitsForRoom) {
             next = Math.min(next, nextRoom(now));
         }
-        for (ClaimedDelivery delivery : readAhead) {
-            long wait = isSuspicious(delivery) && freeSlots() > 0 ? companyLimit() : patience(delivery);
-            next = Math.min(next, delivery.answeredNanos() + wait - now);
-            if (!isSuspicious(delivery)) {
-                break; // the others came later
-            }
-        }
+        next = Math.min(next, inHand.nextWait(now));
         if (next == Long.MAX_VALUE) {
             cancelTimer();
             return;
@@ -800,21 +562,21 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     }
 
     /** How long until a partition needs a step; {@link Long#MAX_VALUE} if it needs none. Holds the lock. */
-    private long nextWait(Source source, long now, int room, int endedRoom) {
+    private long nextWait(TransferSource source, long now, int room, int endedRoom) {
         long next = Long.MAX_VALUE;
-        if (worthAClaim(room, endedRoom)) {
-            next = source.nextDueNanos - now;
+        if (inHand.worthAClaim(room, endedRoom)) {
+            next = source.nextDueNanos() - now;
         } else if (room == 0 && !overdueReported) {
             next = overdueLook() - now;
         }
-        if (source.promised && cannotCome(source, now)) {
-            next = Math.min(next, leavesAt(source) - now);
+        if (source.promised() && cannotCome(source, now)) {
+            next = Math.min(next, source.leavesAt() - now);
         }
         if (endedRoom > 0) {
-            next = Math.min(next, source.nextEndNanos - now);
+            next = Math.min(next, source.nextEndNanos() - now);
         }
         if (room > 0 && next != Long.MAX_VALUE) {
-            next = Math.max(next, Math.max(source.notBeforeNanos, rejectedUntilNanos) - now);
+            next = Math.max(next, Math.max(source.notBeforeNanos(), rejectedUntilNanos) - now);
         }
         return next;
     }
@@ -822,11 +584,8 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     /** How long until a claim that is not answered gives up its room to the other partitions. Holds the lock. */
     private long nextRoom(long now) {
         long next = Long.MAX_VALUE;
-        for (Source source : sources) {
-            long left = source.askedNanos + ANSWER_NANOS - now;
-            if (source.claiming && source.asked > 0 && left > 0) {
-                next = Math.min(next, left);
-            }
+        for (TransferSource source : sources) {
+            next = Math.min(next, source.nextRoom(now));
         }
         return next;
     }
@@ -862,8 +621,8 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
 
     /** Holds the lock. */
     private boolean allClaim() {
-        for (Source source : sources) {
-            if (!source.claiming) {
+        for (TransferSource source : sources) {
+            if (!source.claiming()) {
                 return false;
             }
         }
@@ -873,9 +632,9 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     /** When it is time to ask whether a message is overdue, if this consumer stays full. Holds the lock. */
     private long overdueLook() {
         long head = Long.MAX_VALUE;
-        for (Source source : sources) {
-            if (!source.claiming) { // else its answer tells, or that there is none
-                head = Math.min(head, source.headNanos);
+        for (TransferSource source : sources) {
+            if (!source.claiming()) { // else its answer tells, or that there is none
+                head = Math.min(head, source.headNanos());
             }
         }
         return Math.max(head + OVERDUE_NANOS, overdueLookNanos);
@@ -895,8 +654,8 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
                     overdueReported = false;
                     overdueLookNanos =
                             timers.nanoTime() + (age.isZero() ? SAFETY_NANOS : OVERDUE_NANOS - age.toNanos());
-                } else if (!underWay.isEmpty() && mode == Mode.RUNNING) {
-                    longest = underWay.iterator().next();
+                } else if (mode == Mode.RUNNING) {
+                    longest = inHand.longestRunning();
                 }
             } finally {
                 lock.unlock();
@@ -909,7 +668,8 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         });
     }
 
-    private void answered(Source source, ClaimRequest request, long sentNanos, ClaimReply reply, Throwable error) {
+    private void answered(
+            TransferSource source, ClaimRequest request, long sentNanos, ClaimReply reply, Throwable error) {
         if (error != null) {
             refused(source, RedisErrors.unwrap(error));
             return;
@@ -919,53 +679,15 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         lock.lock();
         try {
             long now = timers.nanoTime();
-            source.claiming = false;
-            source.asked = 0;
-            source.refusals = 0;
-            recovered = source.lastError != null && mode != Mode.STOPPED;
-            source.lastError = null;
-            recovered = recovered && failingLongest() == null;
-            overdueReported = false;
             tooLate = now - sentNanos > leaseNanos / 2 && !reply.messages().isEmpty();
-            if (tooLate) {
-                // All of them go back. Without a pause that would go on and on.
-                source.lateAnswers++;
-                source.notBeforeNanos = now + Backoff.nanos(source.lateAnswers, random);
-            } else {
-                source.lateAnswers = 0;
-            }
-            tooLate = source.lateAnswers == 3;
+            recovered =
+                    source.answered(reply, tooLate, now, random) && failingLongest() == null && mode != Mode.STOPPED;
+            overdueReported = false;
+            tooLate = source.lateAnswers() == 3;
             for (ClaimReply.ClaimedMessage message : reply.messages()) {
-                readAhead.add(new ClaimedDelivery(
+                inHand.add(new ClaimedDelivery(
                         source.queue, message, request.claimId(), reply.timeMicros(), sentNanos, now, this));
             }
-            // The earliest of the answer, the wake-ups since the claim was sent, and the safety interval.
-            long safety = now + TimeUnit.MICROSECONDS.toNanos(reply.safetyMicros());
-            long due = Math.min(safety, after(now, reply.nextDueMicros()));
-            long end = Math.min(safety, after(now, reply.nextEndMicros()));
-            source.headNanos = Math.min(source.wokenNanos, due);
-            source.inRoom = reply.expected() != ClaimReply.Expected.WHEN_IT_HAS_ROOM;
-            source.promised = source.inRoom;
-            switch (reply.expected()) {
-                case BY_EVENT -> {
-                    source.nextDueNanos = due;
-                    source.nextEndNanos = end;
-                }
-                case BY_SECOND -> {
-                    source.nextDueNanos = Math.min(safety, due + SECOND_NANOS);
-                    source.nextEndNanos = Math.min(safety, end + SECOND_NANOS);
-                }
-                case AFTER_SAFETY_INTERVAL -> {
-                    source.nextDueNanos = safety;
-                    source.nextEndNanos = safety;
-                    source.promised = source.wokenNanos != Long.MAX_VALUE;
-                }
-                case WHEN_IT_HAS_ROOM -> {
-                    source.nextDueNanos = now;
-                    source.nextEndNanos = now;
-                }
-            }
-            source.nextDueNanos = Math.min(source.nextDueNanos, source.wokenNanos);
         } finally {
             lock.unlock();
         }
@@ -986,17 +708,12 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         step();
     }
 
-    private void refused(Source source, Throwable refusal) {
+    private void refused(TransferSource source, Throwable refusal) {
         Throwable error = RedisErrors.explained(queue, refusal);
         attemptFailed(source, error);
         lock.lock();
         try {
-            source.claiming = false;
-            source.refusals++;
-            source.notBeforeNanos = timers.nanoTime() + Backoff.nanos(source.refusals, random);
-            source.nextDueNanos = source.notBeforeNanos;
-            source.nextEndNanos = source.notBeforeNanos;
-            source.headNanos = source.notBeforeNanos;
+            source.refused(timers.nanoTime(), random);
         } finally {
             lock.unlock();
         }
@@ -1029,8 +746,8 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
                 int count = rejections + 1;
                 rejections = count;
                 rejectedUntilNanos = now + Backoff.nanos(count, random);
-                for (Source source : sources) {
-                    source.nextDueNanos = Math.min(source.nextDueNanos, rejectedUntilNanos);
+                for (TransferSource source : sources) {
+                    source.lookForDue(rejectedUntilNanos);
                 }
             }
         } finally {
@@ -1054,14 +771,5 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         } catch (Throwable e) {
             LOG.warn("queue '{}': a listener failed", queue, e);
         }
-    }
-
-    private static long after(long now, long micros) {
-        return micros < 0 ? Long.MAX_VALUE : now + saturatedNanos(micros);
-    }
-
-    /** Capped at ten years, so that sums with a clock reading stay comparable. */
-    private static long saturatedNanos(long micros) {
-        return TimeUnit.MICROSECONDS.toNanos(Math.min(micros, TimeUnit.DAYS.toMicros(3650)));
     }
 }

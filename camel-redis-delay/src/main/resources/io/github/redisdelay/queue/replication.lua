@@ -6,13 +6,17 @@
 -- connection writes nothing, and WAIT alone would answer at once that all replicas have it.
 --
 -- KEYS  1 calls
--- ARGV  none
+-- ARGV  1 'look' to write nothing; anything else, or nothing, to write
 -- Reply bytes: the section replication of INFO, as it was before this call; empty where the user may not ask
 -- Cost  O(1)
 
 local calls = KEYS[1]
 
 local text = redis.pcall('INFO', 'replication')
+
+if ARGV[1] == 'look' then
+  return type(text) == 'string' and text or ''
+end
 
 -- The first write needs no memory, so that the others are not refused when there is none.
 redis.call('HDEL', calls, '')

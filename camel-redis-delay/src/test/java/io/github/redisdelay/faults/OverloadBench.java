@@ -92,10 +92,14 @@ final class OverloadBench implements AutoCloseable {
         return new ConsumerOptions(consumers, 100, Duration.ofSeconds(30), true, Duration.ofHours(1));
     }
 
-    /** A time for the short form; the long one takes as many times as long, and an hour at the most. */
-    static Duration lasting(Duration shortForm) {
-        Duration all = shortForm.multipliedBy(Experiment.rounds());
-        return all.compareTo(Duration.ofHours(1)) > 0 ? Duration.ofHours(1) : all;
+    /** {@code -Doverload.minutes=}: how long the experiments take that can be as long as one likes; 0 if nothing is said. */
+    static int minutes() {
+        return Integer.getInteger("overload.minutes", 0);
+    }
+
+    /** How long such an experiment takes: as long as was said, else a time for each round. */
+    static Duration lasting(Duration round) {
+        return minutes() > 0 ? Duration.ofMinutes(minutes()) : round.multipliedBy(Experiment.rounds());
     }
 
     @Override

@@ -30,7 +30,8 @@ final class ProducerFlood {
     private ProducerFlood() {}
 
     static void run() throws Exception {
-        // Two lanes of 64 MB or 16384 requests each, a call under way in each, and what a thread is about to add.
+        // 64 MB or 16384 requests that wait, and as many again that are being told that their time is over; two calls
+        // under way, and what a thread is about to add.
         flood(1_000_000, 4, 2 * (64L + 2) * 1_048_576 + 4 * 1_000_000, Long.MAX_VALUE);
         flood(100, 4, Long.MAX_VALUE, 2 * (16_384 + 256) + 4);
     }

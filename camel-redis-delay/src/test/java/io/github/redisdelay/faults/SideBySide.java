@@ -42,7 +42,10 @@ final class SideBySide<K> implements AutoCloseable {
     /** Waits for the end of an experiment, and throws what it has thrown. */
     void result(K key) throws Exception {
         try {
-            results.get(key).get(LIMIT_MINUTES * Experiment.rounds() + LIMIT_MINUTES, TimeUnit.MINUTES);
+            results.get(key)
+                    .get(
+                            LIMIT_MINUTES * Experiment.rounds() + LIMIT_MINUTES + OverloadBench.minutes(),
+                            TimeUnit.MINUTES);
         } catch (TimeoutException e) {
             StringBuilder threads = new StringBuilder();
             Thread.getAllStackTraces().forEach((thread, stack) -> {

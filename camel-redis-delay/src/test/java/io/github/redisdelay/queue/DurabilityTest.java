@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -262,16 +263,7 @@ class DurabilityTest {
     void should_not_take_a_repeated_call_for_replicated() throws Exception {
         RedisCaller redis = new RedissonCaller(redisson);
         QueueKeys keys = QueueKeys.of("redis-delay", queue.name());
-        Object[] arguments = {
-            bytes("lane"),
-            bytes("10"),
-            bytes(keys.base()),
-            bytes("a"),
-            bytes("dr"),
-            bytes("1000"),
-            new byte[0],
-            new byte[1]
-        };
+        Object[] arguments = scheduling("a", "lane", keys);
         Durability wanted = new Durability(1, false, SHORT);
         // Connected: to a server that counts only what a connection has written itself, nothing is missing there.
         servers.freeze();
@@ -281,7 +273,10 @@ class DurabilityTest {
                     get(redis.callDurably(LuaScript.SCHEDULE, keys.of(LuaScript.SCHEDULE), arguments, 2, wanted));
             assertThat((byte[]) repeated.reply()).as("the stored answer").isEqualTo(first);
             assertThat(repeated.shortfall().replicas()).isZero();
-            assertThat(repeated.shortfall().position()).isNotNull();
+            assertThat(repeated.shortfall().place().behind()).isNotNull();
+            assertThat(repeated.shortfall().place().before())
+                    .as("where the master was at the first sending")
+                    .isNull();
         } finally {
             servers.thaw();
         }
@@ -289,6 +284,54 @@ class DurabilityTest {
         assertThat(get(redis.callDurably(LuaScript.SCHEDULE, keys.of(LuaScript.SCHEDULE), arguments, 3, patient))
                         .shortfall())
                 .isNull();
+    }
+
+    private static Object[] scheduling(String id, String lane, QueueKeys keys) {
+        return new Object[] {
+            bytes(lane),
+            bytes("10"),
+            bytes(keys.base()),
+            bytes(id),
+            bytes("dr"),
+            bytes("1000"),
+            new byte[0],
+            new byte[1]
+        };
+    }
+
+    /** The replica has the change, and nothing of what came behind it while two replicas were waited for. */
+    @Test
+    void should_not_take_for_undone_what_the_promoted_replica_has() throws Exception {
+        Durability wanted = new Durability(2, false, Duration.ofMillis(2500));
+        RedisCaller redis = new RedissonCaller(redisson);
+        QueueKeys keys = QueueKeys.of("redis-delay", queue.name());
+        List<Object> names = keys.of(LuaScript.SCHEDULE);
+        for (LuaScript script : List.of(LuaScript.SCHEDULE, LuaScript.REPLICATION)) {
+            redisson.getScript(StringCodec.INSTANCE).scriptLoad(script.source());
+        }
+        CompletableFuture<DurableReply> kept =
+                redis.callDurably(LuaScript.SCHEDULE, names, scheduling("kept", "lane1", keys), 1, wanted);
+        CompletableFuture<DurableReply> undone;
+        DurableReply keptReply;
+        DurableReply undoneReply;
+        ReplicationPosition.History promoted;
+        try {
+            await().pollInterval(Duration.ofMillis(10))
+                    .until(() -> MasterAndReplica.has(servers.replica, keys.base() + ":messages", "kept"));
+            servers.disconnect();
+            undone = redis.callDurably(LuaScript.SCHEDULE, names, scheduling("undone", "lane2", keys), 1, wanted);
+            keptReply = get(kept);
+            undoneReply = get(undone);
+            promoted = ReplicationPosition.history(MasterAndReplica.info(servers.replica, "replication"));
+        } finally {
+            servers.connect();
+        }
+        ReplicationPosition.Span place = keptReply.shortfall().place();
+        assertThat(promoted.contains(place)).as("is asked for behind the wait").isFalse();
+        assertThat(promoted.excludes(place)).as("%s of %s", place, promoted).isFalse();
+        place = undoneReply.shortfall().place();
+        assertThat(promoted.contains(place)).isFalse();
+        assertThat(promoted.excludes(place)).as("%s of %s", place, promoted).isTrue();
     }
 
     private static byte[] bytes(String text) {
@@ -417,22 +460,32 @@ class DurabilityTest {
     private static final class Undone implements RedisCaller {
         private final RedisCaller redis = new RedissonCaller(redisson);
         volatile boolean replicated;
+        /** Whether Redis does not tell its history. */
+        volatile boolean unknown;
+
+        final List<LuaScript> called = new CopyOnWriteArrayList<>();
 
         @Override
         public CompletableFuture<Object> call(LuaScript script, List<Object> keys, Object[] arguments, int attempt) {
+            called.add(script);
             return redis.call(script, keys, arguments, attempt);
         }
 
         @Override
         public CompletableFuture<DurableReply> callDurably(
                 LuaScript script, List<Object> keys, Object[] arguments, int attempt, Durability wanted) {
-            Shortfall shortfall = new Shortfall(wanted, 0, false, new ReplicationPosition("first", 100), null);
+            ReplicationPosition.Span place = new ReplicationPosition.Span(
+                    new ReplicationPosition("first", 99), new ReplicationPosition("first", 100));
+            Shortfall shortfall = new Shortfall(wanted, 0, false, place, null);
             return call(script, keys, arguments, attempt)
                     .thenApply(reply -> new DurableReply(reply, replicated ? null : shortfall));
         }
 
         @Override
         public CompletableFuture<DurableReply> awaitDurable(List<Object> keys, int attempt, Durability wanted) {
+            if (unknown) {
+                return CompletableFuture.completedFuture(new DurableReply(new byte[0], null));
+            }
             replicated = true;
             String info = "master_replid:second\r\nmaster_repl_offset:150\r\nmaster_replid2:first\r\n"
                     + "second_repl_offset:100\r\n";
@@ -470,6 +523,66 @@ class DurabilityTest {
         Submission<ChangeResult> sent = queue.cancel("a");
         assertThat(failure(sent)).isInstanceOf(ReplicationTimeoutException.class);
         assertThat(get(sent.confirm()).previousState()).isEqualTo(MessageState.DELAYED);
+        assertThat(undone.called).filteredOn(LuaScript.CHANGE::equals).hasSize(2);
+    }
+
+    @Test
+    void should_not_take_for_undone_what_was_only_found_there() throws Exception {
+        Undone undone = undo();
+        Submission<ScheduleResult> sent = schedule("a");
+        Object stored = ((ReplicationTimeoutException) failure(sent)).getResult();
+        undone.unknown = true;
+        Submission<ScheduleResult> again = sent.confirm(); // which finds it there
+        assertThat(failure(again)).isInstanceOf(ReplicationTimeoutException.class);
+        undone.unknown = false;
+        assertThat(get(again.confirm())).isEqualTo(stored);
+        assertThat(get(queue.stats()).delayed()).isEqualTo(1);
+    }
+
+    @Test
+    void should_replace_again_what_a_failover_has_undone() throws Exception {
+        Undone undone = undo();
+        undone.replicated = true;
+        get(schedule("a"));
+        undone.replicated = false;
+        Submission<ScheduleResult> sent = queue.schedule(new ScheduleRequest(
+                "a", DueTime.after(Duration.ofHours(2)), new byte[] {2}, DuplicatePolicy.REPLACE, null));
+        ScheduleResult promised = (ScheduleResult) ((ReplicationTimeoutException) failure(sent)).getResult();
+        undone.replicated = true;
+        get(queue.cancel("a"));
+        get(schedule("a")); // as it was before
+        undone.replicated = false;
+        assertThat(get(sent.confirm()).dueMicros()).isEqualTo(promised.dueMicros());
+        StoredMessage stored = get(queue.get("a")).orElseThrow();
+        assertThat(stored.body()).containsExactly(2);
+        assertThat(stored.info().dueMicros()).isEqualTo(promised.dueMicros());
+    }
+
+    @Test
+    void should_redrive_again_what_a_failover_has_undone() throws Exception {
+        Undone undone = undo();
+        undone.replicated = true;
+        BlockingQueue<Delivery> received = new LinkedBlockingQueue<>();
+        DelayQueueConsumer consumer = queue.consume(ConsumerOptions.DEFAULTS, Runnable::run, received::add);
+        get(queue.schedule(ScheduleRequest.of("a", new byte[] {1}, DueTime.now())));
+        get(received.poll(10, TimeUnit.SECONDS).bury(new byte[0]));
+        consumer.stop(false);
+        String dead = onlyDeadLetter();
+        undone.replicated = false;
+        Submission<RedriveOutcome> sent = queue.redrive(dead);
+        assertThat(((ReplicationTimeoutException) failure(sent)).getResult()).isEqualTo(RedriveOutcome.REDRIVEN);
+        // It is no dead letter any more: there is nothing to do again, and the answer is that of before.
+        assertThat(get(sent.confirm())).isEqualTo(RedriveOutcome.REDRIVEN);
+        assertThat(undone.called).filteredOn(LuaScript.REDRIVE::equals).hasSize(2);
+        assertThat(get(queue.stats()).delayed()).isEqualTo(1);
+        assertThat(get(queue.deadLetters().stats()).delayed()).isZero();
+    }
+
+    private String onlyDeadLetter() throws Exception {
+        List<MessageInfo> dead =
+                get(queue.deadLetters().browse(MessageState.DELAYED, null, 10)).messages();
+        assertThat(dead).hasSize(1);
+        return dead.get(0).id();
     }
 
     @Test

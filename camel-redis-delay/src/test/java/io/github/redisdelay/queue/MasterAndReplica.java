@@ -80,12 +80,17 @@ public final class MasterAndReplica implements AutoCloseable {
         return at < 0 ? 0 : Long.parseLong(stats.substring(at + name.length(), stats.indexOf(',', at)));
     }
 
+    /** Whether a hash has a field. */
+    static boolean has(RedisServer server, String hash, String field) {
+        return send(server, "HEXISTS " + hash + " " + field).startsWith(":1");
+    }
+
     /** Sends a command whose answer is one line. */
     static void ask(RedisServer server, String command, String answer) {
         assertThat(send(server, command).lines().findFirst()).as(command).contains(answer);
     }
 
-    private static String info(RedisServer server, String section) {
+    static String info(RedisServer server, String section) {
         return send(server, "INFO " + section);
     }
 

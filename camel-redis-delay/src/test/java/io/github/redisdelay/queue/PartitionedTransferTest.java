@@ -243,7 +243,7 @@ class PartitionedTransferTest {
     void should_wait_no_longer_than_a_second_for_a_node_that_is_away() {
         TransferTask task = running(2, 1);
         assertThat(counts()).containsExactly(1, 0);
-        timers.advance(Duration.ofNanos(TransferTask.ANSWER_NANOS - 1));
+        timers.advance(Duration.ofNanos(TransferSource.ANSWER_NANOS - 1));
         assertThat(counts()).containsExactly(1, 0);
         timers.advance(Duration.ofNanos(1));
         assertThat(counts()).as("the other one is claimed from").containsExactly(1, 1);

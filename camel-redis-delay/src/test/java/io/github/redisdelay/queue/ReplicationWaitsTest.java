@@ -17,7 +17,7 @@ import org.redisson.client.RedisTimeoutException;
 class ReplicationWaitsTest {
 
     private static final Durability WANTED = new Durability(1, false, Duration.ofSeconds(1));
-    private static final ReplicationPosition STORED = new ReplicationPosition("first", 100);
+    private static final ReplicationPosition.Span STORED = first(90, 100);
 
     private final FakeTimers timers = new FakeTimers();
     private final List<CompletableFuture<DurableReply>> asked = new ArrayList<>();
@@ -40,6 +40,11 @@ class ReplicationWaitsTest {
             redis, new ClientOptions("redis-delay", Duration.ofSeconds(5), WANTED), timers, new Random(1));
     private final RedisDelayQueue queue = new RedisDelayQueue(null, "orders", QueueKeys.of("redis-delay", "orders"));
     private final List<Submission<String>> sentAgain = new ArrayList<>();
+
+    private static ReplicationPosition.Span first(long before, long behind) {
+        return new ReplicationPosition.Span(
+                new ReplicationPosition("first", before), new ReplicationPosition("first", behind));
+    }
 
     private Submission<String> await(String result) {
         return await(result, true);
@@ -98,7 +103,7 @@ class ReplicationWaitsTest {
     @Test
     void should_be_sent_again_when_a_replica_was_promoted_that_did_not_have_it() {
         Submission<String> a = await("a");
-        answer(0, master("second", 150, "first", 100), true);
+        answer(0, master("second", 150, "first", 91), true);
         assertThat(sentAgain).hasSize(1);
         assertThat(a).isNotDone();
         sentAgain.get(0).succeed("a of the second");
@@ -129,8 +134,12 @@ class ReplicationWaitsTest {
 
     @Test
     void should_send_again_only_what_is_known_to_be_undone_where_that_may_undo_what_others_did() {
-        List<byte[]> unknown =
-                List.of(new byte[0], master("third", 150, "second", 120), master("third", 150, "0".repeat(40), -1));
+        List<byte[]> unknown = List.of(
+                new byte[0],
+                master("third", 150, "second", 120),
+                master("third", 150, "0".repeat(40), -1),
+                master("second", 150, "first", 92), // what was stored lies somewhere from 91 to 100
+                master("second", 150, "first", 100));
         for (int i = 0; i < unknown.size(); i++) {
             Submission<String> a = await("a", false);
             answer(i, unknown.get(i), true);
@@ -143,7 +152,7 @@ class ReplicationWaitsTest {
         }
         assertThat(sentAgain).isEmpty();
         await("a", false);
-        answer(3, master("second", 150, "first", 100), true);
+        answer(unknown.size(), master("second", 150, "first", 91), true);
         assertThat(sentAgain).hasSize(1);
     }
 
@@ -152,12 +161,22 @@ class ReplicationWaitsTest {
         ReplicationPosition end = new ReplicationPosition("second", 150);
         ReplicationPosition.History history =
                 new ReplicationPosition.History(end, new ReplicationPosition("first", 99));
-        assertThat(history.excludes(STORED)).isTrue();
-        assertThat(history.excludes(new ReplicationPosition("first", 99))).isFalse();
-        assertThat(history.excludes(new ReplicationPosition("second", 151))).isTrue();
-        assertThat(history.excludes(end)).isFalse();
+        assertThat(history.contains(first(90, 99))).isTrue();
+        assertThat(history.contains(first(90, 100))).isFalse();
+        assertThat(history.excludes(first(98, 100))).as("shared up to 99").isFalse();
+        assertThat(history.excludes(first(99, 100))).isTrue();
+        assertThat(history.excludes(first(99, 99))).as("no history is kept").isFalse();
+        assertThat(history.contains(first(99, 99))).isTrue();
+        assertThat(history.excludes(new ReplicationPosition.Span(null, new ReplicationPosition("first", 200))))
+                .as("sent twice: nobody knows what was before the first time")
+                .isFalse();
+        assertThat(history.excludes(new ReplicationPosition.Span(
+                        new ReplicationPosition("first", 120), new ReplicationPosition("second", 140))))
+                .as("executed behind the failover")
+                .isFalse();
         ReplicationPosition other = new ReplicationPosition("other", 1);
-        assertThat(history.excludes(other) || history.contains(other))
+        ReplicationPosition.Span elsewhere = new ReplicationPosition.Span(other, other);
+        assertThat(history.excludes(elsewhere) || history.contains(elsewhere))
                 .as("known of another one")
                 .isFalse();
         assertThat(new ReplicationPosition.History(end, null).excludes(STORED)).isFalse();

@@ -32,7 +32,8 @@ record Machine(Map<String, String> facts) {
         facts.put(
                 "system",
                 value(DISTRIBUTION, "PRETTY_NAME", System.getProperty("os.name"))
-                                .replace("\"", "") + ", kernel " + System.getProperty("os.version"));
+                                .replace("\"", "") + ", kernel "
+                        + System.getProperty("os.version").replaceFirst("-.*", ""));
         facts.put(
                 "JDK",
                 System.getProperty("java.vm.name") + " " + System.getProperty("java.vm.version") + ", "
