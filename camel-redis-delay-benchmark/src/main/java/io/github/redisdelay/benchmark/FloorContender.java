@@ -59,6 +59,9 @@ final class FloorContender implements Contender {
             return redis.call('HDEL', KEYS[1], unpack(ARGV))
             """;
 
+    /** Ids of one length, all different: contenders may share a queue. */
+    private static final AtomicLong IDS = new AtomicLong(1L << 56);
+
     private final RScript script;
     private final String schedule;
     private final String claim;
@@ -68,7 +71,6 @@ final class FloorContender implements Contender {
     private final List<Object> acknowledgeKeys;
     private final RedissonClient redisson;
     private final String name;
-    private final AtomicLong ids = new AtomicLong(1L << 56);
 
     FloorContender(RedissonClient redisson, String name) {
         this.redisson = redisson;
@@ -133,7 +135,7 @@ final class FloorContender implements Contender {
         int i = 0;
         for (Message message : messages) {
             DueTime due = message.due();
-            arguments[i++] = ascii(Long.toHexString(ids.getAndIncrement()));
+            arguments[i++] = ascii(Long.toHexString(IDS.getAndIncrement()));
             arguments[i++] = ascii(Long.toString(due.relative() ? now + due.micros() : due.micros()));
             arguments[i++] = message.body();
         }

@@ -53,7 +53,7 @@ final class Scale implements Experiment {
         int measured = environment.quick() ? 5_000 : 50_000;
         try (Contenders contenders = new Contenders(environment)) {
             // For the compiler of the JVM.
-            for (String subject : List.of(Subject.CAMEL, Subject.QUEUE, Subject.RDELAYEDQUEUE)) {
+            for (String subject : List.of(Subject.CAMEL, Subject.QUEUE, Subject.FLOOR, Subject.RDELAYEDQUEUE)) {
                 environment.clear();
                 try (Contender contender = contenders.open(subject)) {
                     measure(environment, null, contender, 0, 0, environment.quick() ? measured : 20_000);
@@ -62,6 +62,9 @@ final class Scale implements Experiment {
             environment.clear();
             // One queue for both: what Camel schedules is what the queue layer holds.
             growing(environment, figures, contenders, sizes, measured, List.of(Subject.QUEUE, Subject.CAMEL));
+            environment.clear();
+            // A table of millions of random keys is slower for whoever writes to it.
+            growing(environment, figures, contenders, sizes, measured, List.of(Subject.FLOOR));
             environment.clear();
             sizes.removeIf(size -> size > (environment.quick() ? 10_000 : MOST_FOR_RDELAYEDQUEUE));
             growing(environment, figures, contenders, sizes, measured, List.of(Subject.RDELAYEDQUEUE));
