@@ -31,6 +31,10 @@ public final class FleetCost implements Experiment {
 
     private static final long PATIENCE_MILLIS = 60_000;
 
+    private static final int WARM_UP_RATE = 200;
+
+    private static final long WARM_UP_MICROS = TimeUnit.SECONDS.toMicros(2);
+
     @Override
     public String name() {
         return "fleet";
@@ -149,6 +153,11 @@ public final class FleetCost implements Experiment {
         LatenessRecorder recorder = new LatenessRecorder();
         try (Fleet fleet = Fleet.start(redisson, consumers, queues, "", recorder);
                 CamelSender sender = CamelSender.start(redisson, queues)) {
+            // Consumers that have never worked do not know yet how long it takes, and go about it in another way.
+            new OpenLoop(WARM_UP_RATE, WARM_UP_MICROS, new Random(0))
+                    .run(recorder, (number, due, body) -> sender.sendAt((int) (number % queues.size()), due, body));
+            sender.awaitStored();
+            awaitEmpty(environment, queues);
             for (int rate : rates) {
                 long window = windowMicros(environment, rate);
                 Counts before = Counts.of(environment, fleet, List.of());
