@@ -495,7 +495,7 @@ final class HistoryChecker {
                 if (delivery.claimed() > cancelled.micros()) {
                     problem(Rule.CANCELLED, id, message, "was delivered after it had been cancelled");
                 } else if (settling != null && message.isDone(settling) && settling.micros() > cancelled.micros()) {
-                    problem(Rule.FENCING, id, message, "was finished after it had been cancelled");
+                    problem(Rule.CANCELLED, id, message, "was finished after it had been cancelled");
                 }
             }
         }

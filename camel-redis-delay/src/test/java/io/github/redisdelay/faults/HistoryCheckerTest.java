@@ -436,7 +436,7 @@ class HistoryCheckerTest {
         delivered(60, "c1", "a", 1, "NONE");
         cancelled(65, "LEASED");
         acknowledged(70, "c1", "a");
-        assertCaught(Rule.FENCING, "finished after it had been cancelled");
+        assertCaught(Rule.CANCELLED, "finished after it had been cancelled");
     }
 
     @Test

@@ -77,7 +77,8 @@ class SentinelTest {
             void run(Bench bench) throws Exception {
                 bench.loadThroughFailover(true);
                 Report report = bench.end();
-                // Not what anybody wants; it is what asynchronous replication means.
+                // Not what anybody wants; it is what asynchronous replication means: schedules and cancellations are
+                // lost.
                 assertThat(report.lost()).as("confirmed and lost").isPositive();
                 Set<Rule> lost = EnumSet.copyOf(COMES_AGAIN);
                 lost.addAll(EnumSet.of(Rule.LOST, Rule.CANCELLED));
