@@ -193,10 +193,11 @@ final class Rates implements Experiment {
                 int delivered = arrivals.count();
                 Cost.Taken taken = cost.end();
                 // What is not empty by the limit would go on faster, as each message costs what the rest of the list is
-                // long:
-                // by this rate all are delivered at the time at which that comes out.
-                double messages = delivered * (2 - (double) delivered / backlog);
-                add(contender, parameter, all ? backlog : messages, delivered, taken);
+                // long: by this rate all are transferred at the time at which that comes out. Delivery follows: it
+                // waits for the transfer, which lets a consumer take one message after each hundred.
+                int moved = all ? backlog : delivered + ((RDelayedQueueContender) contender).transferred();
+                double messages = moved * (2 - (double) moved / backlog);
+                add(contender, parameter, messages, moved, taken);
                 if (figures != null) {
                     figures.add("rates", contender.subject(), parameter, round, "delivered", delivered, "messages");
                 }
