@@ -459,7 +459,10 @@ final class HistoryChecker {
         }
         long age = delivery.claimed() - before.claimed() + clock.forward(before.claimed(), delivery.claimed());
         if (age < leaseMicros) {
-            return null;
+            // A claim that is repeated, because its answer was lost, tells the time of the repeat; its messages were
+            // leased the first time, once they were due.
+            long longest = delivery.claimed() - before.due() + clock.forward(before.due(), delivery.claimed());
+            return longest < leaseMicros ? null : fault(before.due(), before.claimed());
         }
         Long death = deaths.get(before.source());
         if (death != null && death <= delivery.claimed()) {

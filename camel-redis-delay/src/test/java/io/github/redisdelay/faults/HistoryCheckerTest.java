@@ -152,6 +152,39 @@ class HistoryCheckerTest {
     }
 
     @Test
+    void should_pass_a_lease_that_began_with_the_first_copy_of_a_repeated_claim() {
+        confirmed();
+        fault(40, 70);
+        delivered(80, "c1", "a", 1, "NONE"); // claimed for the first time at 51, and no answer
+        delivered(152, "c2", "b", 2, "LEASE_ENDED");
+        acknowledged(160, "c2", "b");
+        settling(158, "c1", "a", "ACKNOWLEDGE");
+        settled(165, "c1", "a", "STALE_GONE");
+        assertClean();
+        assertThat(check().causes()).containsOnlyKeys("its lease ended in: cut");
+    }
+
+    @Test
+    void should_catch_a_lease_that_is_too_short_even_for_a_repeated_claim() {
+        confirmed();
+        fault(40, 70);
+        delivered(80, "c1", "a", 1, "NONE");
+        delivered(149, "c2", "b", 2, "LEASE_ENDED"); // it was due at 50
+        acknowledged(160, "c2", "b");
+        assertCaught(Rule.TWICE, "without a cause");
+    }
+
+    @Test
+    void should_catch_a_lease_that_is_too_short_where_nothing_made_a_claim_be_repeated() {
+        confirmed();
+        delivered(80, "c1", "a", 1, "NONE");
+        fault(90, 140);
+        delivered(152, "c2", "b", 2, "LEASE_ENDED");
+        acknowledged(160, "c2", "b");
+        assertCaught(Rule.TWICE, "without a cause");
+    }
+
+    @Test
     void should_pass_an_attempt_that_a_killed_consumer_took() {
         confirmed();
         killed(60, "c1");
