@@ -92,14 +92,14 @@ final class OverloadBench implements AutoCloseable {
         return new ConsumerOptions(consumers, 100, Duration.ofSeconds(30), true, Duration.ofHours(1));
     }
 
-    /** {@code -Doverload.minutes=}: how long the experiments take that can be as long as one likes; 0 if nothing is said. */
+    /** {@code -Doverload.minutes=}: for how long a consumer is slower than its producers; 0 if nothing is said. */
     static int minutes() {
         return Integer.getInteger("overload.minutes", 0);
     }
 
-    /** How long such an experiment takes: as long as was said, else a time for each round. */
+    /** A time for each round. */
     static Duration lasting(Duration round) {
-        return minutes() > 0 ? Duration.ofMinutes(minutes()) : round.multipliedBy(Experiment.rounds());
+        return round.multipliedBy(Experiment.rounds());
     }
 
     @Override

@@ -25,7 +25,8 @@ final class SlowConsumer {
     private SlowConsumer() {}
 
     static void run() throws Exception {
-        Duration duration = OverloadBench.lasting(Duration.ofSeconds(8));
+        int minutes = OverloadBench.minutes();
+        Duration duration = minutes > 0 ? Duration.ofMinutes(minutes) : OverloadBench.lasting(Duration.ofSeconds(8));
         Duration pause = duration.dividedBy(8);
         ExecutorService executor = Executors.newSingleThreadExecutor();
         AtomicBoolean over = new AtomicBoolean();
