@@ -72,8 +72,8 @@ public final class RedisDelayConstants {
             label = "common",
             description =
                     "When the message is or was due, by the Redis server's clock, in milliseconds since 1970: set by the consumer,"
-                            + " and by the producer as a result of schedule, reschedule, promote and get. After a batch, a List in the order of the"
-                            + " elements.",
+                            + " and by the producer as a result of schedule, reschedule, promote and get. After a batch, a"
+                            + " List in the order of the elements.",
             javaType = "long")
     public static final String DUE_TIME = "CamelRedisDelayDueTime";
 

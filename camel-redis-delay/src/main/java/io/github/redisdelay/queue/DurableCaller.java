@@ -269,7 +269,9 @@ final class DurableCaller {
             return CompletableFuture.failedFuture(e);
         }
         return sent.handle((all, failure) -> {
-                    if (failure == null && disordered.get()) {
+                    boolean answered =
+                            replies.stream().allMatch(reply -> reply.isDone() && !reply.isCompletedExceptionally());
+                    if (answered && disordered.get()) {
                         // A node in between has sent some of them on to another one: what they tell of the history, and
                         // whom WAIT has waited for, is not about the others.
                         return CompletableFuture.<Answers>failedFuture(
@@ -279,8 +281,6 @@ final class DurableCaller {
                         return CompletableFuture.completedFuture(new Answers(results(replies), batch.waited, null));
                     }
                     Throwable error = RedisErrors.unwrap(failure);
-                    boolean answered =
-                            replies.stream().allMatch(reply -> reply.isDone() && !reply.isCompletedExceptionally());
                     // Only WAIT can have failed then. Without an answer to it the call is repeated, with a refusal it
                     // is not.
                     return answered && RedisErrors.isRefusal(error)

@@ -143,7 +143,7 @@ class ReplicationWaitsTest {
         for (int i = 0; i < unknown.size(); i++) {
             Submission<String> a = await("a", false);
             answer(i, unknown.get(i), true);
-            assertThat(a.outcome().handle((value, error) -> error).join())
+            assertThat(a.outcome().handle((value, error) -> error).getNow(null))
                     .isInstanceOfSatisfying(ReplicationTimeoutException.class, error -> assertThat(error.getResult())
                             .isEqualTo("a"))
                     .hasMessageContaining("nobody can tell whether a failover has undone it")
@@ -186,7 +186,7 @@ class ReplicationWaitsTest {
     void should_say_that_it_is_still_not_replicated() {
         Submission<String> a = await("a");
         answer(0, master("first", 100, "0", -1), false);
-        assertThat(a.outcome().handle((value, error) -> error).join())
+        assertThat(a.outcome().handle((value, error) -> error).getNow(null))
                 .isInstanceOf(ReplicationTimeoutException.class)
                 .hasMessage(
                         "queue 'orders': message 'a' is stored, not known to be replicated: 0 of 1 replicas within 1 s");
@@ -205,7 +205,7 @@ class ReplicationWaitsTest {
         asked.get(1).completeExceptionally(new RedisException("UNBLOCKED force unblock from blocking operation"));
         timers.advance(Duration.ofSeconds(4));
         assertThat(attempts).containsExactly(1, 2, 3);
-        assertThat(a.handle((value, error) -> error).join())
+        assertThat(a.handle((value, error) -> error).getNow(null))
                 .isInstanceOfSatisfying(RequestTimeoutException.class, error -> assertThat(error.isPossiblyStored())
                         .isTrue())
                 .hasMessageContaining("message 'a' is stored, not known to be replicated");
@@ -218,7 +218,7 @@ class ReplicationWaitsTest {
     void should_tell_why_Redis_does_not_wait() {
         Submission<String> a = await("a");
         asked.get(0).completeExceptionally(new RedisException("NOPERM this user has no permissions to run 'wait'"));
-        assertThat(a.outcome().handle((value, error) -> error).join())
+        assertThat(a.outcome().handle((value, error) -> error).getNow(null))
                 .isInstanceOf(ReplicationTimeoutException.class)
                 .hasMessageContaining("Redis does not wait for it: NOPERM this user");
         assertThat(a.isUnconfirmed()).isTrue();
