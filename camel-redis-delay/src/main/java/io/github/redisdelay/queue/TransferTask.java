@@ -74,6 +74,8 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     private long rejectedUntilNanos;
     /** Numbers the claims. */
     private long claimed;
+    /** An answer that a step follows, whenever it comes. */
+    private CompletableFuture<Settlement> awaited;
 
     private boolean overdueReported;
     /** When the figures are looked at again after a look that found nothing overdue. */
@@ -360,6 +362,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         List<ClaimedDelivery> release = new ArrayList<>(0);
         List<ClaimedDelivery> begin = new ArrayList<>(0);
         List<Sending> claims = List.of();
+        CompletableFuture<Settlement> toAwait;
         long now;
         lock.lock();
         try {
@@ -381,8 +384,12 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
                 }
                 armTimer(now);
             }
+            toAwait = newlyAwaited();
         } finally {
             lock.unlock();
+        }
+        if (toAwait != null) {
+            toAwait.whenComplete((settlement, error) -> step());
         }
         for (ClaimedDelivery delivery : begin) {
             hand(delivery);
@@ -401,6 +408,13 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
                 refused(source, e);
             }
         }
+    }
+
+    /** What a step has to follow, unless one does already; or null. Holds the lock. */
+    private CompletableFuture<Settlement> newlyAwaited() {
+        CompletableFuture<Settlement> before = awaited;
+        awaited = inHand.awaited();
+        return awaited == before ? null : awaited;
     }
 
     /** The claims to send now: who wants to claim shares the room. Holds the lock. */

@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -28,6 +29,9 @@ final class WorkInHand {
     /** The time over which finished messages are counted for the read-ahead. */
     static final long WINDOW_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+    /** With so many behind one that has no answer all are looked at, and again with twice as many as are left. */
+    private static final int TIDY_AT = 1024;
+
     private final ConsumerOptions options;
     private final int partitions;
     private final long leaseNanos;
@@ -36,8 +40,18 @@ final class WorkInHand {
     private final ArrayDeque<ClaimedDelivery> readAhead = new ArrayDeque<>();
     /** Begun and not finished, the longest running first. */
     private final LinkedHashSet<ClaimedDelivery> underWay = new LinkedHashSet<>();
-    /** The one under way beside which nothing is begun, because its last deliveries ended by lost leases; or null. */
+    /** How those were finished that are under way no more, in order; those that Redis has answered are dropped now and then. */
+    private final ArrayDeque<Submission<Settlement>> settling = new ArrayDeque<>();
+
+    private int tidyAt = TIDY_AT;
+    /**
+     * The one beside which nothing is begun, because its last deliveries ended by lost leases, until Redis knows that it is
+     * finished: the next one may kill this consumer, and what is on its way. But for one lease at the most: one that hangs has
+     * a slot, and not the whole consumer. Or null.
+     */
     private ClaimedDelivery alone;
+    /** When it was finished. */
+    private long aloneFinishedNanos;
 
     private long windowStartNanos;
     private int finishedInWindow;
@@ -104,8 +118,41 @@ final class WorkInHand {
         return delivery.lostLeases() >= 2;
     }
 
+    /** What Redis has to answer before the next one can be begun, or null. */
+    CompletableFuture<Settlement> awaited() {
+        if (alone != null) {
+            return underWay.contains(alone) ? null : alone.settlement().outcome();
+        }
+        ClaimedDelivery next = readAhead.peek();
+        boolean waits = next != null && isSuspicious(next) && underWay.isEmpty() && !settling.isEmpty();
+        return waits ? settling.peek().outcome() : null;
+    }
+
+    /** Looks at what Redis has answered. One that was alone is so for a while longer at the most where no answer comes. */
+    private void settle(long now) {
+        while (!settling.isEmpty() && settling.peek().outcome().isDone()) {
+            settling.poll();
+        }
+        if (settling.size() >= tidyAt) {
+            settling.removeIf(each -> each.outcome().isDone());
+            tidyAt = Math.max(TIDY_AT, 2 * settling.size());
+        }
+        if (alone != null && aloneWait(now) <= 0) {
+            alone = null;
+        }
+    }
+
+    /** How long the one that is alone stays so, if nothing happens. */
+    private long aloneWait(long now) {
+        if (underWay.contains(alone)) {
+            return alone.isLeaseLost() ? 0 : alone.begunNanos() + leaseNanos - now;
+        }
+        return alone.settlement().outcome().isDone() ? 0 : aloneFinishedNanos + companyLimit() - now;
+    }
+
     /** Takes what can be begun. */
     void begin(long now, List<ClaimedDelivery> begin, List<ClaimedDelivery> release) {
+        settle(now);
         while (!readAhead.isEmpty() && freeSlots() > 0) {
             ClaimedDelivery next = readAhead.peek();
             if (now - next.claimSentNanos() > leaseNanos / 2) {
@@ -114,7 +161,8 @@ final class WorkInHand {
                 continue;
             }
             boolean suspicious = isSuspicious(next);
-            if (suspicious && !underWay.isEmpty() && now - next.answeredNanos() < companyLimit()) {
+            boolean company = !underWay.isEmpty() || !settling.isEmpty();
+            if (suspicious && company && now - next.answeredNanos() < companyLimit()) {
                 return;
             }
             readAhead.poll();
@@ -129,8 +177,8 @@ final class WorkInHand {
     }
 
     /**
-     * How long a suspicious message waits for those under way. Then it is begun beside what has been running for so long:
-     * an exchange that hangs must not stop the whole consumer.
+     * How long a suspicious message waits for those under way, and until Redis knows that they are finished. Then it is begun
+     * beside what has been running for so long: an exchange that hangs must not stop the whole consumer.
      */
     private long companyLimit() {
         return leaseNanos / 4;
@@ -138,7 +186,7 @@ final class WorkInHand {
 
     /** How long until something that waits for a slot is begun or given back anyway; {@link Long#MAX_VALUE} if nothing is. */
     long nextWait(long now) {
-        long next = Long.MAX_VALUE;
+        long next = alone == null ? Long.MAX_VALUE : aloneWait(now);
         for (ClaimedDelivery delivery : readAhead) {
             long wait = isSuspicious(delivery) && freeSlots() > 0 ? companyLimit() : patience(delivery);
             next = Math.min(next, delivery.answeredNanos() + wait - now);
@@ -159,8 +207,10 @@ final class WorkInHand {
             return;
         }
         if (alone == delivery) {
-            alone = null;
+            aloneFinishedNanos = now;
         }
+        settling.add(delivery.settlement());
+        settle(now);
         if (worked) {
             shiftWindow(now);
             finishedInWindow++;

@@ -25,8 +25,8 @@ final class RouteProcess {
 
     static final int QUEUES = 1_000;
     static final int SLOW_CONSUMERS = 4;
-    /** How many redeliveries a message gets that kills its JVM. */
-    static final int POISON_REDELIVERIES = 2;
+    /** How many messages that kill their JVMs a consumer survives for each neighbour to be delivered in the end. */
+    static final int MUCH_POISON = 3;
 
     private static final int SLOW_MILLIS = 20;
     private static final int SLOW_END_SECONDS = 45;
@@ -34,11 +34,19 @@ final class RouteProcess {
     /** What its routes do. */
     enum Role {
         /** Work for a moment; what is poisonous kills the JVM. */
-        POISONED,
+        POISONED(2),
+        /** The same with as many redeliveries as a neighbour of several such messages may need. */
+        MUCH_POISONED(2 + 2 * MUCH_POISON),
         /** Consume more slowly than others produce. */
-        SLOW,
+        SLOW(0),
         /** Consume from very many queues. */
-        MANY_QUEUES
+        MANY_QUEUES(0);
+
+        final int redeliveries;
+
+        Role(int redeliveries) {
+            this.redeliveries = redeliveries;
+        }
     }
 
     /** What it can be asked for. */
@@ -86,9 +94,9 @@ final class RouteProcess {
             public void configure() {
                 errorHandler(noErrorHandler());
                 switch (role) {
-                    case POISONED ->
+                    case POISONED, MUCH_POISONED ->
                         from("redis-delay:orders" + address + "&concurrentConsumers=8&visibilityTimeout=3s"
-                                        + "&maximumRedeliveries=" + POISON_REDELIVERIES)
+                                        + "&maximumRedeliveries=" + role.redeliveries)
                                 .process(RouteProcess::swallow)
                                 .delay(50)
                                 .process(exchange ->

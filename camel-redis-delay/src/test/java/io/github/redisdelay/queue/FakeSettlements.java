@@ -17,6 +17,10 @@ final class FakeSettlements implements Settlements {
     private final LeaseKeeper leases;
     final List<Settled> settled = new ArrayList<>();
     final List<Extended> extended = new ArrayList<>();
+    /** Whether what finishes a delivery is answered at once; else it waits here. */
+    boolean answering = true;
+
+    final List<Submission<Settlement>> unanswered = new ArrayList<>();
     /** What extensions are answered with; null leaves them waiting. */
     Settlement extensions = Settlement.DONE;
     /** Run when the keeper of leases is asked for. */
@@ -47,7 +51,11 @@ final class FakeSettlements implements Settlements {
     public Submission<Settlement> settle(ClaimedDelivery delivery, char action, long micros, byte[] failure) {
         settled.add(new Settled(delivery.id(), action, micros, timers.nanoTime()));
         Submission<Settlement> submission = new Submission<>();
-        submission.succeed(Settlement.DONE);
+        if (answering) {
+            submission.succeed(Settlement.DONE);
+        } else {
+            unanswered.add(submission);
+        }
         return submission;
     }
 
