@@ -60,6 +60,7 @@ public final class DelayQueueClient implements AutoCloseable {
     private final WakeupChannel wakeups;
     private final LeaseKeeper leases;
     private final ReplicationWaits replicationWaits;
+    private final SingleCalls calls;
     /** Whether PUBLISH in a script counts this client among the receivers. */
     private final boolean receiversCount;
 
@@ -125,6 +126,7 @@ public final class DelayQueueClient implements AutoCloseable {
         this.receiversCount = subscribesToMaster(redisson.getConfig());
         this.leases = new LeaseKeeper(timers);
         this.replicationWaits = new ReplicationWaits(redis, options, timers, random);
+        this.calls = new SingleCalls(redis, timers, random, options.requestTimeout());
     }
 
     /**
@@ -403,35 +405,9 @@ public final class DelayQueueClient implements AutoCloseable {
         }
     }
 
-    /**
-     * Calls a script once that changes nothing, or for which it does not matter how often it is executed.
-     *
-     * @return bytes or a list, as the script answers
-     */
-    CompletableFuture<Object> callOnce(RedisDelayQueue queue, LuaScript script, Object... arguments) {
-        DelayQueueException reason = closed;
-        if (reason != null) {
-            return CompletableFuture.failedFuture(reason);
-        }
-        // As a last repeat, whose answer is waited for longest: it is not repeated, and the request timeout ends the
-        // wait.
-        return redis.call(script, queue.keys().of(script), arguments, RedissonCaller.TIMEOUT_STEPS)
-                .orTimeout(options.requestTimeout().toNanos(), TimeUnit.NANOSECONDS)
-                .handle((reply, error) -> {
-                    if (error == null) {
-                        return reply;
-                    }
-                    Throwable cause = RedisErrors.explained(queue.name(), RedisErrors.unwrap(error));
-                    if (cause instanceof PartitionMismatchException mismatch) {
-                        throw mismatch;
-                    }
-                    throw new DelayQueueException(
-                            "queue '" + queue.name() + "': "
-                                    + (cause instanceof TimeoutException
-                                            ? "Redis did not answer within " + options.requestTimeout()
-                                            : RedisErrors.text(cause)),
-                            cause);
-                });
+    /** Calls outside of the lanes. */
+    SingleCalls calls() {
+        return calls;
     }
 
     /** The claims of one consumer: a lane whose number is free again when the last claim is answered. */
@@ -522,12 +498,12 @@ public final class DelayQueueClient implements AutoCloseable {
     private CompletableFuture<?> present(
             RedisDelayQueue partition, Partitioning partitioning, int number, Object[] arguments) {
         if (partitioning == null) {
-            return callOnce(partition, LuaScript.PRESENCE, arguments);
+            return calls.once(partition, LuaScript.PRESENCE, arguments);
         }
         if (number == 0) {
             partitioning.confirm();
         }
-        return partitioning.ask(() -> callOnce(partition, LuaScript.PRESENCE, arguments));
+        return partitioning.ask(() -> calls.once(partition, LuaScript.PRESENCE, arguments));
     }
 
     /** Connects a consumer with the wake-ups. */
@@ -591,10 +567,10 @@ public final class DelayQueueClient implements AutoCloseable {
      */
     @Override
     public void close() {
+        closing = true; // before: a consumer that comes now stops itself
         consumers.forEach(task -> task.stop(false));
         long deadline = System.nanoTime() + options.requestTimeout().toNanos();
         boolean interrupted = false;
-        closing = true;
         wakeups.passAll(); // receivers look up, and see it
         while (!interrupted && isBusy() && deadline - System.nanoTime() > 0) {
             try {
@@ -608,6 +584,7 @@ public final class DelayQueueClient implements AutoCloseable {
         lanes.values().forEach(lane -> lane.close(reason));
         lanes.clear();
         replicationWaits.close(reason);
+        calls.close(reason);
         try {
             wakeups.close().get(Math.max(1, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {

@@ -397,7 +397,8 @@ final class Partitioning {
     }
 
     private CompletableFuture<Reply> call(RedisDelayQueue part, char action, long turn, int expected) {
-        return client.callOnce(
+        return client.calls()
+                .untilAnswered(
                         part,
                         LuaScript.PARTITIONS,
                         new byte[] {(byte) action},

@@ -187,12 +187,17 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                     // Of a call that found the message there it is not the message that was undone.
                     boolean sure = wasUndone && result != done;
                     return sure || message.onDuplicate() != DuplicatePolicy.REPLACE
-                            ? schedule(at(message, result.dueMicros()), id, sure ? null : result, sure)
+                            ? schedule(at(message, promisedMicros(result)), id, sure ? null : result, sure)
                             : null;
                 });
     }
 
-    /** The same message, at the time that it was promised for. */
+    /** For when it was promised; 0 if it was ignored: the time that was told then is another message's. */
+    private static long promisedMicros(ScheduleResult result) {
+        return result.outcome() == ScheduleOutcome.IGNORED ? 0 : result.dueMicros();
+    }
+
+    /** The same message, at the time that it was promised for; 0: as it says itself. */
     private static ScheduleRequest at(ScheduleRequest message, long dueMicros) {
         return new ScheduleRequest(
                 message.id(),
@@ -363,7 +368,8 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     }
 
     private CompletableFuture<Long> trim(long retentionMicros, long maximum, long before) {
-        return client.callOnce(this, LuaScript.TRIM, Lane.ascii(retentionMicros), Lane.ascii(maximum))
+        return client.calls()
+                .untilAnswered(this, LuaScript.TRIM, Lane.ascii(retentionMicros), Lane.ascii(maximum))
                 .thenCompose(reply -> {
                     int dropped = (int) little((byte[]) reply).getDouble();
                     long all = before + dropped;
@@ -375,7 +381,8 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public CompletableFuture<Optional<StoredMessage>> get(String id) {
-        return client.callOnce(this, LuaScript.GET, (Object) idBytes(id))
+        return client.calls()
+                .untilAnswered(this, LuaScript.GET, (Object) idBytes(id))
                 .thenApply(reply -> MessageReplies.get((List<?>) reply));
     }
 
@@ -412,7 +419,8 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     /** The messages behind a position, as {@code browse.lua} answers them. */
     CompletableFuture<List<?>> rows(MessageState state, PageCursor behind, int limit) {
-        return client.callOnce(
+        return client.calls()
+                .untilAnswered(
                         this,
                         LuaScript.BROWSE,
                         new byte[] {(byte) letter(state)},
@@ -500,14 +508,14 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
         byte[] base = keys.base().getBytes(StandardCharsets.UTF_8);
         return CheckWalk.of(
                         (isDeadLetters() ? "dead letters of " : "") + "queue '" + name + "'" + partition,
-                        (walk, cursor) -> client.callOnce(this, LuaScript.CHECK, walk, cursor, base))
+                        (walk, cursor) -> client.calls().untilAnswered(this, LuaScript.CHECK, walk, cursor, base))
                 .thenCompose(found ->
                         client.awaitDurable(this, "a check made " + found.restored() + " messages wait again", found));
     }
 
     @Override
     public CompletableFuture<QueueStats> stats() {
-        return client.callOnce(this, LuaScript.STATS).thenApply(bytes -> {
+        return client.calls().once(this, LuaScript.STATS).thenApply(bytes -> {
             ByteBuffer reply = little((byte[]) bytes);
             return new QueueStats(
                     (long) reply.getDouble(),
@@ -529,7 +537,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public CompletableFuture<ServerInfo> serverInfo() {
-        return client.callOnce(this, LuaScript.SERVER).thenApply(bytes -> {
+        return client.calls().once(this, LuaScript.SERVER).thenApply(bytes -> {
             String info = new String((byte[]) bytes, StandardCharsets.UTF_8);
             String valkey = field(info, "valkey_version");
             return new ServerInfo(

@@ -7,6 +7,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.redisson.RedissonShutdownException;
 import org.redisson.client.RedisConnectionException;
+import org.redisson.client.RedisException;
 import org.redisson.client.RedisOutOfMemoryException;
 import org.redisson.client.RedisTimeoutException;
 
@@ -48,6 +49,14 @@ final class RedisErrors {
                         || text.startsWith("NOAUTH ")
                         || text.startsWith("WRONGPASS ")
                         || isPermanent(error));
+    }
+
+    /**
+     * Whether the call was not executed and may be soon: there is no connection, or the server says that it is loading, failing
+     * over or moving the slot. False where no answer came.
+     */
+    static boolean isNotYet(Throwable error) {
+        return error instanceof RedisException && !(error instanceof RedisTimeoutException) && !isRefusal(error);
     }
 
     /** Whether repeating the call will never help: the data is not ours, or the call itself is wrong. */

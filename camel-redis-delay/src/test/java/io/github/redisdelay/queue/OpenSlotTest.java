@@ -2,15 +2,20 @@
 package io.github.redisdelay.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.faults.ClusterServers;
 import io.github.redisdelay.faults.ClusterServers.Node;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -157,6 +162,40 @@ class OpenSlotTest {
         queue.left.forEach(key -> queue.from.call(List.of("DEL", key)));
         queue.left.clear();
         moveAll(queue);
+    }
+
+    /** Looks, checks and the first use of a partitioned queue go on by themselves, as all other calls do. */
+    @Test
+    void should_answer_what_is_asked_while_a_slot_is_open_when_it_is_closed() throws Exception {
+        ClientOptions options = new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofSeconds(60));
+        try (DelayQueueClient client = DelayQueueClient.create(redisson, options)) {
+            DelayQueue queue = client.queue("looked");
+            queue.schedule(ScheduleRequest.of("a", new byte[] {1}, DueTime.after(Duration.ofHours(1))))
+                    .get(20, TimeUnit.SECONDS);
+            QueueKeys keys = QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, "looked");
+            int slot = cluster.slot(keys.base());
+            Node from = cluster.owner(slot);
+            Node to = cluster.nodes().get((cluster.nodes().indexOf(from) + 1) % 3);
+            cluster.openSlot(slot, from, to);
+            cluster.moveKey(keys.key("messages"), from, to);
+            List<CompletableFuture<?>> asked = List.of(
+                    queue.get("a"),
+                    queue.browse(MessageState.DELAYED, null, 10),
+                    queue.check(),
+                    // Its number is kept with the keys of the whole queue.
+                    client.queue("looked", 3).get("a").handle((found, error) -> RedisErrors.unwrap(error)));
+            await().during(Duration.ofMillis(300)).until(() -> asked.stream().noneMatch(CompletableFuture::isDone));
+            from.keys(slot).forEach(key -> cluster.moveKey(key, from, to));
+            cluster.closeSlot(slot, from, to);
+            assertThat((Optional<?>) asked.get(0).get(60, TimeUnit.SECONDS)).isPresent();
+            assertThat(((MessagePage) asked.get(1).get(60, TimeUnit.SECONDS)).messages())
+                    .hasSize(1);
+            assertThat(((CheckResult) asked.get(2).get(60, TimeUnit.SECONDS)).messages())
+                    .isOne();
+            assertThat(asked.get(3).get(60, TimeUnit.SECONDS))
+                    .as("used as a whole already")
+                    .isInstanceOf(PartitionMismatchException.class);
+        }
     }
 
     /** Why: without the key that is never there, a script that empties a key may end in its middle. */

@@ -376,8 +376,8 @@ class PartitioningTest {
         get(client().usePartitions(name, 6));
         // An opening of an earlier turn, held up in the network.
         RedisDelayQueue partition = client.partitions(name, 3).get(0);
-        byte[] reply = (byte[]) get(client.callOnce(
-                partition, LuaScript.PARTITIONS, new byte[] {'o'}, Lane.ascii(3), Lane.ascii(1), Lane.ascii(0)));
+        byte[] reply = (byte[]) get(client.calls()
+                .once(partition, LuaScript.PARTITIONS, new byte[] {'o'}, Lane.ascii(3), Lane.ascii(1), Lane.ascii(0)));
         assertThat(java.nio.ByteBuffer.wrap(reply)
                         .order(java.nio.ByteOrder.LITTLE_ENDIAN)
                         .getDouble())

@@ -173,12 +173,14 @@ final class RandomHistory {
                         client.queue.trimDeadLetters(Duration.of(delay(), ChronoUnit.MICROS), random.nextInt(4));
                     case 6, 7 -> (random.nextInt(3) == 0 ? client.dead : client.queue).check();
                     default ->
-                        client.client.callOnce(
-                                client.queue,
-                                LuaScript.PRESENCE,
-                                client.consumer.bytes(),
-                                (random.nextInt(3) == 0 ? "" : "consumer " + random.nextInt(10))
-                                        .getBytes(StandardCharsets.ISO_8859_1));
+                        client.client
+                                .calls()
+                                .once(
+                                        client.queue,
+                                        LuaScript.PRESENCE,
+                                        client.consumer.bytes(),
+                                        (random.nextInt(3) == 0 ? "" : "consumer " + random.nextInt(10))
+                                                .getBytes(StandardCharsets.ISO_8859_1));
                 });
     }
 

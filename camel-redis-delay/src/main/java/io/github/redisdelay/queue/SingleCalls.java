@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.random.RandomGenerator;
+
+/**
+ * Script calls outside of the lanes: those that change nothing, and those for which it does not matter how often they are
+ * executed. All end when the request timeout is over.
+ */
+final class SingleCalls {
+
+    private final RedisCaller redis;
+    private final Timers timers;
+    private final RandomGenerator random;
+    private final Duration requestTimeout;
+
+    /** What the client does not do any more once it is closed; null until then. Written once. */
+    private volatile DelayQueueException closed;
+
+    SingleCalls(RedisCaller redis, Timers timers, RandomGenerator random, Duration requestTimeout) {
+        this.redis = redis;
+        this.timers = timers;
+        this.random = random;
+        this.requestTimeout = requestTimeout;
+    }
+
+    /**
+     * Calls a script once.
+     *
+     * @return bytes or a list, as the script answers
+     */
+    CompletableFuture<Object> once(RedisDelayQueue queue, LuaScript script, Object... arguments) {
+        Attempts attempts = new Attempts(queue, script, arguments, false);
+        attempts.next();
+        return attempts.answer();
+    }
+
+    /**
+     * The same, and again while Redis cannot be reached or does not execute the call for now: it is loading or failing over, or
+     * the queue's slot is being moved.
+     */
+    CompletableFuture<Object> untilAnswered(RedisDelayQueue queue, LuaScript script, Object... arguments) {
+        Attempts attempts = new Attempts(queue, script, arguments, true);
+        attempts.next();
+        return attempts.answer();
+    }
+
+    /** Fails those that wait for another attempt, and those to come. */
+    void close(DelayQueueException reason) {
+        closed = reason;
+    }
+
+    private final class Attempts {
+        private final RedisDelayQueue queue;
+        private final LuaScript script;
+        private final Object[] arguments;
+        private final boolean patient;
+        private final CompletableFuture<Object> outcome = new CompletableFuture<>();
+        // Each attempt begins when the one before has failed: no two threads are in here at a time.
+        private int failures;
+        /** Why the last attempt has failed; read by whoever ends the wait. */
+        private volatile Throwable lastError;
+
+        Attempts(RedisDelayQueue queue, LuaScript script, Object[] arguments, boolean patient) {
+            this.queue = queue;
+            this.script = script;
+            this.arguments = arguments;
+            this.patient = patient;
+        }
+
+        void next() {
+            DelayQueueException reason = closed;
+            if (reason != null) {
+                outcome.completeExceptionally(reason);
+            } else if (!outcome.isDone()) {
+                // As a last repeat, whose answer is waited for longest: an answer that does not come is not asked for
+                // again.
+                redis.call(script, queue.keys().of(script), arguments, RedissonCaller.TIMEOUT_STEPS)
+                        .whenComplete((reply, error) -> {
+                            if (error == null) {
+                                outcome.complete(reply);
+                            } else {
+                                failed(RedisErrors.unwrap(error));
+                            }
+                        });
+            }
+        }
+
+        private void failed(Throwable error) {
+            if (patient && RedisErrors.isNotYet(error)) {
+                lastError = error;
+                failures++;
+                timers.schedule(Backoff.nanos(failures, random), this::next);
+            } else {
+                outcome.completeExceptionally(error);
+            }
+        }
+
+        CompletableFuture<Object> answer() {
+            return outcome.orTimeout(requestTimeout.toNanos(), TimeUnit.NANOSECONDS)
+                    .handle((reply, error) -> {
+                        if (error == null) {
+                            return reply;
+                        }
+                        throw exception(RedisErrors.unwrap(error));
+                    });
+        }
+
+        private DelayQueueException exception(Throwable error) {
+            if (error == closed) {
+                return closed;
+            }
+            Throwable cause = error instanceof TimeoutException && lastError != null ? lastError : error;
+            if (RedisErrors.explained(queue.name(), cause) instanceof PartitionMismatchException mismatch) {
+                return mismatch;
+            }
+            String what = error instanceof TimeoutException
+                    ? "Redis did not answer within " + requestTimeout
+                            + (lastError == null ? "" : " (" + RedisErrors.text(lastError) + ")")
+                    : RedisErrors.text(error);
+            return new DelayQueueException("queue '" + queue.name() + "': " + what, cause);
+        }
+    }
+}
