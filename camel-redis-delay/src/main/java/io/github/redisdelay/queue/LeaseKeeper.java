@@ -79,6 +79,9 @@ final class LeaseKeeper {
             if (held.isEmpty() && timer != null) {
                 timer.cancel();
                 timer = null;
+                if (!held.isEmpty()) {
+                    arm(timers.nanoTime()); // one that came meanwhile may have seen the timer
+                }
             }
         }
     }

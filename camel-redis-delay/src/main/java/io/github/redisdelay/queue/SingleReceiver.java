@@ -133,6 +133,8 @@ final class SingleReceiver implements DelayQueueReceiver {
         boolean waits;
 
         int refusals;
+        /** How many claims in a row were answered when half of the lease was over. */
+        int lateAnswers;
 
         Source(int number, RedisDelayQueue partition, Claims claims, long now) {
             this.number = number;
@@ -226,8 +228,15 @@ final class SingleReceiver implements DelayQueueReceiver {
                 source.answered = true;
                 waiter.answered = true;
                 if (!reply.messages().isEmpty()) {
-                    return begin(source, reply, request, sent);
+                    if (timers.nanoTime() - sent <= options.visibilityTimeout().toNanos() / 2) {
+                        return begin(source, reply, request, sent);
+                    }
+                    // It could end up being worked on twice.
+                    delivery(source, reply, request, sent).release();
+                    source.nextNanos = timers.nanoTime() + Backoff.nanos(++source.lateAnswers, client.random());
+                    continue;
                 }
+                source.lateAnswers = 0;
                 source.waits = goesOn;
                 source.nextNanos = timers.nanoTime() + wait(reply);
             } catch (ExecutionException e) {

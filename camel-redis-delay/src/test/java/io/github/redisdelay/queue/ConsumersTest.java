@@ -2,6 +2,7 @@
 package io.github.redisdelay.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.test.RedisExtension;
@@ -15,6 +16,7 @@ import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -80,6 +82,37 @@ class ConsumersTest {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().startsWith("redis-delay"))
                 .count();
+    }
+
+    @Test
+    void should_leave_nobody_running_who_comes_while_the_client_is_closed() {
+        RedisCaller calls = new RedissonCaller(redis.client());
+        List<Throwable> refused = new CopyOnWriteArrayList<>();
+        List<DelayQueueClient> closing = new ArrayList<>();
+        String late = redis.uniqueQueue();
+        DelayQueueClient other = DelayQueueClient.create(
+                redis.client(),
+                new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(5)),
+                (script, keys, arguments, attempt) -> {
+                    boolean leaves = script == LuaScript.CLAIM
+                            && new String((byte[]) arguments[4], StandardCharsets.US_ASCII).equals("0");
+                    if (leaves && !closing.isEmpty()) { // as the one consumer is stopped
+                        DelayQueueClient one = closing.remove(0);
+                        refused.add(catchThrowable(
+                                () -> one.queue(late).consume(concurrent(1), executor, Delivery::acknowledge)));
+                    }
+                    return calls.call(script, keys, arguments, attempt);
+                });
+        String queue = redis.uniqueQueue();
+        other.queue(queue).consume(concurrent(1), executor, Delivery::acknowledge);
+        await().until(() -> redis.client()
+                .getScoredSortedSet(redis.keyPrefix() + ":{" + queue + "}:waiting")
+                .isExists());
+        closing.add(other);
+        other.close();
+        assertThat(refused).hasSize(1);
+        assertThat(refused.get(0)).isInstanceOf(DelayQueueException.class).hasMessageContaining("closed");
+        assertThat(other.sleeping()).isZero();
     }
 
     @Test

@@ -539,6 +539,32 @@ class DurabilityTest {
         assertThat(get(queue.stats()).delayed()).isEqualTo(1);
     }
 
+    /** What was ignored was told when the other message is due, or when its lease ends: that is no time of its own. */
+    @Test
+    void should_make_what_was_ignored_again_at_a_time_of_its_own() throws Exception {
+        for (boolean unknown : new boolean[] {false, true}) {
+            Undone undone = undo();
+            undone.replicated = true;
+            get(queue.schedule(ScheduleRequest.of("a", new byte[] {1}, DueTime.now())));
+            DelayQueueReceiver receiver = queue.receiver(ConsumerOptions.DEFAULTS, delivery -> {});
+            Delivery delivery = receiver.receive(Duration.ofSeconds(20));
+            undone.replicated = false;
+            Submission<ScheduleResult> sent = queue.schedule(new ScheduleRequest(
+                    "a", DueTime.after(Duration.ofHours(1)), new byte[] {2}, DuplicatePolicy.IGNORE, null));
+            ReplicationTimeoutException error = (ReplicationTimeoutException) failure(sent);
+            assertThat(((ScheduleResult) error.getResult()).outcome()).isEqualTo(ScheduleOutcome.IGNORED);
+            assertThat(get(delivery.acknowledge())).isEqualTo(Settlement.DONE);
+            undone.unknown = unknown;
+            Submission<ScheduleResult> again = sent.confirm();
+            ScheduleResult made =
+                    unknown ? (ScheduleResult) ((ReplicationTimeoutException) failure(again)).getResult() : get(again);
+            assertThat(made.outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
+            assertThat(made.dueMicros() - made.scheduledMicros())
+                    .isEqualTo(Duration.ofHours(1).toMillis() * 1_000);
+            receiver.close();
+        }
+    }
+
     @Test
     void should_replace_again_what_a_failover_has_undone() throws Exception {
         Undone undone = undo();

@@ -13,6 +13,8 @@ final class FakeTimers implements Timers {
     private long nowNanos = -Duration.ofSeconds(100).toNanos();
     private long scheduled;
     private boolean ignoreCancellation;
+    /** What happens while a timer is being cancelled. */
+    Runnable onCancel = () -> {};
 
     private final class Task implements Timer, Comparable<Task> {
         final long at;
@@ -28,6 +30,7 @@ final class FakeTimers implements Timers {
 
         @Override
         public void cancel() {
+            onCancel.run();
             synchronized (FakeTimers.this) {
                 if (tasks.contains(this)) {
                     cancelled = true;

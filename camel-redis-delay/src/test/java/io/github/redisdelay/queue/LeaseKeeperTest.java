@@ -80,6 +80,18 @@ class LeaseKeeperTest {
     }
 
     @Test
+    void should_keep_one_that_comes_while_the_timer_is_dropped() {
+        begin("a", options(Duration.ofHours(1))).acknowledge();
+        List<ClaimedDelivery> came = new ArrayList<>();
+        timers.onCancel = () -> came.add(begin("b", options(Duration.ofHours(1))));
+        keeper.trim();
+        timers.onCancel = () -> {};
+        assertThat(came).hasSize(1);
+        timers.advance(s(10));
+        assertThat(extended()).containsExactly("b");
+    }
+
+    @Test
     void should_count_from_when_the_claim_was_sent() {
         long sent = timers.nanoTime();
         timers.advance(s(8));

@@ -9,6 +9,7 @@ import io.github.redisdelay.test.RedisExtension;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -16,6 +17,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -125,6 +127,45 @@ class SingleReceiverTest {
             assertThat(queue.stats().get().overdue()).isEqualTo(1);
         } catch (ExecutionException e) {
             throw new AssertionError("no look was answered in time", e);
+        }
+    }
+
+    @Test
+    void should_give_back_what_comes_when_half_of_its_lease_is_over() throws Exception {
+        AtomicLong later = new AtomicLong();
+        Timers timers = new Timers() {
+            @Override
+            public long nanoTime() {
+                return client.timers().nanoTime() + later.get();
+            }
+
+            @Override
+            public Timer schedule(long delayNanos, Runnable task) {
+                return client.timers().schedule(delayNanos, task);
+            }
+        };
+        try (DelayQueueClient slow = new DelayQueueClient(
+                gate,
+                new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(2)),
+                timers,
+                new Random(1),
+                System::currentTimeMillis,
+                redis.client())) {
+            schedule("a", Duration.ZERO);
+            gate.hold(LuaScript.CLAIM);
+            DelayQueueReceiver patient = slow.queue(queue.name()).receiver(ConsumerOptions.DEFAULTS, delivery -> {});
+            Future<Delivery> received = inBackground(() -> patient.receive(null));
+            await().until(() -> gate.held() == 1);
+            later.addAndGet(Duration.ofSeconds(16).toNanos());
+            gate.open();
+            Delivery delivery = received.get(10, TimeUnit.SECONDS);
+            assertThat(delivery.id()).isEqualTo("a");
+            assertThat(delivery.attempt()).as("the first one was given back").isOne();
+            assertThat(timers.nanoTime() - ((ClaimedDelivery) delivery).claimSentNanos())
+                    .as("since the second claim")
+                    .isLessThan(Duration.ofSeconds(15).toNanos());
+            assertThat(delivery.acknowledge().get()).isEqualTo(Settlement.DONE);
+            patient.close();
         }
     }
 
