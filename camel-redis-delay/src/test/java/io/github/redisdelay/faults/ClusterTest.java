@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.faults.ClusterServers.Node;
+import io.github.redisdelay.faults.History.Event;
 import io.github.redisdelay.faults.History.What;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueClient;
@@ -13,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -202,6 +205,9 @@ class ClusterTest {
 
     /** A producer for each queue, and two consumers of all of them. */
     private static final class Bench implements AutoCloseable {
+        private static final String FIRST = "c1";
+        private static final String SECOND = "c2";
+
         final Experiment experiment;
         final ClusterServers cluster;
         final List<String> names;
@@ -218,9 +224,9 @@ class ClusterTest {
             cluster = site.cluster();
             names = site.names();
             producing = new Party(experiment);
-            consumer = new LoadConsumer(experiment.newHistory("c1"), LEASE, experiment.seed, step -> {});
+            consumer = new LoadConsumer(experiment.newConsumer(FIRST), LEASE, experiment.seed, step -> {});
             consuming = consume(consumer, subscribedOn);
-            other = new LoadConsumer(experiment.newHistory("c2"), LEASE, experiment.seed, step -> {});
+            other = new LoadConsumer(experiment.newConsumer(SECOND), LEASE, experiment.seed, step -> {});
             alsoConsuming = consume(other, subscribedOn);
             produce();
         }
@@ -321,17 +327,20 @@ class ClusterTest {
             producers.clear();
         }
 
-        /** Waits until each queue gives messages. */
+        /** Waits until each queue gives messages to each consumer. */
         void awaitDeliveries() {
             long now = experiment.history.now();
             for (String name : names) {
-                await("deliveries from " + name)
+                await("deliveries from " + name + " to each consumer")
                         .atMost(Experiment.SAFETY_INTERVAL.plusSeconds(10))
                         .pollInterval(Duration.ofMillis(200))
                         .until(() -> experiment.events().stream()
-                                .anyMatch(event -> event.what() == What.DELIVERED
+                                .filter(event -> event.what() == What.DELIVERED
                                         && event.micros() > now
-                                        && event.id().startsWith(name + "-")));
+                                        && event.id().startsWith(name + "-"))
+                                .map(Event::source)
+                                .collect(Collectors.toSet())
+                                .containsAll(Set.of(FIRST, SECOND)));
             }
         }
 
@@ -343,6 +352,13 @@ class ClusterTest {
                 return true;
             });
             return messages.get();
+        }
+
+        /** The same as a fault comes under load: then it is some. */
+        long inFlightUnderLoad() {
+            long messages = inFlight();
+            assertThat(messages).as("messages in flight as the fault comes").isPositive();
+            return messages;
         }
 
         void endConsumers() {
@@ -387,7 +403,7 @@ class ClusterTest {
             long inFlight = 0;
             for (int round = 0; round < rounds; round++) {
                 experiment.run(Duration.ofMillis(800 + experiment.random.nextInt(400)));
-                inFlight += bench.inFlight();
+                inFlight += bench.inFlightUnderLoad();
                 if (fault.isFault()) {
                     experiment.history.faultBegins(fault.name);
                 }
@@ -406,6 +422,7 @@ class ClusterTest {
             // The first may find a consumer that has just looked around; then there is nothing but the wake-up.
             experiment.probe("probe-1");
             experiment.probe("probe-2");
+            experiment.probeEach("probes");
             bench.endConsumers();
             experiment.judge(rounds, inFlight);
         }

@@ -76,6 +76,12 @@ class ConnectionFaultsTest {
             void begin(Bench bench) {
                 bench.proxies(proxy -> proxy.loseAnswers("EVALSHA", 5));
             }
+
+            @Override
+            void check(Bench bench) {
+                bench.proxies(proxy ->
+                        assertThat(proxy.lostAnswers()).as("answers lost").isPositive());
+            }
         },
         SLOW("slow by 500 ms", Duration.ofSeconds(3)) {
             @Override
@@ -92,13 +98,14 @@ class ConnectionFaultsTest {
         NORMAL_KILLED("CLIENT KILL TYPE normal", NONE) {
             @Override
             void begin(Bench bench) throws IOException {
-                bench.command("CLIENT KILL TYPE normal SKIPME yes");
+                bench.kill("normal");
             }
         },
         PUBSUB_KILLED("CLIENT KILL TYPE pubsub", NONE) {
             @Override
             void begin(Bench bench) throws IOException {
-                bench.command("CLIENT KILL TYPE pubsub SKIPME yes");
+                bench.awaitSubscriptions();
+                bench.kill("pubsub");
             }
         },
         SUBSCRIPTIONS_LOST("subscriptions silently lost", NONE) {
@@ -137,6 +144,9 @@ class ConnectionFaultsTest {
         }
 
         abstract void begin(Bench bench) throws IOException;
+
+        /** Whether it has hit anything, where that can be told. */
+        void check(Bench bench) {}
 
         /** Whether its connections stay dead when it is over: until the clients have noticed each of them. */
         boolean lasts() {
@@ -185,9 +195,9 @@ class ConnectionFaultsTest {
             producing = new Party(experiment);
             consuming = new Party(experiment);
             alsoConsuming = new Party(experiment);
-            consumer = new LoadConsumer(experiment.newHistory("c1"), Experiment.LEASE, experiment.seed, step -> {});
+            consumer = new LoadConsumer(experiment.newConsumer("c1"), Experiment.LEASE, experiment.seed, step -> {});
             consumer.consume(consuming.queue, 20);
-            other = new LoadConsumer(experiment.newHistory("c2"), Experiment.LEASE, experiment.seed, step -> {});
+            other = new LoadConsumer(experiment.newConsumer("c2"), Experiment.LEASE, experiment.seed, step -> {});
             other.consume(alsoConsuming.queue, 20);
             producer = new LoadProducer(producing.queue, experiment.newHistory("p"), "p", PER_SECOND, experiment.seed);
         }
@@ -198,10 +208,19 @@ class ConnectionFaultsTest {
             action.on(alsoConsuming.proxy);
         }
 
-        void command(String command) throws IOException {
+        /** Kills all connections of a type, of which there must be some. */
+        void kill(String type) throws IOException {
             try (RedisSocket direct = RedisSocket.open(experiment.server.address())) {
-                assertThat(direct.call(command)).startsWith(":");
+                assertThat(direct.call("CLIENT KILL TYPE " + type + " SKIPME yes"))
+                        .as("connections killed")
+                        .matches(":[1-9][0-9]*");
             }
+        }
+
+        /** Waits until each has a connection that a fault can hit: those of the round before may be dead. */
+        void awaitConnections() {
+            proxies(proxy ->
+                    await().atMost(Experiment.SAFETY_INTERVAL).until(() -> proxy.connections(Kind.COMMANDS) > 0));
         }
 
         /** Waits until those whose subscription was lost in the round before have missed it. */
@@ -256,7 +275,8 @@ class ConnectionFaultsTest {
             long inFlight = 0;
             for (int round = 0; round < rounds; round++) {
                 experiment.run(Duration.ofMillis(800 + experiment.random.nextInt(400)));
-                inFlight += experiment.inFlight();
+                bench.awaitConnections();
+                inFlight += experiment.inFlightUnderLoad();
                 experiment.history.faultBegins(fault.name);
                 fault.begin(bench);
                 experiment.run(fault.duration);
@@ -272,7 +292,9 @@ class ConnectionFaultsTest {
             // The first may find a consumer that has just looked around; then there is nothing but the wake-up.
             experiment.probe("probe-1");
             experiment.probe("probe-2");
+            experiment.probeEach("probes");
             bench.endConsumers();
+            fault.check(bench);
             experiment.judge(rounds, inFlight);
         }
     }

@@ -22,12 +22,15 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
-import java.util.stream.LongStream;
 import java.util.stream.StreamSupport;
 import org.redisson.api.RedissonClient;
 import org.slf4j.Logger;
@@ -51,6 +54,8 @@ final class Experiment implements AutoCloseable {
     static final Duration SAFETY_INTERVAL = Duration.ofSeconds(30);
 
     private static final Duration SLACK = Duration.ofSeconds(10);
+    /** More than a consumer takes at once. */
+    private static final int PROBES = 100;
     /** In the module's directory, where Maven runs the tests. */
     private static final Path TABLE = Path.of("target", "faults.md");
 
@@ -69,6 +74,9 @@ final class Experiment implements AutoCloseable {
     private final String name;
     private final ExperimentSite site;
     private final List<Supplier<List<Event>>> histories = new ArrayList<>();
+    /** The sources that consume, those included that have died. */
+    private final Set<String> consumers = new LinkedHashSet<>();
+
     private final List<Long> heals = new ArrayList<>();
     private final RedissonClient redisson;
     private final DelayQueueClient client;
@@ -134,9 +142,21 @@ final class Experiment implements AutoCloseable {
         return added;
     }
 
+    /** The same for one that consumes: it has to go on after each fault, see {@link #healed} and {@link #probeEach}. */
+    History newConsumer(String source) {
+        consumers.add(source);
+        return newHistory(source);
+    }
+
     /** A history that another process writes. */
     void addHistory(Supplier<List<Event>> source) {
         histories.add(source);
+    }
+
+    /** The same for a process that consumes, as {@link #newConsumer}. */
+    void addConsumer(String source, Supplier<List<Event>> events) {
+        consumers.add(source);
+        addHistory(events);
     }
 
     List<Event> events() {
@@ -156,6 +176,13 @@ final class Experiment implements AutoCloseable {
             QueueStats stats = each.stats().get(20, TimeUnit.SECONDS);
             messages += stats.delayed() + stats.leased();
         }
+        return messages;
+    }
+
+    /** The same as a fault comes under load: then it is some. */
+    long inFlightUnderLoad() throws Exception {
+        long messages = inFlight();
+        assertThat(messages).as("messages in flight as the fault comes").isPositive();
         return messages;
     }
 
@@ -190,6 +217,57 @@ final class Experiment implements AutoCloseable {
         awaitEmpty();
     }
 
+    /**
+     * Schedules messages for now, many at once and again and again, until each consumer has received one: also those that do not
+     * get what the others take first.
+     */
+    void probeEach(String id) {
+        long begin = history.now();
+        AtomicInteger number = new AtomicInteger();
+        await().atMost(SAFETY_INTERVAL.plus(SLACK))
+                .pollInterval(Duration.ofMillis(200))
+                .ignoreExceptions() // as in awaitEmpty
+                .untilAsserted(() -> {
+                    boolean more = !waitingConsumers(begin).isEmpty() && inFlight() < PROBES;
+                    for (int i = 0; more && i < PROBES; i++) {
+                        schedule(id + "-" + number.incrementAndGet());
+                    }
+                    assertEachHasReceived(begin);
+                });
+        awaitEmpty();
+    }
+
+    private void schedule(String id) {
+        history.scheduling(id, 0);
+        queue.schedule(ScheduleRequest.of(id, LoadProducer.body(id), DueTime.now()))
+                .whenComplete((result, error) -> {
+                    if (error == null) {
+                        history.scheduled(id, result);
+                    } else {
+                        history.unknown(id, String.valueOf(error.getMessage()));
+                    }
+                });
+    }
+
+    /** The consumers that live and have received nothing after a moment. */
+    private Set<String> waitingConsumers(long afterMicros) {
+        Set<String> waiting = new LinkedHashSet<>(consumers);
+        for (Event event : events()) {
+            if (event.what() == What.KILLED) {
+                waiting.remove(event.id());
+            } else if (event.what() == What.DELIVERED && event.micros() > afterMicros) {
+                waiting.remove(event.source());
+            }
+        }
+        return waiting;
+    }
+
+    private void assertEachHasReceived(long afterMicros) {
+        assertThat(waitingConsumers(afterMicros))
+                .as("consumers without a delivery since")
+                .isEmpty();
+    }
+
     private Event find(What what, String id) {
         return events().stream()
                 .filter(event -> event.what() == what && event.id().equals(id))
@@ -202,30 +280,49 @@ final class Experiment implements AutoCloseable {
         heals.add(history.now());
     }
 
-    /** The fault is over, and somebody is given a message. */
+    /** The fault is over, and each consumer is given a message. There must be a load. */
     void healed() {
         over();
-        awaitDelivery(heals.get(heals.size() - 1));
+        awaitEachConsumer(heals.get(heals.size() - 1));
     }
 
-    /** Waits until a message is delivered after a moment. */
-    private void awaitDelivery(long afterMicros) {
+    /** Waits until each consumer that lives has received a message after a moment. */
+    private void awaitEachConsumer(long afterMicros) {
         await().atMost(SAFETY_INTERVAL.plus(SLACK))
                 .pollInterval(Duration.ofMillis(200))
-                .until(() -> deliveries(afterMicros).findAny().isPresent());
+                .untilAsserted(() -> assertEachHasReceived(afterMicros));
     }
 
-    private LongStream deliveries(long afterMicros) {
-        return events().stream()
-                .filter(event -> event.what() == What.DELIVERED && event.micros() > afterMicros)
-                .mapToLong(Event::micros);
+    /** From the beginning of a fault to its end, in microseconds. */
+    private record Outage(long begin, long end) {
+
+        long overlap(long from, long to) {
+            return Math.max(0, Math.min(end, to) - Math.max(begin, from));
+        }
+    }
+
+    /** Those that are over, in order. */
+    private List<Outage> outages(List<Event> events) {
+        Map<Long, Long> begins = new TreeMap<>();
+        for (Event event : events) {
+            if (event.what() == What.FAULT_BEGINS || event.what() == What.KILLED) {
+                heals.stream()
+                        .filter(heal -> heal >= event.micros())
+                        .findFirst()
+                        .ifPresent(heal -> begins.merge(heal, event.micros(), Math::min));
+            }
+        }
+        return begins.entrySet().stream()
+                .map(outage -> new Outage(outage.getValue(), outage.getKey()))
+                .toList();
     }
 
     /**
-     * The longest time that a message was late when it came first, counted from its due time, or from the end of the last fault
-     * before it came.
+     * The longest time that a message was late when it came first, counted from its due time, without the first fault that it has
+     * waited for the end of.
      */
     private Duration recovery(List<Event> events) {
+        List<Outage> outages = outages(events);
         Map<String, Long> due = new HashMap<>();
         Map<String, Long> first = new HashMap<>();
         for (Event event : events) {
@@ -237,16 +334,18 @@ final class Experiment implements AutoCloseable {
         }
         return micros(due.entrySet().stream()
                 .filter(message -> first.containsKey(message.getKey()))
-                .mapToLong(message -> {
-                    long delivered = first.get(message.getKey());
-                    long healed = heals.stream()
-                            .filter(heal -> heal <= delivered)
-                            .max(Long::compare)
-                            .orElse(0L);
-                    return delivered - Math.max(message.getValue(), healed);
-                })
+                .mapToLong(message -> late(message.getValue(), first.get(message.getKey()), outages))
                 .max()
                 .orElse(0));
+    }
+
+    private static long late(long due, long delivered, List<Outage> outages) {
+        long waited = outages.stream()
+                .filter(outage -> outage.end() > due && outage.end() <= delivered)
+                .findFirst()
+                .map(outage -> outage.overlap(due, delivered))
+                .orElse(0L);
+        return delivered - due - waited;
     }
 
     /**
@@ -259,7 +358,11 @@ final class Experiment implements AutoCloseable {
     Report judge(int tried, long inFlight) {
         Report report = report(tried, inFlight);
         report.assertClean();
-        assertThat(report.confirmed()).as("confirmed messages").isPositive();
+        assertThat(confirmedOfLoad())
+                .as("confirmed messages, against those of which nobody knows")
+                .isPositive()
+                .isGreaterThanOrEqualTo(report.uncertain());
+        assertEachHasReceived(heals.isEmpty() ? 0 : heals.get(heals.size() - 1));
         assertThat(recovery(inMachineTime()))
                 .as("how late messages were at the most")
                 .isLessThan(SAFETY_INTERVAL.plus(SLACK));
@@ -277,8 +380,14 @@ final class Experiment implements AutoCloseable {
         Duration recovery = recovery(events);
         row(name, tried, report.confirmed(), inFlight, report.lost(), report.duplicates(), recovery);
         LOG.info(
-                "{}: {} deliveries, {} uncertain, again because: {}",
+                "{}: {} scheduled, {} confirmed, {} deliveries, {} uncertain, again because: {}",
                 name,
+                events.stream()
+                        .filter(event -> event.what() == What.SCHEDULING)
+                        .map(Event::id)
+                        .distinct()
+                        .count(),
+                report.confirmed(),
                 report.deliveries(),
                 report.uncertain(),
                 report.causes());
@@ -309,6 +418,16 @@ final class Experiment implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** How many messages of others than the test itself were confirmed. */
+    private long confirmedOfLoad() {
+        Set<Event> probes = Set.copyOf(history.events());
+        return events().stream()
+                .filter(event -> event.what() == What.SCHEDULED && !probes.contains(event))
+                .map(Event::id)
+                .distinct()
+                .count();
     }
 
     private static Duration micros(long micros) {

@@ -69,7 +69,11 @@ final class FaultChild implements AutoCloseable {
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         FaultChild child = new FaultChild(name, file, process);
-        experiment.addHistory(child::events);
+        if (producer) {
+            experiment.addHistory(child::events);
+        } else {
+            experiment.addConsumer(name, child::events);
+        }
         return child;
     }
 

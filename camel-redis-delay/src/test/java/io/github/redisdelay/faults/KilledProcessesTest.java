@@ -71,13 +71,14 @@ class KilledProcessesTest {
             long inFlight = 0;
             for (int kill = 0; kill < kills; kill++) {
                 experiment.run(Duration.ofMillis(experiment.random.nextInt(700)));
-                inFlight += experiment.inFlight();
+                inFlight += experiment.inFlightUnderLoad();
                 int victim = experiment.random.nextInt(running.length);
                 running[victim].kill(experiment.history);
                 running[victim] = start(experiment, victim == 0).awaitWork();
             }
             running[0].kill(experiment.history);
             experiment.awaitEmpty();
+            experiment.probeEach("probes");
             running[1].end();
             running[2].end();
             experiment.judge(kills + 1, inFlight);
@@ -101,7 +102,8 @@ class KilledProcessesTest {
                             FaultChild.start(experiment, directory, death.ofProducer(), death + "-" + round, death)) {
                         assertThat(child.ended()).isEqualTo(FaultChild.KILLED);
                     }
-                    inFlight += experiment.inFlight();
+                    // A producer that has died leaves no load.
+                    inFlight += death.ofProducer() ? experiment.inFlight() : experiment.inFlightUnderLoad();
                 }
                 if (!death.ofProducer()) {
                     survivors.consume();
@@ -110,6 +112,7 @@ class KilledProcessesTest {
                 survivors.endProducer();
                 experiment.awaitEmpty();
                 experiment.probe("probe");
+                experiment.probeEach("probes");
             }
             experiment.judge(rounds, inFlight);
         }

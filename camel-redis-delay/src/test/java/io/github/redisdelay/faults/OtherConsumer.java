@@ -15,7 +15,7 @@ final class OtherConsumer implements AutoCloseable {
     OtherConsumer(Experiment experiment) {
         redisson = experiment.connect();
         client = experiment.open(redisson);
-        consumer = new LoadConsumer(experiment.newHistory("other-c"), Experiment.LEASE, experiment.seed, step -> {});
+        consumer = new LoadConsumer(experiment.newConsumer("other-c"), Experiment.LEASE, experiment.seed, step -> {});
         consumer.consume(experiment.queue(client), 20);
     }
 

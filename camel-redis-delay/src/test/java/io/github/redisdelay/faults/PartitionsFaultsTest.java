@@ -81,13 +81,14 @@ class PartitionsFaultsTest {
             long inFlight = 0;
             for (int kill = 0; kill < kills; kill++) {
                 experiment.run(Duration.ofMillis(experiment.random.nextInt(700)));
-                inFlight += experiment.inFlight();
+                inFlight += experiment.inFlightUnderLoad();
                 int victim = experiment.random.nextInt(running.length);
                 running[victim].kill(experiment.history);
                 running[victim] = start(experiment, site, victim == 0).awaitWork();
             }
             running[0].kill(experiment.history);
             experiment.awaitEmpty();
+            experiment.probeEach("probes");
             running[1].end();
             running[2].end();
             experiment.judge(kills + 1, inFlight);

@@ -39,7 +39,7 @@ final class PendingRestart {
             long inFlight;
             RedissonClient redisson = TestConnections.open(experiment.server.address());
             LoadConsumer consumer =
-                    new LoadConsumer(experiment.newHistory("c"), Experiment.LEASE, experiment.seed, step -> {});
+                    new LoadConsumer(experiment.newConsumer("c"), Experiment.LEASE, experiment.seed, step -> {});
             try (DelayQueueClient producing = DelayQueueClient.create(redisson, Experiment.OPTIONS);
                     DelayQueueClient consuming = DelayQueueClient.create(redisson, Experiment.OPTIONS)) {
                 DelayQueue archive = producing.queue("archive");
@@ -51,7 +51,7 @@ final class PendingRestart {
                 try (LoadProducer producer = new LoadProducer(
                         producing.queue(Experiment.QUEUE), experiment.newHistory("p"), "p", 200, experiment.seed)) {
                     experiment.run(Duration.ofSeconds(1));
-                    inFlight = experiment.inFlight() + pending;
+                    inFlight = experiment.inFlightUnderLoad() + pending;
                     experiment.history.faultBegins("restart");
                     experiment.server.stop();
                     Loading loading = restart(experiment);
@@ -66,6 +66,7 @@ final class PendingRestart {
                 }
                 experiment.awaitEmpty();
                 experiment.probe("probe");
+                experiment.probeEach("probes");
                 assertThat(archive.stats().get(20, TimeUnit.SECONDS).delayed()).isEqualTo(pending);
                 for (int i = 0; i < pending; i += Math.max(1, pending / 100)) {
                     assertThat(archive.get("pending-" + i).get(20, TimeUnit.SECONDS))

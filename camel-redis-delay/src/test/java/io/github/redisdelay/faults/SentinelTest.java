@@ -172,7 +172,7 @@ class SentinelTest {
             try (Survivors load = new Survivors(experiment, false)) {
                 load.consume();
                 experiment.run(Duration.ofMillis(800 + experiment.random.nextInt(400)));
-                inFlight = experiment.inFlight();
+                inFlight = experiment.inFlightUnderLoad();
                 experiment.history.faultBegins(fault);
                 if (behind) {
                     old.proxy.swallow(Kind.REPLICATION);

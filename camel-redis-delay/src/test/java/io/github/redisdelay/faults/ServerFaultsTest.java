@@ -280,7 +280,7 @@ class ServerFaultsTest {
                 survivors.consume();
                 for (int round = 0; round < rounds; round++) {
                     experiment.run(Duration.ofMillis(800 + experiment.random.nextInt(400)));
-                    inFlight += experiment.inFlight();
+                    inFlight += experiment.inFlightUnderLoad();
                     if (fault.disturbs()) {
                         experiment.history.faultBegins(fault.name);
                     }
@@ -295,6 +295,7 @@ class ServerFaultsTest {
                 experiment.awaitEmpty();
                 experiment.probe("probe-1");
                 experiment.probe("probe-2");
+                experiment.probeEach("probes");
             }
             experiment.judge(rounds, inFlight);
             fault.check(experiment.events());
@@ -318,7 +319,7 @@ class ServerFaultsTest {
                 for (int round = 0; round < rounds; round++) {
                     holder.schedule();
                     experiment.run(Duration.ofSeconds(1));
-                    inFlight += experiment.inFlight();
+                    inFlight += experiment.inFlightUnderLoad();
                     // At the limit: some is refused, and some finds the room that was made.
                     command(bench.server, "CONFIG SET maxmemory " + info(bench.server, "memory", "used_memory:"));
                     experiment.run(Duration.ofSeconds(2));
@@ -338,6 +339,7 @@ class ServerFaultsTest {
                 experiment.awaitEmpty();
                 experiment.probe("probe-1");
                 experiment.probe("probe-2");
+                experiment.probeEach("probes");
             }
             assertThat(experiment.judge(rounds, inFlight).duplicates())
                     .as("duplicates: nobody lost a lease")

@@ -25,9 +25,9 @@ class SkewedClocksTest {
             DelayQueueClient ahead = TestClients.skewed(redisson, Experiment.OPTIONS, HOUR);
             DelayQueueClient behind = TestClients.skewed(redisson, Experiment.OPTIONS, HOUR.negated());
             LoadConsumer aheadConsumer =
-                    new LoadConsumer(experiment.newHistory("c-ahead"), Experiment.LEASE, experiment.seed, step -> {});
+                    new LoadConsumer(experiment.newConsumer("c-ahead"), Experiment.LEASE, experiment.seed, step -> {});
             LoadConsumer behindConsumer =
-                    new LoadConsumer(experiment.newHistory("c-behind"), Experiment.LEASE, experiment.seed, step -> {});
+                    new LoadConsumer(experiment.newConsumer("c-behind"), Experiment.LEASE, experiment.seed, step -> {});
             aheadConsumer.consume(ahead.queue(Experiment.QUEUE), 10);
             behindConsumer.consume(behind.queue(Experiment.QUEUE), 10);
             LoadProducer aheadProducer = new LoadProducer(
@@ -39,11 +39,12 @@ class SkewedClocksTest {
                     100,
                     experiment.seed + 1);
             experiment.run(RUN.multipliedBy(Experiment.rounds()));
-            long inFlight = experiment.inFlight();
+            long inFlight = experiment.inFlightUnderLoad();
             aheadProducer.close();
             behindProducer.close();
             experiment.awaitEmpty();
             experiment.probe("probe");
+            experiment.probeEach("probes");
             ahead.close();
             behind.close();
             aheadConsumer.close();

@@ -122,13 +122,14 @@ class SteppedClockTest {
                 survivors.consume();
                 for (int round = 0; round < Experiment.rounds(); round++) {
                     experiment.run(Duration.ofSeconds(1));
-                    inFlight += experiment.inFlight();
+                    inFlight += experiment.inFlightUnderLoad();
                     forward(experiment, site, FORWARD);
                 }
                 survivors.endProducer();
                 experiment.awaitEmpty();
                 experiment.probe("probe-1");
                 experiment.probe("probe-2");
+                experiment.probeEach("probes");
             }
             site.forget();
             experiment.judge(Experiment.rounds(), inFlight);
@@ -144,7 +145,7 @@ class SteppedClockTest {
                 survivors.consume();
                 for (int round = 0; round < Experiment.rounds(); round++) {
                     experiment.run(Duration.ofSeconds(1));
-                    inFlight += experiment.inFlight();
+                    inFlight += experiment.inFlightUnderLoad();
                     experiment.history.clockSteps(STEP.negated());
                     site.step(STEP.negated());
                     // No fault for the checker: whatever comes twice now does so without a cause.
@@ -159,6 +160,7 @@ class SteppedClockTest {
                 experiment.awaitEmpty();
                 experiment.probe("probe-1");
                 experiment.probe("probe-2");
+                experiment.probeEach("probes");
             }
             site.forget();
             experiment.judge(Experiment.rounds(), inFlight);

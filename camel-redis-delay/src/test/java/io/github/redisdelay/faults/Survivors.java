@@ -37,7 +37,7 @@ final class Survivors implements AutoCloseable {
     void consume() {
         if (consumer == null) {
             consumer = new LoadConsumer(
-                    experiment.newHistory("survivor-c"), Experiment.LEASE, experiment.seed, step -> {});
+                    experiment.newConsumer("survivor-c"), Experiment.LEASE, experiment.seed, step -> {});
             consumer.consume(experiment.queue(consumerClient), 20);
         }
     }
