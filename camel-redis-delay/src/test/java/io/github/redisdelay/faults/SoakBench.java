@@ -4,6 +4,7 @@ package io.github.redisdelay.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.faults.History.What;
 import io.github.redisdelay.test.RedisServer;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -11,6 +12,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * What a soak runs on: a Redis server that writes everything to disk, two {@linkplain SoakNode Camel contexts} in this JVM, each
@@ -23,6 +29,9 @@ final class SoakBench implements AutoCloseable {
 
     /** Other servers may be too old to know it. */
     private static final String DEBUG = "enable-debug-command yes";
+
+    /** Messages that are delivered now were made in these. */
+    private static final int LATEST_WINDOWS = 3;
 
     final RedisServer server;
     /** What the test does to the others. */
@@ -102,6 +111,14 @@ final class SoakBench implements AutoCloseable {
         startChild();
     }
 
+    /** Kills all connections of a type, as soon as there are some: those of the fault before may not be back yet. */
+    void kill(String type) {
+        await("connections to kill")
+                .atMost(Duration.ofSeconds(60))
+                .pollInterval(Duration.ofMillis(100))
+                .until(() -> command("CLIENT KILL TYPE " + type + " SKIPME yes").matches(":[1-9][0-9]*"));
+    }
+
     /** Sends a command to the server; whoever asks looks at the first line of the answer. */
     String command(String command) throws IOException {
         try (RedisSocket direct = RedisSocket.open(server.address())) {
@@ -116,6 +133,58 @@ final class SoakBench implements AutoCloseable {
         await().atMost(Duration.ofSeconds(120))
                 .pollInterval(Duration.ofMillis(20))
                 .until(() -> nodes.stream().allMatch(node -> node.hasDeliveredSince(sinceNanos)));
+    }
+
+    /**
+     * Waits until each consumer of each node, also of the other JVM, has received something since.
+     *
+     * @param sinceMicros by the clock of the histories
+     * @param deadLetters whether also those of dead letters, which are rare
+     */
+    void awaitEachConsumer(long sinceMicros, boolean deadLetters) {
+        Set<String> all = new TreeSet<>();
+        for (String name : names()) {
+            for (String queue : SoakNode.QUEUES) {
+                all.add(consumer(name, queue, false));
+                if (deadLetters) {
+                    all.add(consumer(name, queue, true));
+                }
+            }
+        }
+        await().atMost(Duration.ofSeconds(deadLetters ? 300 : 120))
+                .pollInterval(Duration.ofMillis(500))
+                .untilAsserted(() -> {
+                    all.removeAll(consumersSince(sinceMicros));
+                    assertThat(all)
+                            .as("consumers without a delivery since the last fault")
+                            .isEmpty();
+                });
+    }
+
+    private List<String> names() {
+        return Stream.concat(nodes.stream().map(SoakNode::name), Stream.of(child.name()))
+                .toList();
+    }
+
+    /** Those who have received something, in messages of the latest windows. */
+    private Set<String> consumersSince(long micros) {
+        int last = settings.window(System.currentTimeMillis());
+        return IntStream.rangeClosed(Math.max(0, last - LATEST_WINDOWS), last)
+                .mapToObj(window -> WindowedHistory.read(directory(), window))
+                .flatMap(List::stream)
+                .filter(event -> event.what() == What.DELIVERED && event.micros() > micros)
+                .map(event -> consumer(
+                        event.source(), event.receipt().queue(), event.receipt().deadLetter()))
+                .collect(Collectors.toSet());
+    }
+
+    private static String consumer(String node, String queue, boolean deadLetters) {
+        return node + " of " + queue + (deadLetters ? ", dead letters" : "");
+    }
+
+    /** How many answers the proxies have lost. */
+    int lostAnswers() {
+        return proxies.stream().mapToInt(FaultyProxy::lostAnswers).sum();
     }
 
     /** Waits until the other JVM works. */

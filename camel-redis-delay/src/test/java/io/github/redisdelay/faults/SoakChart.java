@@ -40,6 +40,7 @@ final class SoakChart {
 
     private static final List<Strip> STRIPS = List.of(
             new Strip("MB", false, List.of(Metric.HEAP)),
+            new Strip("MB", false, List.of(Metric.RESIDENT)),
             new Strip("", false, List.of(Metric.THREADS, Metric.CONNECTIONS)),
             new Strip("MB", false, List.of(Metric.REDIS_MEMORY, Metric.BOOKKEEPING)),
             new Strip("", false, List.of(Metric.PENDING, Metric.KEYS, Metric.DELIVERED)),

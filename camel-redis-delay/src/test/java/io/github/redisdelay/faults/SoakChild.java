@@ -23,6 +23,10 @@ final class SoakChild implements AutoCloseable {
                 .start();
     }
 
+    String name() {
+        return settings.name();
+    }
+
     /** Waits until it has done something. */
     void awaitWork() {
         await().atMost(Duration.ofSeconds(90))

@@ -97,13 +97,13 @@ enum SoakFault {
     CLIENT_KILL_NORMAL(0) {
         @Override
         void begin(SoakBench bench) throws Exception {
-            bench.done("CLIENT KILL TYPE normal SKIPME yes");
+            bench.kill("normal");
         }
     },
     CLIENT_KILL_PUBSUB(0) {
         @Override
         void begin(SoakBench bench) throws Exception {
-            bench.done("CLIENT KILL TYPE pubsub SKIPME yes");
+            bench.kill("pubsub");
         }
     },
     CLIENT_PAUSE(2) {

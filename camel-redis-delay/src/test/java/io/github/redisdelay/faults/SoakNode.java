@@ -140,6 +140,11 @@ final class SoakNode implements AutoCloseable {
                     Long.parseLong(arguments[7]));
         }
 
+        /** The window of a time in milliseconds since the epoch. */
+        int window(long millis) {
+            return (int) ((millis - beginMillis) / windowMillis);
+        }
+
         String[] arguments() {
             return new String[] {
                 name,
@@ -465,7 +470,7 @@ final class SoakNode implements AutoCloseable {
             }
             default -> {}
         }
-        int window = (int) ((now - settings.beginMillis()) / settings.windowMillis());
+        int window = settings.window(now);
         String id = WindowedHistory.prefix(window) + settings.name() + "-" + number++ + kind.letter;
         headers.put(RedisDelayConstants.SCHEDULE_ID, id);
         headers.put(RedisDelayConstants.DELAY, Duration.ofMillis(delay));

@@ -29,6 +29,8 @@ final class SoakSamples implements AutoCloseable {
     /** What is looked at. */
     enum Metric {
         HEAP("heap after a collection", "MB"),
+        /** Missing where the operating system does not tell. */
+        RESIDENT("resident memory of this JVM", "MB"),
         THREADS("threads", ""),
         CONNECTIONS("connections at the server", ""),
         REDIS_MEMORY("Redis memory", "MB"),
@@ -77,6 +79,8 @@ final class SoakSamples implements AutoCloseable {
             + "return #keys .. ' ' .. bytes .. ' ' .. pending";
 
     private static final double MB = 1e6;
+    private static final Path STATUS = Path.of("/proc/self/status");
+    private static final Pattern VM_RSS = Pattern.compile("VmRSS:\\s+(\\d+) kB");
     private static final Logger LOG = LoggerFactory.getLogger("io.github.redisdelay.test.Faults");
 
     private final String address;
@@ -135,6 +139,7 @@ final class SoakSamples implements AutoCloseable {
             values.put(
                     Metric.HEAP,
                     ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() / MB);
+            putResident(values);
             values.put(Metric.THREADS, (double) threads());
             putLateness(values);
             try {
@@ -166,6 +171,16 @@ final class SoakSamples implements AutoCloseable {
             Files.writeString(file, line + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void putResident(Map<Metric, Double> values) {
+        try (Stream<String> lines = Files.lines(STATUS)) {
+            lines.map(VM_RSS::matcher)
+                    .filter(Matcher::matches)
+                    .forEach(line -> values.put(Metric.RESIDENT, Long.parseLong(line.group(1)) * 1024 / MB));
+        } catch (IOException e) {
+            LOG.debug("This operating system does not tell how much memory is resident", e);
         }
     }
 

@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -45,6 +46,9 @@ class SoakTest {
 
     /** Shorter ones are over before a JVM has loaded all that it needs: whether something grows cannot be told. */
     private static final boolean LONG = MINUTES >= 5;
+
+    /** In less time a single fault is a good part of a third of it: whether messages get later cannot be told. */
+    private static final boolean STEADY = MINUTES >= 15;
 
     private static final Duration LENGTH = Duration.ofMillis((long) (MINUTES * 60_000));
     /** Without faults, at the beginning and at the end: to compare. */
@@ -109,9 +113,12 @@ class SoakTest {
             double quietSeconds = samples.seconds();
             int tried = faults(bench, samples);
             double endSeconds = samples.seconds();
+            long endMicros = bench.history.now();
             awaitBaseline(samples, quietSeconds);
+            double baselineSeconds = samples.seconds();
             pause(QUIET);
             samples.close();
+            bench.awaitEachConsumer(endMicros, LONG);
             bench.drain();
             int clients = bench.clients();
             double bookkeeping = SoakSamples.read(bench.server.address()).bookkeeping() / 1e6;
@@ -130,10 +137,23 @@ class SoakTest {
             draw(samples);
             new Report(problems, (int) confirmed, 0, (int) deliveries, causes).assertClean();
             assertThat(confirmed).as("confirmed messages").isPositive();
+            if (recoveries.containsKey(SoakFault.ANSWERS_LOST)) {
+                assertThat(bench.lostAnswers()).as("answers lost").isPositive();
+            }
             assertThat(recovery).as("the longest recovery").isLessThan(Duration.ofSeconds(60));
             assertThat(bookkeeping).as("MB of records of %s clients", clients).isLessThan(clients * MAX_MB_PER_CLIENT);
             if (LONG) {
                 assertNothingGrows(samples, quietSeconds, endSeconds);
+                assertNoSlower(
+                        "after the faults against before",
+                        metric -> new Medians(
+                                samples.median(metric, 0, quietSeconds),
+                                samples.median(metric, baselineSeconds, Double.MAX_VALUE)));
+            }
+            if (STEADY) {
+                assertNoSlower(
+                        "last third against the first",
+                        metric -> Medians.ofThirds(samples, metric, quietSeconds, endSeconds));
             }
         }
     }
@@ -253,11 +273,12 @@ class SoakTest {
         return sorted.length == 0 ? 0 : sorted[sorted.length - 1];
     }
 
-    private record Thirds(double first, double last) {
+    /** Of a metric at two times. */
+    private record Medians(double first, double last) {
 
-        static Thirds of(SoakSamples samples, Metric metric, double fromSeconds, double toSeconds) {
+        static Medians ofThirds(SoakSamples samples, Metric metric, double fromSeconds, double toSeconds) {
             double third = (toSeconds - fromSeconds) / 3;
-            return new Thirds(
+            return new Medians(
                     samples.median(metric, fromSeconds, fromSeconds + third),
                     samples.median(metric, toSeconds - third, toSeconds));
         }
@@ -266,24 +287,38 @@ class SoakTest {
     /** Compares the first and the last third of the time with faults. */
     private static void assertNothingGrows(SoakSamples samples, double from, double to) {
         assertFlat(samples, Metric.HEAP, from, to, 1.2, 5);
+        if (samples.values(Metric.RESIDENT, from, to).length > 0) {
+            assertFlat(samples, Metric.RESIDENT, from, to, 1.3, 60);
+        }
         assertFlat(samples, Metric.THREADS, from, to, 1.1, 5);
         assertFlat(samples, Metric.CONNECTIONS, from, to, 1.1, 5);
         assertFlat(samples, Metric.KEYS, from, to, 1.1, 5);
-        assertFlat(samples, Metric.PENDING, from, to, 1.5, 200);
-        Thirds memory = Thirds.of(samples, Metric.REDIS_MEMORY, from, to);
-        Thirds records = Thirds.of(samples, Metric.BOOKKEEPING, from, to);
+        // About 90 all the time: what is produced in a second, times the mean delay.
+        assertFlat(samples, Metric.PENDING, from, to, 1.5, 60);
+        Medians memory = Medians.ofThirds(samples, Metric.REDIS_MEMORY, from, to);
+        Medians records = Medians.ofThirds(samples, Metric.BOOKKEEPING, from, to);
         assertThat(memory.last() - records.last())
                 .as("MB of Redis memory without the records of clients, last third")
                 .isLessThan((memory.first() - records.first()) * 1.2 + 1);
     }
 
+    /** Compares how late messages are, and how many come in a second, of one time with those of an earlier one. */
+    private static void assertNoSlower(String when, Function<Metric, Medians> medians) {
+        Medians p50 = medians.apply(Metric.LATENESS_P50);
+        assertThat(p50.last()).as("lateness p50, %s", when).isPositive().isLessThan(p50.first() * 3 + 100);
+        Medians p99 = medians.apply(Metric.LATENESS_P99);
+        assertThat(p99.last()).as("lateness p99, %s", when).isPositive().isLessThan(p99.first() * 3 + 200);
+        Medians rate = medians.apply(Metric.DELIVERED);
+        assertThat(rate.last()).as("deliveries in a second, %s", when).isGreaterThan(rate.first() * 0.8);
+    }
+
     private static void assertFlat(
             SoakSamples samples, Metric metric, double from, double to, double times, double plus) {
-        Thirds thirds = Thirds.of(samples, metric, from, to);
-        assertThat(thirds.last())
+        Medians medians = Medians.ofThirds(samples, metric, from, to);
+        assertThat(medians.last())
                 .as(metric.title + ", median of the last third against that of the first")
                 .isPositive()
-                .isLessThan(thirds.first() * times + plus);
+                .isLessThan(medians.first() * times + plus);
     }
 
     // ---- what is left for people
@@ -307,15 +342,18 @@ class SoakTest {
         text.append(
                 "| figure | before the faults | first third | last third | after the faults |\n|---|---|---|---|---|\n");
         for (Metric metric : Metric.values()) {
-            Thirds thirds = Thirds.of(samples, metric, from, to);
+            if (samples.values(metric, 0, Double.MAX_VALUE).length == 0) {
+                continue;
+            }
+            Medians medians = Medians.ofThirds(samples, metric, from, to);
             text.append(String.format(
                     Locale.ROOT,
                     "| %s%s | %.1f | %.1f | %.1f | %.1f |%n",
                     metric.title,
                     metric.unit.isEmpty() ? "" : " [" + metric.unit + "]",
                     samples.median(metric, 0, from),
-                    thirds.first(),
-                    thirds.last(),
+                    medians.first(),
+                    medians.last(),
                     samples.median(metric, to, Double.MAX_VALUE)));
         }
         text.append("\n| fault | tried | longest recovery | median |\n|---|---|---|---|\n");
