@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.faults.ClusterServers.Node;
@@ -354,13 +353,6 @@ class ClusterTest {
             return messages.get();
         }
 
-        /** The same as a fault comes under load: then it is some. */
-        long inFlightUnderLoad() {
-            long messages = inFlight();
-            assertThat(messages).as("messages in flight as the fault comes").isPositive();
-            return messages;
-        }
-
         void endConsumers() {
             consuming.close();
             alsoConsuming.close();
@@ -403,7 +395,7 @@ class ClusterTest {
             long inFlight = 0;
             for (int round = 0; round < rounds; round++) {
                 experiment.run(Duration.ofMillis(800 + experiment.random.nextInt(400)));
-                inFlight += bench.inFlightUnderLoad();
+                inFlight += experiment.inFlightUnderLoad();
                 if (fault.isFault()) {
                     experiment.history.faultBegins(fault.name);
                 }

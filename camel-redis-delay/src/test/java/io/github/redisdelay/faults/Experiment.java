@@ -30,6 +30,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import java.util.stream.StreamSupport;
 import org.redisson.api.RedissonClient;
@@ -179,11 +180,17 @@ final class Experiment implements AutoCloseable {
         return messages;
     }
 
-    /** The same as a fault comes under load: then it is some. */
-    long inFlightUnderLoad() throws Exception {
-        long messages = inFlight();
-        assertThat(messages).as("messages in flight as the fault comes").isPositive();
-        return messages;
+    /** The same as a fault comes under load: waits until it is some, if producers still suffer from the fault before. */
+    long inFlightUnderLoad() {
+        AtomicLong messages = new AtomicLong();
+        await("messages in flight as the fault comes")
+                .atMost(SAFETY_INTERVAL.plus(SLACK))
+                .ignoreExceptions() // as in awaitEmpty
+                .until(() -> {
+                    messages.set(inFlight());
+                    return messages.get() > 0;
+                });
+        return messages.get();
     }
 
     /** Lets a load run for a while. */
