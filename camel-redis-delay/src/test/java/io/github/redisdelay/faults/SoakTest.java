@@ -146,6 +146,7 @@ class SoakTest {
                 assertNothingGrows(samples, quietSeconds, endSeconds);
                 assertNoSlower(
                         "after the faults against before",
+                        1000, // a minute each, and others may keep the machine busy in one of them
                         metric -> new Medians(
                                 samples.median(metric, 0, quietSeconds),
                                 samples.median(metric, baselineSeconds, Double.MAX_VALUE)));
@@ -153,6 +154,7 @@ class SoakTest {
             if (STEADY) {
                 assertNoSlower(
                         "last third against the first",
+                        500,
                         metric -> Medians.ofThirds(samples, metric, quietSeconds, endSeconds));
             }
         }
@@ -303,11 +305,11 @@ class SoakTest {
     }
 
     /** Compares how late messages are, and how many come in a second, of one time with those of an earlier one. */
-    private static void assertNoSlower(String when, Function<Metric, Medians> medians) {
+    private static void assertNoSlower(String when, int plusMillis, Function<Metric, Medians> medians) {
         Medians p50 = medians.apply(Metric.LATENESS_P50);
         assertThat(p50.last()).as("lateness p50, %s", when).isPositive().isLessThan(p50.first() * 3 + 100);
         Medians p99 = medians.apply(Metric.LATENESS_P99);
-        assertThat(p99.last()).as("lateness p99, %s", when).isPositive().isLessThan(p99.first() * 3 + 200);
+        assertThat(p99.last()).as("lateness p99, %s", when).isPositive().isLessThan(p99.first() * 3 + plusMillis);
         Medians rate = medians.apply(Metric.DELIVERED);
         assertThat(rate.last()).as("deliveries in a second, %s", when).isGreaterThan(rate.first() * 0.8);
     }
