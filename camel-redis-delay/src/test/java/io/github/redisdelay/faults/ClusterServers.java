@@ -389,6 +389,14 @@ public final class ClusterServers implements AutoCloseable {
             });
         }
 
+        /** Its replica gets nothing from now on, and asks in vain for what comes. It does again when this node is started. */
+        void stopReplicating() {
+            done("ACL SETUSER default -psync -sync");
+            assertThat(line("CLIENT KILL TYPE replica"))
+                    .as("connections of replicas")
+                    .isEqualTo(":1");
+        }
+
         /** Waits until this replica gets what its master writes. */
         void awaitReplicating() {
             ClusterServers.awaitThat("a replica gets what its master writes", () -> {
@@ -400,6 +408,11 @@ public final class ClusterServers implements AutoCloseable {
         /** The names of the channels with a subscription on this node. */
         List<String> channels(String pattern) {
             return ask(redis -> redis.texts("PUBSUB CHANNELS " + pattern));
+        }
+
+        /** The keys of a pattern that this node holds. */
+        List<String> keysLike(String pattern) {
+            return ask(redis -> redis.texts("KEYS " + pattern));
         }
 
         /** The keys of a slot that this node holds. */

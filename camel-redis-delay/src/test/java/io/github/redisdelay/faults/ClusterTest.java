@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.github.redisdelay.faults.ClusterServers.Node;
 import io.github.redisdelay.faults.History.Event;
 import io.github.redisdelay.faults.History.What;
+import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueClient;
 import java.time.Duration;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -34,6 +36,11 @@ class ClusterTest {
     private static final Duration LEASE = Duration.ofSeconds(6);
     /** A client asks itself every 25 s whether it still hears, and waits 2 s for the answer. */
     private static final Duration MISSED = Duration.ofSeconds(28);
+
+    /** A queue with a partition on each of the three masters. */
+    private static final String PARTITIONED = "parts";
+
+    private static final int PARTITIONS = 3;
 
     private enum Fault {
         SUBSCRIBED_NODE_LOST(
@@ -81,29 +88,67 @@ class ClusterTest {
                 bench.cluster.awaitOk();
             }
         },
+        /** When its replica has everything: what it has not is the matter of the next one. */
         MASTER_REPLACED("cluster: a master killed, its replica promoted", 3) {
+            @Override
+            List<String> queues(ClusterServers cluster) {
+                return withPartitions(cluster.queues(2));
+            }
+
             @Override
             void round(Bench bench, int round) throws Exception {
                 // By turns one that the consumers' subscription is on, and any.
                 Node node =
                         round % 2 == 0 ? bench.subscribed() : bench.nodeOf(bench.names.get(round % bench.names.size()));
-                Node replica = bench.cluster.replicaOf(node);
                 node.holdWritesUntilReplicated();
-                node.kill();
-                bench.cluster.awaitPromoted(replica);
-                bench.cluster.awaitOk();
-                bench.experiment.over();
-                bench.awaitDeliveries();
-                node.start();
-                bench.cluster.awaitOk();
-                node.awaitReplicating();
+                bench.replace(node);
+            }
+        },
+        KILLED_UNDER_LOAD("cluster: a master killed under load, waitForReplicas=1", 3) {
+            @Override
+            List<String> queues(ClusterServers cluster) {
+                return withPartitions(cluster.queues(2));
+            }
+
+            @Override
+            ClientOptions options() {
+                return SentinelTest.WAITING;
+            }
+
+            @Override
+            int kills() {
+                return 2;
+            }
+
+            @Override
+            void round(Bench bench, int round) throws Exception {
+                bench.replace(bench.subscribed());
+                bench.experiment.run(Duration.ofSeconds(1));
+                // And one whose last changes its replica does not have, and never will.
+                Node node = bench.nodeOf(bench.names.get(round % bench.names.size()));
+                node.stopReplicating();
+                bench.experiment.run(Duration.ofMillis(500));
+                bench.replace(node);
+            }
+
+            /** A lost acknowledgement, or a lost claim, makes a message come again: these never wait for replicas. */
+            @Override
+            void judge(Experiment experiment, int tried, long inFlight) {
+                SentinelTest.assertOnly(experiment.report(tried, inFlight), SentinelTest.COMES_AGAIN);
             }
         },
         SLOT_MOVED("cluster: slots moved, key by key", 0) {
             @Override
+            List<String> queues(ClusterServers cluster) {
+                return withPartitions(cluster.queues(2));
+            }
+
+            @Override
             void round(Bench bench, int round) {
-                for (String queue : List.of(bench.names.get(0), bench.names.get(3))) {
-                    bench.moveSlot(queue, bench.after(bench.nodeOf(queue), 1 + round % 2), 250);
+                int partition = bench.slotOfPartition(round % PARTITIONS);
+                for (int slot :
+                        List.of(bench.slotOf(bench.names.get(0)), bench.slotOf(bench.names.get(3)), partition)) {
+                    bench.moveSlot(slot, bench.after(bench.cluster.owner(slot), 1 + round % 2), 250);
                     bench.awaitDeliveries();
                 }
             }
@@ -113,9 +158,9 @@ class ClusterTest {
             void round(Bench bench, int round) {
                 String queue = bench.names.get(round % bench.names.size());
                 Node from = bench.nodeOf(queue);
-                bench.moveSlot(queue, bench.after(from, 1), 2500);
+                bench.moveSlot(bench.slotOf(queue), bench.after(from, 1), 2500);
                 bench.awaitDeliveries();
-                bench.moveSlot(queue, from, 250);
+                bench.moveSlot(bench.slotOf(queue), from, 250);
             }
         },
         NONE("cluster: six queues on three nodes, no fault", 0) {
@@ -140,6 +185,15 @@ class ClusterTest {
             return cluster.queues(2);
         }
 
+        private static List<String> withPartitions(List<String> queues) {
+            return Stream.concat(queues.stream(), Stream.of(PARTITIONED)).toList();
+        }
+
+        /** What all clients are made with. */
+        ClientOptions options() {
+            return Experiment.OPTIONS;
+        }
+
         /** The node that the consumers are subscribed to; null for any. */
         Node subscribedOn(ClusterServers cluster) {
             return null;
@@ -150,12 +204,22 @@ class ClusterTest {
             return this != NONE;
         }
 
+        /** How often it comes in a round. */
+        int kills() {
+            return 1;
+        }
+
+        /** Fails if anything is wrong in the end. */
+        void judge(Experiment experiment, int tried, long inFlight) {
+            experiment.judge(tried, inFlight);
+        }
+
         /** Begins with the fault, and ends when it is over. */
         abstract void round(Bench bench, int round) throws Exception;
     }
 
     /** The nodes and the queues that an experiment is about. */
-    private record Site(ClusterServers cluster, List<String> names) implements ExperimentSite {
+    private record Site(ClusterServers cluster, List<String> names, ClientOptions options) implements ExperimentSite {
 
         @Override
         public RedissonClient connect() {
@@ -164,12 +228,16 @@ class ClusterTest {
 
         @Override
         public DelayQueue queue(DelayQueueClient client) {
-            return client.queue(names.get(0));
+            return queue(client, names.get(0));
         }
 
         @Override
         public List<DelayQueue> queues(DelayQueueClient client) {
-            return names.stream().map(client::queue).toList();
+            return names.stream().map(name -> queue(client, name)).toList();
+        }
+
+        static DelayQueue queue(DelayQueueClient client, String name) {
+            return client.queue(name, name.equals(PARTITIONED) ? PARTITIONS : 1);
         }
 
         @Override
@@ -235,7 +303,7 @@ class ClusterTest {
             while (true) {
                 Set<String> before = channels();
                 Party party = new Party(experiment);
-                names.forEach(name -> handler.consume(party.client.queue(name), 20));
+                names.forEach(name -> handler.consume(Site.queue(party.client, name), 20));
                 await().atMost(Experiment.SAFETY_INTERVAL).until(() -> {
                     Set<String> after = channels();
                     after.removeAll(before);
@@ -289,15 +357,37 @@ class ClusterTest {
             return cluster.slot("{" + queue + "}");
         }
 
+        /** Found by one of its keys, as nobody outside knows its hash tag. */
+        int slotOfPartition(int partition) {
+            String pattern = "redis-delay:{" + PARTITIONED + "{" + partition + "/" + PARTITIONS + ".*}:calls";
+            return cluster.nodes().stream()
+                    .flatMap(node -> node.keysLike(pattern).stream())
+                    .findFirst()
+                    .map(cluster::slot)
+                    .orElseThrow();
+        }
+
+        /** Kills a master; it comes back as a replica of the one that was its replica. */
+        void replace(Node node) {
+            Node replica = cluster.replicaOf(node);
+            node.kill();
+            cluster.awaitPromoted(replica);
+            cluster.awaitOk();
+            experiment.over();
+            awaitDeliveries();
+            node.start();
+            cluster.awaitOk();
+            node.awaitReplicating();
+        }
+
         /** The next node that is another one. */
         Node after(Node node, int steps) {
             int masters = 3;
             return cluster.nodes().get((cluster.nodes().indexOf(node) + steps) % masters);
         }
 
-        /** Moves a queue's slot, its keys one by one, with pauses of up to so many milliseconds. */
-        void moveSlot(String queue, Node to, int pause) {
-            int slot = slotOf(queue);
+        /** Moves a slot, its keys one by one, with pauses of up to so many milliseconds. */
+        void moveSlot(int slot, Node to, int pause) {
             Node from = cluster.owner(slot);
             cluster.emptySlot(
                     slot,
@@ -313,7 +403,7 @@ class ClusterTest {
             String suffix = "-" + generation++;
             for (String name : names) {
                 producers.add(new LoadProducer(
-                        producing.client.queue(name),
+                        Site.queue(producing.client, name),
                         experiment.newHistory("p-" + name + suffix),
                         name + suffix,
                         PER_SECOND_AND_QUEUE,
@@ -389,7 +479,7 @@ class ClusterTest {
     private static void run(Fault fault) throws Exception {
         int rounds = Experiment.rounds();
         ClusterServers cluster = ClusterServers.start(3, fault.replicas, fault.config);
-        Site site = new Site(cluster, fault.queues(cluster));
+        Site site = new Site(cluster, fault.queues(cluster), fault.options());
         try (Experiment experiment = new Experiment(fault.name, site);
                 Bench bench = new Bench(experiment, site, fault.subscribedOn(cluster))) {
             long inFlight = 0;
@@ -416,7 +506,7 @@ class ClusterTest {
             experiment.probe("probe-2");
             experiment.probeEach("probes");
             bench.endConsumers();
-            experiment.judge(rounds, inFlight);
+            fault.judge(experiment, rounds * fault.kills(), inFlight);
         }
     }
 }

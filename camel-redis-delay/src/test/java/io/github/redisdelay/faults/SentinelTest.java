@@ -48,13 +48,13 @@ import org.redisson.api.RedissonClient;
 @Tag("faults")
 class SentinelTest {
 
-    private static final ClientOptions WAITING = new ClientOptions(
+    static final ClientOptions WAITING = new ClientOptions(
             ClientOptions.DEFAULT_KEY_PREFIX,
             Experiment.OPTIONS.requestTimeout(),
             new Durability(1, false, Duration.ofMillis(500)));
 
     /** What a lost acknowledgement, or a lost claim, looks like: the message comes again. These never wait for replicas. */
-    private static final Set<Rule> COMES_AGAIN = EnumSet.of(Rule.TWICE, Rule.ATTEMPTS);
+    static final Set<Rule> COMES_AGAIN = EnumSet.of(Rule.TWICE, Rule.ATTEMPTS);
 
     private enum Scenario {
         KILLED("Sentinel: master killed, waitForReplicas=1", WAITING) {
@@ -136,7 +136,8 @@ class SentinelTest {
         }
     }
 
-    private static void assertOnly(Report report, Set<Rule> rules) {
+    /** Fails if a history is wrong in any other way than these. */
+    static void assertOnly(Report report, Set<Rule> rules) {
         new Report(
                         report.problems().stream()
                                 .filter(problem -> !rules.contains(problem.rule()))
