@@ -53,7 +53,12 @@ final class DurableCaller {
     private record Executed(Object reply, Object before, Object behind, Answers answers) {}
 
     /** What WAIT or WAITAOF answered. */
-    private record Waited(boolean onDisk, int replicas) {
+    record Waited(boolean onDisk, int replicas) {
+
+        /** @param reply to WAITAOF: on how many disks of the master it is, 0 or 1, and on those of how many replicas */
+        static Waited ofWaitaof(List<Object> reply) {
+            return new Waited(((Number) reply.get(0)).intValue() > 0, ((Number) reply.get(1)).intValue());
+        }
 
         boolean satisfies(Durability wanted) {
             return replicas >= wanted.replicas() && (onDisk || !wanted.disk());
@@ -112,10 +117,7 @@ final class DurableCaller {
                         : CompletableFuture.failedFuture(e))
                 .thenApply(answers -> {
                     Object info = answers.replies().get(0);
-                    boolean enough =
-                            answers.waited() != null && answers.waited().satisfies(wanted);
-                    return new DurableReply(
-                            info, enough ? null : shortfall(wanted, answers.waited(), null, answers.refusal()));
+                    return new DurableReply(info, missing(wanted, answers.waited(), answers.refusal()));
                 });
     }
 
@@ -152,6 +154,11 @@ final class DurableCaller {
                 : new ReplicationPosition.Span(before == null ? null : before.end(), history.end());
         return shortfall(
                 wanted, executed.answers().waited(), place, executed.answers().refusal());
+    }
+
+    /** What a wait has left to be wished for; null if nothing. */
+    static Shortfall missing(Durability wanted, Waited waited, Throwable refusal) {
+        return waited != null && waited.satisfies(wanted) ? null : shortfall(wanted, waited, null, refusal);
     }
 
     private static Shortfall shortfall(
@@ -333,10 +340,10 @@ final class DurableCaller {
             long millis = wanted.timeout().toMillis();
             if (wanted.disk()) {
                 RedisCommand<List<Integer>> command = new RedisCommand<>("WAITAOF", (parts, state) -> {
-                    int local = ((Number) parts.get(0)).intValue();
-                    int replicas = ((Number) parts.get(1)).intValue();
-                    waited = new Waited(local > 0, replicas);
-                    return List.of(local, replicas);
+                    Waited answer = Waited.ofWaitaof(parts);
+                    waited = answer;
+                    // Redisson wants both figures, else the batch never ends.
+                    return List.of(answer.onDisk() ? 1 : 0, answer.replicas());
                 });
                 send(command, 1, wanted.replicas(), millis);
             } else {

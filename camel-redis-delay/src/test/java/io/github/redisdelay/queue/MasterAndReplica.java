@@ -80,6 +80,11 @@ public final class MasterAndReplica implements AutoCloseable {
         return at < 0 ? 0 : Long.parseLong(stats.substring(at + name.length(), stats.indexOf(',', at)));
     }
 
+    /** Whether a server has a command. */
+    public static boolean knows(RedisServer server, String command) {
+        return send(server, "COMMAND INFO " + command).contains(command);
+    }
+
     /** Whether a hash has a field. */
     static boolean has(RedisServer server, String hash, String field) {
         return send(server, "HEXISTS " + hash + " " + field).startsWith(":1");

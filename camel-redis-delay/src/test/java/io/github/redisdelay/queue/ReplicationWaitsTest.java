@@ -3,6 +3,7 @@ package io.github.redisdelay.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.redisdelay.queue.DurableCaller.Waited;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -10,6 +11,8 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.redisson.client.RedisException;
 import org.redisson.client.RedisTimeoutException;
 
@@ -36,10 +39,14 @@ class ReplicationWaitsTest {
             return asked.get(asked.size() - 1);
         }
     };
-    private final ReplicationWaits waits = new ReplicationWaits(
-            redis, new ClientOptions("redis-delay", Duration.ofSeconds(5), WANTED), timers, new Random(1));
+    private ReplicationWaits waits = waits(WANTED);
     private final RedisDelayQueue queue = new RedisDelayQueue(null, "orders", QueueKeys.of("redis-delay", "orders"));
     private final List<Submission<String>> sentAgain = new ArrayList<>();
+
+    private ReplicationWaits waits(Durability wanted) {
+        return new ReplicationWaits(
+                redis, new ClientOptions("redis-delay", Duration.ofSeconds(5), wanted), timers, new Random(1));
+    }
 
     private static ReplicationPosition.Span first(long before, long behind) {
         return new ReplicationPosition.Span(
@@ -222,6 +229,42 @@ class ReplicationWaitsTest {
                 .isInstanceOf(ReplicationTimeoutException.class)
                 .hasMessageContaining("Redis does not wait for it: NOPERM this user");
         assertThat(a.isUnconfirmed()).isTrue();
+    }
+
+    /** By what WAITAOF answers: on how many disks of the master it is, and on those of how many replicas. */
+    @ParameterizedTest
+    @CsvSource(
+            nullValues = "done",
+            value = {
+                "0, 0, 0, the master does not have it",
+                "0, 1, 0, done",
+                "0, 1, 1, done",
+                "0, 1, 2, done",
+                "1, 0, 0, 'the master does not have it, 0 of 1 replicas have it,'",
+                "1, 1, 0, 'the master has it, 0 of 1 replicas have it,'",
+                "1, 1, 1, done",
+                "1, 1, 2, done",
+                "2, 1, 1, 'the master has it, 1 of 2 replicas have it,'",
+                "2, 1, 2, done",
+                // A replica can be faster than its master.
+                "1, 0, 1, 'the master does not have it, 1 of 1 replicas have it,'"
+            })
+    void should_be_done_when_it_is_on_the_disks(int wantedReplicas, long local, long replicas, String missing) {
+        Durability wanted = new Durability(wantedReplicas, true, Duration.ofSeconds(1));
+        waits = waits(wanted);
+        Submission<String> a = await("a");
+        Waited waited = Waited.ofWaitaof(List.of(local, replicas));
+        asked.get(0)
+                .complete(new DurableReply(master("first", 120, "0", -1), DurableCaller.missing(wanted, waited, null)));
+        if (missing == null) {
+            assertThat(a.outcome()).isCompletedWithValue("a");
+        } else {
+            assertThat(a.outcome().handle((value, error) -> error).getNow(null))
+                    .isInstanceOf(ReplicationTimeoutException.class)
+                    .hasMessage("queue 'orders': message 'a' is stored, not known to be on disk: " + missing
+                            + " within 1 s");
+            assertThat(a.isUnconfirmed()).isTrue();
+        }
     }
 
     @Test
