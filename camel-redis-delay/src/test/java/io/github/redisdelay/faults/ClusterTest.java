@@ -506,6 +506,7 @@ class ClusterTest {
             experiment.probe("probe-2");
             experiment.probeEach("probes");
             bench.endConsumers();
+            bench.producing.close();
             fault.judge(experiment, rounds * fault.kills(), inFlight);
         }
     }

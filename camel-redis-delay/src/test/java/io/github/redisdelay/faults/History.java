@@ -3,6 +3,8 @@ package io.github.redisdelay.faults;
 
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.ReplicationTimeoutException;
+import io.github.redisdelay.queue.RequestTimeoutException;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.Settlement;
 import java.io.FileOutputStream;
@@ -16,6 +18,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionException;
 import java.util.function.LongSupplier;
 
 /**
@@ -66,6 +69,11 @@ final class History implements AutoCloseable {
         SETTLING,
         /** Redis answered to that; the {@link Settlement} in the detail. */
         SETTLED,
+        /**
+         * A cancel call, or with a claim id the finish of a delivery, has ended with an error: which {@link Failure} is the reason,
+         * the error in the detail.
+         */
+        FAILED,
         /** The client whose name is the id dies now, at any rate not earlier. */
         KILLED,
         /** A fault that the detail names begins. */
@@ -74,6 +82,29 @@ final class History implements AutoCloseable {
         FAULT_ENDS,
         /** The server's clock is about to step; {@code due} is by how many microseconds, less than 0 for back. */
         CLOCK_STEPS
+    }
+
+    /** Why a call has no answer although its client lived to see its end. */
+    enum Failure {
+        /** Its client was closed meanwhile, or before: it may have taken effect. */
+        CLOSED,
+        /** It has taken effect, and may be lost with the server. */
+        NOT_REPLICATED,
+        /** It was never sent. */
+        NOT_SENT,
+        /** For another reason. */
+        OTHER;
+
+        private static Failure of(Throwable error) {
+            if (error instanceof ReplicationTimeoutException) {
+                return NOT_REPLICATED;
+            }
+            if (error instanceof RequestTimeoutException timeout && !timeout.isPossiblyStored()) {
+                return NOT_SENT;
+            }
+            String text = String.valueOf(error.getMessage());
+            return text.contains("client is closed") || text.contains("client was shut down") ? CLOSED : OTHER;
+        }
     }
 
     /**
@@ -300,6 +331,29 @@ final class History implements AutoCloseable {
 
     void settled(Delivery delivery, Settlement settlement) {
         add(event(now(), What.SETTLED, delivery.id(), delivery.claimId().toString(), 0, settlement.name()));
+    }
+
+    void failed(Delivery delivery, Throwable error) {
+        failed(delivery.id(), delivery.claimId().toString(), error);
+    }
+
+    void cancelFailed(String id, Throwable error) {
+        failed(id, "", error);
+    }
+
+    private void failed(String id, String claim, Throwable error) {
+        Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
+        add(new Event(
+                now(),
+                source,
+                What.FAILED,
+                id,
+                claim,
+                0,
+                0,
+                0,
+                Failure.of(cause).name(),
+                String.valueOf(cause)));
     }
 
     /** To be called before the client can have died. */

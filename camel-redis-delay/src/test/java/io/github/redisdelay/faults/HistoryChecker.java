@@ -2,6 +2,7 @@
 package io.github.redisdelay.faults;
 
 import io.github.redisdelay.faults.History.Event;
+import io.github.redisdelay.faults.History.Failure;
 import io.github.redisdelay.faults.History.Receipt;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.RedeliveryReason;
@@ -33,6 +34,7 @@ import java.util.stream.Collectors;
  *       its consumer up, and its lease was over; the answer to its schedule was lost, so that it was scheduled again;
  *   <li>no attempt is missing without such a cause;
  *   <li>no finish of a delivery took effect after another one had begun, or after a confirmed cancel;
+ *   <li>each cancel and each finish of a delivery got an answer, unless its client was killed, or closed before;
  *   <li>nothing came that nobody scheduled, or with another body;
  *   <li>Redis is empty of leftovers.
  * </ul>
@@ -71,6 +73,7 @@ final class HistoryChecker {
         ATTEMPTS,
         FENCING,
         CANCELLED,
+        UNANSWERED,
         FROM_NOWHERE,
         GARBLED,
         UNWORKED,
@@ -224,6 +227,7 @@ final class HistoryChecker {
         checkNotEarly(id, message);
         checkRepeats(id, message);
         checkCancel(id, message);
+        checkAnswers(id, message);
         checkWork(id, message);
         checkExpiry(id, message);
     }
@@ -485,6 +489,31 @@ final class HistoryChecker {
                 .orElse(null);
     }
 
+    /** A client that lives sends what it has to say until Redis answers. */
+    private void checkAnswers(String id, Message message) {
+        for (Event settling : message.settlings.values()) {
+            Event failure = message.failures.get(settling.claim());
+            if (message.settled.containsKey(settling.claim()) || deaths.containsKey(settling.source())) {
+                continue;
+            }
+            if (failure == null) {
+                problem(Rule.UNANSWERED, id, message, "was to be finished, and its client never got an answer");
+            } else if (!failure.reason().equals(Failure.CLOSED.name())
+                    && !failure.reason().equals(Failure.NOT_REPLICATED.name())) {
+                problem(Rule.UNANSWERED, id, message, "was to be finished, and its client gave it up");
+            }
+        }
+        Map<String, Integer> open = new HashMap<>();
+        message.cancellings.forEach(event -> open.merge(event.source(), 1, Integer::sum));
+        message.cancelled.forEach(event -> open.merge(event.source(), -1, Integer::sum));
+        message.failedCancels.forEach(event -> open.merge(event.source(), -1, Integer::sum));
+        open.forEach((source, cancels) -> {
+            if (cancels > 0 && !deaths.containsKey(source)) {
+                problem(Rule.UNANSWERED, id, message, "was to be cancelled, and its client never got an answer");
+            }
+        });
+    }
+
     private void checkCancel(String id, Message message) {
         if (message.isRepeated()) {
             return; // another copy of the schedule may have come after the cancel
@@ -521,6 +550,7 @@ final class HistoryChecker {
         final List<Event> refused = new ArrayList<>();
         final List<Event> cancellings = new ArrayList<>();
         final List<Event> cancelled = new ArrayList<>();
+        final List<Event> failedCancels = new ArrayList<>();
         final List<Event> deliveries = new ArrayList<>();
         final List<Event> garbled = new ArrayList<>();
         /** What became of it when it was given up. */
@@ -529,6 +559,7 @@ final class HistoryChecker {
         final Map<String, Event> settlings = new HashMap<>();
 
         final Map<String, Event> settled = new HashMap<>();
+        final Map<String, Event> failures = new HashMap<>();
         final Map<String, Event> worked = new HashMap<>();
 
         void add(Event event) {
@@ -545,6 +576,13 @@ final class HistoryChecker {
                 case WORKED -> worked.put(event.claim(), event);
                 case SETTLING -> settlings.put(event.claim(), event);
                 case SETTLED -> settled.put(event.claim(), event);
+                case FAILED -> {
+                    if (event.claim().isEmpty()) {
+                        failedCancels.add(event);
+                    } else {
+                        failures.put(event.claim(), event);
+                    }
+                }
                 default -> throw new IllegalArgumentException("not about a message: " + event);
             }
         }
@@ -618,9 +656,12 @@ final class HistoryChecker {
             };
         }
 
-        /** Whether a cancel was confirmed to have found it, or has no answer. */
+        /** Whether a cancel was confirmed to have found it, or has no answer and was sent. */
         boolean mayBeCancelled() {
-            return cancellings.size() > cancelled.size()
+            long withoutEffect = failedCancels.stream()
+                    .filter(event -> event.reason().equals(Failure.NOT_SENT.name()))
+                    .count();
+            return cancellings.size() > cancelled.size() + withoutEffect
                     || cancelled.stream().anyMatch(event -> !event.detail().equals(MessageState.NONE.name()));
         }
 

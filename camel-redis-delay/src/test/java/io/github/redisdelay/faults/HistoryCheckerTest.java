@@ -66,8 +66,16 @@ class HistoryCheckerTest {
     }
 
     private void fault(long begin, long end) {
-        events.add(new Event(begin, "test", What.FAULT_BEGINS, "", "", 0, 0, 0, "", "cut"));
-        events.add(new Event(end, "test", What.FAULT_ENDS, "", "", 0, 0, 0, "", "cut"));
+        fault("cut", begin, end, "", "");
+    }
+
+    private void fault(String name, long begin, long end, String hit, String reason) {
+        events.add(new Event(begin, "test", What.FAULT_BEGINS, hit, "", 0, 0, 0, reason, name));
+        events.add(new Event(end, "test", What.FAULT_ENDS, "", "", 0, 0, 0, "", name));
+    }
+
+    private void failed(long at, String source, String claim, History.Failure failure) {
+        events.add(new Event(at, source, What.FAILED, "m", claim, 0, 0, 0, failure.name(), "an error"));
     }
 
     private void cancelled(long at, String previous) {
@@ -252,7 +260,85 @@ class HistoryCheckerTest {
         assertThat(check().uncertain()).isZero();
     }
 
+    @Test
+    void should_pass_calls_that_a_killed_client_had_made_without_an_answer() {
+        confirmed();
+        event(20, "producer", What.CANCELLING, "", 0, "");
+        killed(21, "producer");
+        assertClean();
+        delivered(60, "c1", "a", 1, "NONE");
+        settling(65, "c1", "a", "ACKNOWLEDGE");
+        killed(66, "c1");
+        assertClean();
+    }
+
+    @Test
+    void should_pass_calls_that_were_under_way_when_their_client_was_closed() {
+        confirmed();
+        event(20, "producer", What.CANCELLING, "", 0, "");
+        failed(22, "producer", "", History.Failure.CLOSED);
+        assertClean();
+        events.clear();
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        settling(65, "c1", "a", "ACKNOWLEDGE");
+        failed(66, "c1", "a", History.Failure.CLOSED);
+        assertClean();
+    }
+
+    @Test
+    void should_pass_an_acknowledgement_that_is_not_known_to_be_replicated() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        settling(65, "c1", "a", "ACKNOWLEDGE");
+        failed(66, "c1", "a", History.Failure.NOT_REPLICATED);
+        assertClean();
+    }
+
     // ---- broken ones
+
+    @Test
+    void should_catch_an_acknowledgement_that_got_no_answer() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        settling(65, "c1", "a", "ACKNOWLEDGE");
+        killed(70, "c2");
+        assertCaught(Rule.UNANSWERED, "was to be finished, and its client never got an answer");
+    }
+
+    @Test
+    void should_catch_an_acknowledgement_that_was_given_up() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        settling(65, "c1", "a", "ACKNOWLEDGE");
+        failed(66, "c1", "a", History.Failure.OTHER);
+        assertCaught(Rule.UNANSWERED, "was to be finished, and its client gave it up");
+    }
+
+    @Test
+    void should_catch_a_return_that_got_no_answer() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        settling(65, "c1", "a", "RETURN");
+        delivered(100, "c2", "b", 2, "FAILED");
+        acknowledged(110, "c2", "b");
+        assertCaught(Rule.UNANSWERED, "never got an answer");
+    }
+
+    @Test
+    void should_catch_a_cancel_that_got_no_answer() {
+        confirmed();
+        event(20, "producer", What.CANCELLING, "", 0, "");
+        assertCaught(Rule.UNANSWERED, "was to be cancelled, and its client never got an answer");
+    }
+
+    @Test
+    void should_catch_a_message_that_was_lost_though_its_cancel_was_never_sent() {
+        confirmed();
+        event(20, "producer", What.CANCELLING, "", 0, "");
+        failed(22, "producer", "", History.Failure.NOT_SENT);
+        assertCaught(Rule.LOST, "never delivered");
+    }
 
     @Test
     void should_catch_a_confirmed_message_that_never_came() {
@@ -623,6 +709,7 @@ class HistoryCheckerTest {
         given("dead 0 q", 60, 70, "b", 1, "NONE", "m@60");
         letter(75, What.WORKED, "succeeds");
         letter(76, What.SETTLING, "ACKNOWLEDGE");
+        letter(78, What.SETTLED, "DONE");
         assertCaughtWithDeadLetters(Rule.FROM_NOWHERE, "nobody can have given it up");
     }
 
@@ -667,6 +754,7 @@ class HistoryCheckerTest {
         given("live 0 q", 5, at, "x", 1, "NONE", "n");
         events.add(new Event(at + 2, "c1", What.WORKED, "n", "x", 0, 0, 0, "", "succeeds"));
         events.add(new Event(at + 3, "c1", What.SETTLING, "n", "x", 0, 0, 0, "", "ACKNOWLEDGE"));
+        events.add(new Event(at + 4, "c1", What.SETTLED, "n", "x", 0, 0, 0, "", "DONE"));
         given("live 5 q", 50, 80, "a", 1, "NONE", "m");
         worked(82, "a", "succeeds");
         acknowledged(85, "c1", "a");

@@ -95,7 +95,13 @@ final class LoadConsumer implements DeliveryHandler, AutoCloseable {
             history.settling(delivery, Finish.ACKNOWLEDGE, 0);
             sent = delivery.acknowledge();
         }
-        sent.thenAccept(settlement -> history.settled(delivery, settlement));
+        sent.outcome().whenComplete((settlement, error) -> {
+            if (error == null) {
+                history.settled(delivery, settlement);
+            } else {
+                history.failed(delivery, error);
+            }
+        });
     }
 
     /** A little longer, until a time at which others end, too. */

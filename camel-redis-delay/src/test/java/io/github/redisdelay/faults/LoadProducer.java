@@ -4,7 +4,6 @@ package io.github.redisdelay.faults;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
-import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.ReplicationTimeoutException;
 import io.github.redisdelay.queue.RequestTimeoutException;
 import io.github.redisdelay.queue.ScheduleRequest;
@@ -119,9 +118,12 @@ final class LoadProducer implements AutoCloseable {
 
     private void cancel(String id) {
         history.cancelling(id);
-        queue.cancel(id).outcome().thenAccept(result -> {
-            MessageState previous = result.previousState();
-            history.cancelled(id, previous);
+        queue.cancel(id).outcome().whenComplete((result, error) -> {
+            if (error == null) {
+                history.cancelled(id, result.previousState());
+            } else {
+                history.cancelFailed(id, error);
+            }
         });
     }
 

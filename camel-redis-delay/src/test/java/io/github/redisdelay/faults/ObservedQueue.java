@@ -118,7 +118,13 @@ final class ObservedQueue implements InvocationHandler {
     private Submission<ChangeResult> cancel(String id) {
         recorder.of(id).cancelling(id);
         Submission<ChangeResult> sent = queue.cancel(id);
-        sent.outcome().thenAccept(result -> recorder.of(id).cancelled(id, result.previousState()));
+        sent.outcome().whenComplete((result, error) -> {
+            if (error == null) {
+                recorder.of(id).cancelled(id, result.previousState());
+            } else {
+                recorder.of(id).cancelFailed(id, error);
+            }
+        });
         return sent;
     }
 
@@ -157,7 +163,13 @@ final class ObservedQueue implements InvocationHandler {
         recorder.of(delivery.id()).settling(delivery, how, again.toNanos() / 1000);
         @SuppressWarnings("unchecked")
         Submission<Settlement> sent = (Submission<Settlement>) call(delivery, method, arguments);
-        sent.outcome().thenAccept(settlement -> recorder.of(delivery.id()).settled(delivery, settlement));
+        sent.outcome().whenComplete((settlement, error) -> {
+            if (error == null) {
+                recorder.of(delivery.id()).settled(delivery, settlement);
+            } else {
+                recorder.of(delivery.id()).failed(delivery, error);
+            }
+        });
         return sent;
     }
 }
