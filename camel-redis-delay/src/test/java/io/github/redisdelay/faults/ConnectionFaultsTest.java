@@ -27,6 +27,10 @@ class ConnectionFaultsTest {
 
     private static final Duration NONE = Duration.ZERO;
     private static final int PER_SECOND = 200;
+    private static final String CONSUMING = "c1";
+
+    /** After which clients have noticed each dead connection. */
+    private static final Duration GIVEN_UP = SoakFault.HALF_OPEN.tail();
 
     private enum Fault {
         // It takes the longest, so it comes first.
@@ -148,6 +152,15 @@ class ConnectionFaultsTest {
         /** Whether it has hit anything, where that can be told. */
         void check(Bench bench) {}
 
+        /** Writes down that it begins, and whom it hits. */
+        void record(History history) {
+            switch (this) {
+                case PUBSUB_KILLED, SUBSCRIPTIONS_LOST, ONE_SUBSCRIPTION_LOST -> history.harmlessFaultBegins(name);
+                case ONE_CONSUMER_STALLED, ONE_CONSUMER_CUT -> history.faultBegins(name, List.of(CONSUMING));
+                default -> history.faultBegins(name);
+            }
+        }
+
         /** Whether its connections stay dead when it is over: until the clients have noticed each of them. */
         boolean lasts() {
             return false;
@@ -195,7 +208,7 @@ class ConnectionFaultsTest {
             producing = new Party(experiment);
             consuming = new Party(experiment);
             alsoConsuming = new Party(experiment);
-            consumer = new LoadConsumer(experiment.newConsumer("c1"), Experiment.LEASE, experiment.seed, step -> {});
+            consumer = new LoadConsumer(experiment.newConsumer(CONSUMING), Experiment.LEASE, experiment.seed, step -> {});
             consumer.consume(consuming.queue, 20);
             other = new LoadConsumer(experiment.newConsumer("c2"), Experiment.LEASE, experiment.seed, step -> {});
             other.consume(alsoConsuming.queue, 20);
@@ -277,7 +290,7 @@ class ConnectionFaultsTest {
                 experiment.run(Duration.ofMillis(800 + experiment.random.nextInt(400)));
                 bench.awaitConnections();
                 inFlight += experiment.inFlightUnderLoad();
-                experiment.history.faultBegins(fault.name);
+                fault.record(experiment.history);
                 fault.begin(bench);
                 experiment.run(fault.duration);
                 bench.proxies(FaultyProxy::heal);

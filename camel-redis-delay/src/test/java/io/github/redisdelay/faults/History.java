@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.function.LongSupplier;
@@ -36,6 +37,9 @@ final class History implements AutoCloseable {
     static final String SUCCEEDS = "succeeds";
 
     static final String FAILS = "fails";
+
+    /** The reason of a {@link What#FAULT_BEGINS} that can cost nobody a lease. */
+    static final String HARMLESS = "harmless";
 
     private static final int FIELDS = 10;
 
@@ -76,7 +80,10 @@ final class History implements AutoCloseable {
         FAILED,
         /** The client whose name is the id dies now, at any rate not earlier. */
         KILLED,
-        /** A fault that the detail names begins. */
+        /**
+         * A fault that the detail names begins. The id are the clients that it hits, with commas between them, or empty if it can
+         * hit any; the reason is {@link #HARMLESS} if it cannot cost anybody a lease.
+         */
         FAULT_BEGINS,
         /** The fault that the detail names is over. */
         FAULT_ENDS,
@@ -361,8 +368,23 @@ final class History implements AutoCloseable {
         add(event(now(), What.KILLED, client, "", 0, how));
     }
 
+    /** It can hit any client, and cost it its leases. */
     void faultBegins(String name) {
         add(event(now(), What.FAULT_BEGINS, "", "", 0, name));
+    }
+
+    /**
+     * The same for some clients only.
+     *
+     * @param hit their names in the histories; empty for any
+     */
+    void faultBegins(String name, Collection<String> hit) {
+        add(event(now(), What.FAULT_BEGINS, String.join(",", hit), "", 0, name));
+    }
+
+    /** One that can cost nobody a lease. */
+    void harmlessFaultBegins(String name) {
+        add(new Event(now(), source, What.FAULT_BEGINS, "", "", 0, 0, 0, HARMLESS, name));
     }
 
     void faultEnds(String name) {
@@ -374,9 +396,13 @@ final class History implements AutoCloseable {
         add(event(now(), What.CLOCK_STEPS, "", "", by.toNanos() / 1000, ""));
     }
 
-    /** A fault that is over, and that nobody knew of before. */
-    void faultWas(String name, long beginMicros, long endMicros) {
-        add(event(beginMicros, What.FAULT_BEGINS, "", "", 0, name));
+    /**
+     * A fault that is over, and that nobody knew of before.
+     *
+     * @param hit as for one that begins
+     */
+    void faultWas(String name, Collection<String> hit, long beginMicros, long endMicros) {
+        add(event(beginMicros, What.FAULT_BEGINS, String.join(",", hit), "", 0, name));
         add(event(endMicros, What.FAULT_ENDS, "", "", 0, name));
     }
 

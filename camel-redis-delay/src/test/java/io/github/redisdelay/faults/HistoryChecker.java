@@ -30,8 +30,9 @@ import java.util.stream.Collectors;
  *   <li>each message whose schedule was confirmed was finished by a delivery, or cancelled;
  *   <li>nothing came before its due time, by the clock of the histories and by the server's; where the server's clock was
  *       stepped forward, by the server's alone;
- *   <li>nothing came twice without a cause that the history names: it was returned; its consumer was killed, or a fault held
- *       its consumer up, and its lease was over; the answer to its schedule was lost, so that it was scheduled again;
+ *   <li>nothing came twice without a cause that the history names: it was returned; its consumer was killed, or a fault that
+ *       can cost a lease hit its consumer, and its lease was over; the answer to its schedule was lost, so that it was scheduled
+ *       again;
  *   <li>no attempt is missing without such a cause;
  *   <li>no finish of a delivery took effect after another one had begun, or after a confirmed cancel;
  *   <li>each cancel and each finish of a delivery got an answer, unless its client was killed, or closed before;
@@ -137,10 +138,24 @@ final class HistoryChecker {
     private final List<Problem> problems = new ArrayList<>();
     private final Map<String, Integer> causes = new TreeMap<>();
     private final Map<String, Long> deaths = new HashMap<>();
+    /** Those that can cost a lease. */
     private final List<Fault> faults = new ArrayList<>();
+
     private final ServerClock clock;
 
-    private record Fault(String name, long begin, long end) {}
+    /** @param hit the clients that it hits; empty for any */
+    private record Fault(String name, long begin, long end, Set<String> hit) {
+
+        /** Whether it can cost this client a lease, or anybody, if it is null. */
+        boolean hits(String source) {
+            return source == null || hit.isEmpty() || hit.contains(source);
+        }
+
+        /** How long it was there between two times; less than 0 by how long it missed them. */
+        long within(long from, long to) {
+            return Math.min(end, to) - Math.max(begin, from);
+        }
+    }
 
     private HistoryChecker(Duration lease, boolean deadLettersConsumed, ServerClock clock) {
         this.leaseMicros = lease.toNanos() / 1000;
@@ -174,15 +189,16 @@ final class HistoryChecker {
         List<Event> ordered = new ArrayList<>(events);
         ordered.sort(Comparator.comparingLong(Event::micros));
         Map<String, Message> messages = new LinkedHashMap<>();
-        Map<String, Long> begun = new HashMap<>();
+        Map<String, Event> begun = new HashMap<>();
         for (Event event : ordered) {
             switch (event.what()) {
                 case KILLED -> deaths.putIfAbsent(event.id(), event.micros());
-                case FAULT_BEGINS -> begun.putIfAbsent(event.detail(), event.micros());
-                case FAULT_ENDS -> {
-                    Long begin = Objects.requireNonNull(begun.remove(event.detail()), "a fault that did not begin");
-                    faults.add(new Fault(event.detail(), begin, event.micros()));
-                }
+                case FAULT_BEGINS -> begun.putIfAbsent(event.source() + " " + event.detail(), event);
+                case FAULT_ENDS ->
+                    addFault(
+                            Objects.requireNonNull(
+                                    begun.remove(event.source() + " " + event.detail()), "a fault that did not begin"),
+                            event.micros());
                 case CLOCK_STEPS -> {
                     // The clock has read it.
                 }
@@ -190,7 +206,7 @@ final class HistoryChecker {
                     messages.computeIfAbsent(event.id(), id -> new Message()).add(event);
             }
         }
-        begun.forEach((name, begin) -> faults.add(new Fault(name, begin, Long.MAX_VALUE)));
+        begun.values().forEach(begin -> addFault(begin, Long.MAX_VALUE));
         List.copyOf(messages.entrySet()).stream()
                 .filter(entry -> entry.getValue().isDeadLetter())
                 .forEach(entry -> messages.computeIfAbsent(originalId(entry.getKey()), id -> new Message())
@@ -207,6 +223,14 @@ final class HistoryChecker {
                 (int) messages.values().stream().filter(Message::isUncertain).count(),
                 messages.values().stream().mapToInt(m -> m.deliveries.size()).sum(),
                 Map.copyOf(causes));
+    }
+
+    private void addFault(Event begin, long end) {
+        if (!begin.reason().equals(History.HARMLESS)) {
+            Set<String> hit =
+                    begin.id().isEmpty() ? Set.of() : Set.of(begin.id().split(","));
+            faults.add(new Fault(begin.detail(), begin.micros(), end, hit));
+        }
     }
 
     /** The id that a dead letter had as a message. */
@@ -466,26 +490,34 @@ final class HistoryChecker {
             // A claim that is repeated, because its answer was lost, tells the time of the repeat; its messages were
             // leased the first time, once they were due.
             long longest = delivery.claimed() - before.due() + clock.forward(before.due(), delivery.claimed());
-            return longest < leaseMicros ? null : fault(before.due(), before.claimed());
+            return longest < leaseMicros ? null : fault(before.source(), before.due(), before.claimed());
         }
         Long death = deaths.get(before.source());
         if (death != null && death <= delivery.claimed()) {
             return KILLED;
         }
-        return fault(before.claimed(), delivery.claimed());
+        return fault(before.source(), before.claimed(), delivery.claimed());
     }
 
-    /** What happened in between that can have cost some claim its messages, or null. */
+    /** What happened in between that can have cost some claim its messages, whoever made it; or null. */
     private String disturbance(long from, long to) {
-        return deaths.values().stream().anyMatch(death -> death >= from && death <= to) ? KILLED : fault(from, to);
+        return deaths.values().stream().anyMatch(death -> death >= from && death <= to)
+                ? KILLED
+                : fault(null, from, to);
     }
 
-    /** The fault that was there in between, or so shortly before that leases could not be extended; or null. */
-    private String fault(long from, long to) {
+    /**
+     * The fault that was there in between, or so shortly before that leases could not be extended, or null; of several the one
+     * that was there for the longest time.
+     *
+     * @param source whose lease has ended; null for anybody's
+     */
+    private String fault(String source, long from, long to) {
         return faults.stream()
-                .filter(fault -> fault.begin <= to && fault.end >= from - leaseMicros)
+                .filter(fault -> fault.hits(source) && fault.begin <= to && fault.end >= from - leaseMicros)
+                .max(Comparator.comparingLong((Fault fault) -> fault.within(from, to))
+                        .thenComparingLong(Fault::begin))
                 .map(fault -> "its lease ended in: " + fault.name)
-                .findFirst()
                 .orElse(null);
     }
 

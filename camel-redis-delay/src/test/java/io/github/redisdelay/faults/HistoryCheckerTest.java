@@ -159,6 +159,74 @@ class HistoryCheckerTest {
         assertThat(check().causes()).containsOnlyKeys("its lease ended in: cut");
     }
 
+    /** A delivery to c1 whose lease ends, and one to c2. */
+    private void lostLease() {
+        confirmed();
+        delivered(60, "c1", "a", 1, "NONE");
+        delivered(161, "c2", "b", 2, "LEASE_ENDED");
+        acknowledged(170, "c2", "b");
+        settling(210, "c1", "a", "ACKNOWLEDGE");
+        settled(212, "c1", "a", "STALE_GONE");
+    }
+
+    @Test
+    void should_name_the_fault_that_lasted_longest_of_several() {
+        lostLease();
+        fault("reset", 20, 20, "", "");
+        fault("stalled", 70, 200, "c1,c2", "");
+        fault("closed", 159, 159, "c1", "");
+        assertClean();
+        assertThat(check().causes()).containsOnlyKeys("its lease ended in: stalled");
+    }
+
+    @Test
+    void should_pass_the_leases_of_those_whom_a_fault_hits() {
+        lostLease();
+        fault("cut", 70, 200, "c1", "");
+        assertClean();
+    }
+
+    @Test
+    void should_catch_a_lease_that_ended_while_a_fault_hit_others_only() {
+        lostLease();
+        fault("cut", 70, 200, "c2,c11", "");
+        assertCaught(Rule.TWICE, "without a cause");
+    }
+
+    @Test
+    void should_catch_a_lease_that_ended_in_a_fault_that_can_cost_none() {
+        lostLease();
+        fault("subscriptions lost", 70, 200, "", History.HARMLESS);
+        assertCaught(Rule.TWICE, "without a cause");
+    }
+
+    @Test
+    void should_catch_an_attempt_that_is_missing_in_a_fault_that_can_cost_none() {
+        confirmed();
+        fault("script flush", 40, 60, "", History.HARMLESS);
+        delivered(160, "c2", "b", 2, "LEASE_ENDED");
+        acknowledged(170, "c2", "b");
+        assertCaught(Rule.ATTEMPTS, "1 attempts are missing");
+    }
+
+    /** Nobody knows who made the claim that is missing. */
+    @Test
+    void should_pass_an_attempt_that_was_lost_with_another_client() {
+        confirmed();
+        fault("cut", 40, 60, "c1", "");
+        delivered(160, "c2", "b", 2, "LEASE_ENDED");
+        acknowledged(170, "c2", "b");
+        assertClean();
+    }
+
+    @Test
+    void should_tell_faults_of_one_name_apart_by_who_saw_them() {
+        lostLease();
+        events.add(new Event(70, "c1", What.FAULT_BEGINS, "c1", "", 0, 0, 0, "", "cut"));
+        fault("cut", 10, 20, "c2", "");
+        assertClean(); // that of c1 goes on
+    }
+
     @Test
     void should_pass_a_lease_that_began_with_the_first_copy_of_a_repeated_claim() {
         confirmed();

@@ -21,6 +21,10 @@ class ServerClockTest {
         return new Event(at * SECOND, "client", what, "m", claim, due * SECOND, 0, 0, "", detail);
     }
 
+    private static Event fault(long at, What what) {
+        return new Event(at * SECOND, "test", what, "", "", 0, 0, 0, "", "step");
+    }
+
     private static Event step(long at, long by) {
         return event(at, What.CLOCK_STEPS, "", by, "");
     }
@@ -117,8 +121,8 @@ class ServerClockTest {
                 .contains(Rule.TWICE);
         Event[] withFault = new Event[events.length + 2];
         System.arraycopy(events, 0, withFault, 2, events.length);
-        withFault[0] = event(100, What.FAULT_BEGINS, "", 0, "step");
-        withFault[1] = event(103, What.FAULT_ENDS, "", 0, "step");
+        withFault[0] = fault(100, What.FAULT_BEGINS);
+        withFault[1] = fault(103, What.FAULT_ENDS);
         Report report = check(withFault);
         report.assertClean();
         assertThat(report.duplicates()).isOne();

@@ -4,9 +4,11 @@ package io.github.redisdelay.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.faults.History.Event;
 import io.github.redisdelay.faults.History.What;
 import io.github.redisdelay.test.RedisServer;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,6 +46,8 @@ final class SoakBench implements AutoCloseable {
     private final int childRate;
     private SoakChild child;
     private int children;
+    /** The node whose connections the next fault hits; as many as there are for all of them. */
+    private int hit;
 
     /** @param settings of a node; name, address and seed are replaced for each */
     SoakBench(SoakNode.Settings settings) throws Exception {
@@ -92,10 +96,19 @@ final class SoakBench implements AutoCloseable {
 
     // ---- what faults do
 
-    /** The proxies of one node or of both. */
+    /** Chooses whose connections the next fault hits, those of one node or of both; answers their names. */
+    List<String> choose() {
+        hit = random.nextInt(proxies.size() + 1);
+        return chosen(nodes).stream().map(SoakNode::name).toList();
+    }
+
+    /** The proxies of those that were chosen. */
     List<FaultyProxy> someProxies() {
-        int which = random.nextInt(proxies.size() + 1);
-        return which == proxies.size() ? List.copyOf(proxies) : List.of(proxies.get(which));
+        return chosen(proxies);
+    }
+
+    private <T> List<T> chosen(List<T> all) {
+        return hit == all.size() ? List.copyOf(all) : List.of(all.get(hit));
     }
 
     void heal() {
@@ -230,6 +243,18 @@ final class SoakBench implements AutoCloseable {
             proxies.forEach(FaultyProxy::close);
             server.close();
         }
+    }
+
+    /** What the test has done to the others, and what the children have seen of standstills. */
+    List<Event> faults() {
+        List<Event> all = new ArrayList<>(history.events());
+        for (int i = 1; i <= children; i++) {
+            Path seen = settings.directory().resolve("c" + i + WindowedHistory.SUFFIX);
+            if (Files.exists(seen)) {
+                all.addAll(History.read(seen));
+            }
+        }
+        return all;
     }
 
     /** Where the histories are. */

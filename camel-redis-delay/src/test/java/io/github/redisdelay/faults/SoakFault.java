@@ -3,8 +3,10 @@ package io.github.redisdelay.faults;
 
 import io.github.redisdelay.faults.FaultyProxy.Kind;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** What happens to the nodes of a soak, to their connections and to their server. */
@@ -144,6 +146,22 @@ enum SoakFault {
 
     private static final int BRIEF_ONES = 4;
 
+    /** They hit those nodes whose proxies they act on. */
+    private static final Set<SoakFault> ON_CONNECTIONS = EnumSet.of(
+            RESET,
+            CUT,
+            ANSWERS_LOST,
+            CLOSED,
+            CUT_FOR_LONGER_THAN_THE_LEASE,
+            STALLED_FOR_LONGER_THAN_THE_LEASE,
+            SLOW_BY_500_MS,
+            ONLY_50_KB_PER_SECOND,
+            HALF_OPEN);
+
+    /** They do not come between a client and its leases. What a child that is killed loses, its death explains. */
+    private static final Set<SoakFault> HARMLESS =
+            EnumSet.of(CHILD_KILLED, SUBSCRIPTIONS_LOST, CLIENT_KILL_PUBSUB, SCRIPT_FLUSH, ROUTES_SUSPENDED);
+
     private final Duration duration;
 
     SoakFault(int seconds) {
@@ -153,6 +171,16 @@ enum SoakFault {
     /** Those for a run of half a minute: a few that take little time. */
     static List<SoakFault> brief() {
         return Stream.of(values()).limit(BRIEF_ONES).toList();
+    }
+
+    /** Writes down that it begins, and whom it hits. */
+    void record(SoakBench bench) {
+        List<String> chosen = bench.choose();
+        if (HARMLESS.contains(this)) {
+            bench.history.harmlessFaultBegins(text());
+        } else {
+            bench.history.faultBegins(text(), ON_CONNECTIONS.contains(this) ? chosen : List.of());
+        }
     }
 
     abstract void begin(SoakBench bench) throws Exception;

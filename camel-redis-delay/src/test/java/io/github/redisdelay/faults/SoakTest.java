@@ -106,7 +106,7 @@ class SoakTest {
         SoakNode.Settings settings = new SoakNode.Settings(
                 "", "", histories, beginMillis, WINDOW.toMillis(), RATE, MAX_DELAY_MILLIS, random.nextLong());
         try (SoakBench bench = new SoakBench(settings);
-                SoakWatch watch = new SoakWatch(bench.server.address(), bench.history);
+                SoakWatch watch = new SoakWatch(bench.server.address(), bench.history, List.of());
                 SoakSamples samples = new SoakSamples(
                         bench.server.address(), bench.nodes, DIRECTORY.resolve("samples.csv"), SAMPLES_EACH)) {
             pause(QUIET);
@@ -176,7 +176,7 @@ class SoakTest {
             inFlight += SoakSamples.read(bench.server.address()).pending();
             faultSeconds.add(samples.seconds());
             LOG.debug("{} s: {}", (long) samples.seconds(), fault);
-            bench.history.faultBegins(fault.text());
+            fault.record(bench);
             fault.begin(bench);
             pause(fault.duration());
             fault.end(bench);
@@ -233,7 +233,7 @@ class SoakTest {
 
     private static Report check(SoakBench bench, int window, List<String> leftovers) {
         List<Event> events = new ArrayList<>(WindowedHistory.read(bench.directory(), window));
-        events.addAll(bench.history.events());
+        events.addAll(bench.faults());
         return HistoryChecker.check(events, Experiment.LEASE, leftovers, true);
     }
 

@@ -3,6 +3,7 @@ package io.github.redisdelay.faults;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -18,13 +19,19 @@ final class SoakWatch implements AutoCloseable {
 
     private final String address;
     private final History history;
+    private final List<String> watched;
     private final Thread thread = new Thread(this::watch, "soak-watch");
     private volatile boolean closed;
 
-    /** Begins to watch. */
-    SoakWatch(String address, History history) {
+    /**
+     * Begins to watch.
+     *
+     * @param watched the clients of this JVM, where others would not stand still with them; else empty
+     */
+    SoakWatch(String address, History history, List<String> watched) {
         this.address = address;
         this.history = history;
+        this.watched = watched;
         thread.setDaemon(true);
         thread.start();
     }
@@ -48,7 +55,7 @@ final class SoakWatch implements AutoCloseable {
                 continue;
             }
             if (System.nanoTime() - lastNanos > LONG_NANOS) {
-                history.faultWas("something stood still", lastMicros, history.now());
+                history.faultWas("something stood still", watched, lastMicros, history.now());
             }
             lastMicros = history.now();
             lastNanos = System.nanoTime();

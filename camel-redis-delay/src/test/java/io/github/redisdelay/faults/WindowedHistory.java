@@ -22,7 +22,7 @@ final class WindowedHistory implements AutoCloseable {
     /** Older ones are closed, and opened again if need be: messages live for less. */
     private static final int OPEN_FILES = 10;
 
-    private static final String SUFFIX = ".history";
+    static final String SUFFIX = ".history";
 
     private final Path directory;
     private final String source;
