@@ -129,6 +129,9 @@ final class HistoryChecker {
         }
     }
 
+    /** A claim without an answer is repeated after this time: on a busy machine without any fault. */
+    private static final long REPEAT_MICROS = 1_000_000;
+
     private static final String KILLED = "its consumer was killed";
     private static final String RETURNED = "returned";
     private static final String AMBIGUOUS = "scheduled again after an ambiguous answer";
@@ -337,12 +340,16 @@ final class HistoryChecker {
     private void checkPriorities(Map<String, Message> messages) {
         // By queue, priority and time of the claim.
         Map<String, TreeMap<Integer, TreeSet<Long>>> claims = new HashMap<>();
+        // By queue and consumer.
+        Map<String, TreeSet<Long>> claimsOf = new HashMap<>();
         for (Message message : messages.values()) {
             for (Event delivery : message.deliveries) {
                 Receipt receipt = delivery.receipt();
                 if (receipt != null && !receipt.deadLetter()) {
                     claims.computeIfAbsent(receipt.queue(), queue -> new TreeMap<>())
                             .computeIfAbsent(receipt.priority(), priority -> new TreeSet<>())
+                            .add(delivery.claimed());
+                    claimsOf.computeIfAbsent(receipt.queue() + " " + delivery.source(), consumer -> new TreeSet<>())
                             .add(delivery.claimed());
                 }
             }
@@ -362,11 +369,16 @@ final class HistoryChecker {
             if (from >= first.claimed() || disturbance(from, first.claimed()) != null) {
                 return;
             }
+            // Its claim may be the repeat of one that leased it before, after the last claim of the same consumer.
+            Long before =
+                    claimsOf.get(first.receipt().queue() + " " + first.source()).lower(first.claimed());
+            long begun = before == null ? from : Math.max(from, before);
+            long until = first.claimed() - begun < REPEAT_MICROS ? first.claimed() : begun + 1;
             claims.get(first.receipt().queue())
                     .headMap(first.receipt().priority())
                     .forEach((priority, times) -> {
                         Long passed = times.higher(from);
-                        if (passed != null && passed < first.claimed()) {
+                        if (passed != null && passed < until) {
                             problem(
                                     Rule.PRIORITY,
                                     id,

@@ -847,6 +847,39 @@ class HistoryCheckerTest {
         assertClean();
     }
 
+    /** One of priority 0 that c2 claimed at 60, and one of priority 5, due at 50, that c1 got more than a second later. */
+    private void late(long claimedBefore) {
+        confirmed();
+        other("n", 0, "c2", 60);
+        other("o", 9, "c1", claimedBefore);
+        given("live 5 q", 50, 1_000_080, "a", 1, "NONE", "m");
+    }
+
+    private void other(String id, int priority, String source, long claimed) {
+        events.add(new Event(5, "producer", What.SCHEDULING, id, "", 5, 0, 0, "", ""));
+        events.add(new Event(6, "producer", What.SCHEDULED, id, "", 5, 0, 0, "", "SCHEDULED"));
+        events.add(new Event(
+                claimed + 1, source, What.DELIVERED, id, id, 5, claimed, 1, "NONE", "live " + priority + " q"));
+    }
+
+    @Test
+    void should_pass_a_priority_whose_claim_may_have_been_repeated_on_a_slow_machine() {
+        late(55);
+        assertThat(check().problems()).extracting(Problem::rule).doesNotContain(Rule.PRIORITY);
+        events.clear();
+        late(40);
+        assertThat(check().problems()).extracting(Problem::rule).doesNotContain(Rule.PRIORITY);
+    }
+
+    @Test
+    void should_catch_a_priority_that_was_passed_over_before_its_consumer_can_have_claimed_it() {
+        late(60);
+        assertThat(check().problems()).extracting(Problem::rule).contains(Rule.PRIORITY);
+        events.clear();
+        late(500_000);
+        assertThat(check().problems()).extracting(Problem::rule).contains(Rule.PRIORITY);
+    }
+
     // ---- files
 
     @Test
