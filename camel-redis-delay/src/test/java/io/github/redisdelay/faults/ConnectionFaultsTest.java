@@ -298,6 +298,10 @@ class ConnectionFaultsTest {
                     experiment.history.faultEnds(fault.name);
                 }
                 experiment.healed();
+                if (fault.lasts() && round < rounds - 1) {
+                    experiment.run(GIVEN_UP);
+                    experiment.history.faultEnds(fault.name);
+                }
                 experiment.run(Duration.ofSeconds(1));
             }
             bench.endProducer();
