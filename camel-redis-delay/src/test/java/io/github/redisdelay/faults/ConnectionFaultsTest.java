@@ -208,7 +208,8 @@ class ConnectionFaultsTest {
             producing = new Party(experiment);
             consuming = new Party(experiment);
             alsoConsuming = new Party(experiment);
-            consumer = new LoadConsumer(experiment.newConsumer(CONSUMING), Experiment.LEASE, experiment.seed, step -> {});
+            consumer =
+                    new LoadConsumer(experiment.newConsumer(CONSUMING), Experiment.LEASE, experiment.seed, step -> {});
             consumer.consume(consuming.queue, 20);
             other = new LoadConsumer(experiment.newConsumer("c2"), Experiment.LEASE, experiment.seed, step -> {});
             other.consume(alsoConsuming.queue, 20);
