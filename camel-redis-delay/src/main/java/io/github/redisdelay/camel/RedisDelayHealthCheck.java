@@ -97,7 +97,11 @@ final class RedisDelayHealthCheck implements HealthCheck {
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {
             // A detail is not worth being down for: claims tell whether Redis works.
-            result.detail("redis.stats.error", String.valueOf(e.getMessage()));
+            result.detail(
+                    "redis.stats.error",
+                    e instanceof TimeoutException
+                            ? "no answer within " + STATS_TIMEOUT_MILLIS + " ms"
+                            : String.valueOf(e.getMessage()));
         }
     }
 }

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
@@ -55,6 +56,11 @@ final class CheckWalk {
                 .thenApply(done -> walk.result());
     }
 
+    /** Whether it is the one with which a walk begins, and which tells that it has ended. */
+    static boolean isBegin(byte[] cursor) {
+        return Arrays.equals(cursor, BEGIN);
+    }
+
     private CompletableFuture<Void> over(byte[] walk) {
         CompletableFuture<Void> done = new CompletableFuture<>();
         next(walk, BEGIN, done);
@@ -69,7 +75,7 @@ final class CheckWalk {
             }
             try {
                 byte[] behind = read(walk, (List<?>) reply);
-                if (behind.length == 1 && behind[0] == BEGIN[0]) {
+                if (isBegin(behind)) {
                     done.complete(null);
                 } else {
                     next(walk, behind, done);

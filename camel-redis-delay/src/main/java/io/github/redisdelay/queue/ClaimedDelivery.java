@@ -39,6 +39,9 @@ final class ClaimedDelivery implements Delivery {
          * @param worked whether it was worked on, as opposed to released
          */
         void finished(ClaimedDelivery delivery, boolean worked);
+
+        /** Redis has said that its lease is not its own any more. */
+        default void leaseLost() {}
     }
 
     ClaimedDelivery(
@@ -249,6 +252,7 @@ final class ClaimedDelivery implements Delivery {
 
     void leaseLost() {
         leaseLost = true;
+        owner.leaseLost();
     }
 
     @Override

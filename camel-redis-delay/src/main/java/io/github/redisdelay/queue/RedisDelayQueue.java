@@ -508,7 +508,10 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
         byte[] base = keys.base().getBytes(StandardCharsets.UTF_8);
         return CheckWalk.of(
                         (isDeadLetters() ? "dead letters of " : "") + "queue '" + name + "'" + partition,
-                        (walk, cursor) -> client.calls().untilAnswered(this, LuaScript.CHECK, walk, cursor, base))
+                        (walk, cursor) -> CheckWalk.isBegin(cursor)
+                                ? client.calls().untilAnswered(this, LuaScript.CHECK, walk, cursor, base)
+                                // A cursor is of one server: another one would go on with it anywhere.
+                                : client.calls().once(this, LuaScript.CHECK, walk, cursor, base))
                 .thenCompose(found ->
                         client.awaitDurable(this, "a check made " + found.restored() + " messages wait again", found));
     }

@@ -2,7 +2,9 @@
 package io.github.redisdelay.queue;
 
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.random.RandomGenerator;
@@ -18,7 +20,9 @@ final class SingleCalls {
     private final RandomGenerator random;
     private final Duration requestTimeout;
 
-    /** What the client does not do any more once it is closed; null until then. Written once. */
+    /** Those that have no outcome yet. */
+    private final Set<Attempts> open = ConcurrentHashMap.newKeySet();
+    /** Why nothing is called any more; null until the client is closed. Written once, before the open ones are failed. */
     private volatile DelayQueueException closed;
 
     SingleCalls(RedisCaller redis, Timers timers, RandomGenerator random, Duration requestTimeout) {
@@ -34,9 +38,7 @@ final class SingleCalls {
      * @return bytes or a list, as the script answers
      */
     CompletableFuture<Object> once(RedisDelayQueue queue, LuaScript script, Object... arguments) {
-        Attempts attempts = new Attempts(queue, script, arguments, false);
-        attempts.next();
-        return attempts.answer();
+        return new Attempts(queue, script, arguments, false).begin();
     }
 
     /**
@@ -44,14 +46,13 @@ final class SingleCalls {
      * the queue's slot is being moved.
      */
     CompletableFuture<Object> untilAnswered(RedisDelayQueue queue, LuaScript script, Object... arguments) {
-        Attempts attempts = new Attempts(queue, script, arguments, true);
-        attempts.next();
-        return attempts.answer();
+        return new Attempts(queue, script, arguments, true).begin();
     }
 
     /** Fails those that wait for another attempt, and those to come. */
     void close(DelayQueueException reason) {
         closed = reason;
+        open.forEach(attempts -> attempts.outcome.completeExceptionally(reason));
     }
 
     private final class Attempts {
@@ -72,7 +73,15 @@ final class SingleCalls {
             this.patient = patient;
         }
 
-        void next() {
+        /** Sends the first one; answers what becomes of it. */
+        CompletableFuture<Object> begin() {
+            open.add(this);
+            outcome.whenComplete((reply, error) -> open.remove(this));
+            next();
+            return answer();
+        }
+
+        private void next() {
             DelayQueueException reason = closed;
             if (reason != null) {
                 outcome.completeExceptionally(reason);
@@ -100,7 +109,7 @@ final class SingleCalls {
             }
         }
 
-        CompletableFuture<Object> answer() {
+        private CompletableFuture<Object> answer() {
             return outcome.orTimeout(requestTimeout.toNanos(), TimeUnit.NANOSECONDS)
                     .handle((reply, error) -> {
                         if (error == null) {

@@ -331,6 +331,11 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         step();
     }
 
+    @Override
+    public void leaseLost() {
+        step(); // it may have been the one that is alone
+    }
+
     /** A claim's sending got no answer; it is repeated. */
     void attemptFailed(Throwable error) {
         attemptFailed(0, error);

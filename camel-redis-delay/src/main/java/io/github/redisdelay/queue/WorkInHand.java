@@ -40,8 +40,8 @@ final class WorkInHand {
     private final ArrayDeque<ClaimedDelivery> readAhead = new ArrayDeque<>();
     /** Begun and not finished, the longest running first. */
     private final LinkedHashSet<ClaimedDelivery> underWay = new LinkedHashSet<>();
-    /** How those were finished that are under way no more, in order; those that Redis has answered are dropped now and then. */
-    private final ArrayDeque<Submission<Settlement>> settling = new ArrayDeque<>();
+    /** What finished those that are under way no more, in order; what Redis has answered is dropped now and then. */
+    private final ArrayDeque<Settling> settling = new ArrayDeque<>();
 
     private int tidyAt = TIDY_AT;
     /**
@@ -58,6 +58,9 @@ final class WorkInHand {
     private int finishedBefore;
     /** How long a message's work takes, a moving average; -1 before the first one. */
     private long workNanos = -1;
+
+    /** How one was finished, and when. */
+    private record Settling(CompletableFuture<Settlement> outcome, long sinceNanos) {}
 
     /** @param partitions how many partitions share the room */
     WorkInHand(ConsumerOptions options, int partitions, long now) {
@@ -128,13 +131,18 @@ final class WorkInHand {
         return waits ? settling.peek().outcome() : null;
     }
 
-    /** Looks at what Redis has answered. One that was alone is so for a while longer at the most where no answer comes. */
+    /** Whether there is no more to wait for: a partition that is away must not hold up all that comes from the others. */
+    private boolean isOver(Settling one, long now) {
+        return one.outcome().isDone() || now - one.sinceNanos() >= companyLimit();
+    }
+
+    /** Looks at what Redis has answered. */
     private void settle(long now) {
-        while (!settling.isEmpty() && settling.peek().outcome().isDone()) {
+        while (!settling.isEmpty() && isOver(settling.peek(), now)) {
             settling.poll();
         }
         if (settling.size() >= tidyAt) {
-            settling.removeIf(each -> each.outcome().isDone());
+            settling.removeIf(each -> isOver(each, now));
             tidyAt = Math.max(TIDY_AT, 2 * settling.size());
         }
         if (alone != null && aloneWait(now) <= 0) {
@@ -209,7 +217,7 @@ final class WorkInHand {
         if (alone == delivery) {
             aloneFinishedNanos = now;
         }
-        settling.add(delivery.settlement());
+        settling.add(new Settling(delivery.settlement().outcome(), now));
         settle(now);
         if (worked) {
             shiftWindow(now);

@@ -16,6 +16,7 @@ import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.test.RedisServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -418,10 +419,13 @@ final class Experiment implements AutoCloseable {
     private static synchronized void write(String row) {
         LOG.info(row);
         try {
-            boolean begin = !Files.exists(TABLE);
             Files.createDirectories(TABLE.getParent());
-            Files.writeString(
-                    TABLE, (begin ? HEADER : "") + row + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+            try {
+                Files.writeString(TABLE, HEADER, StandardOpenOption.CREATE_NEW);
+            } catch (FileAlreadyExistsException e) {
+                // The tests of another JVM may have begun it as well.
+            }
+            Files.writeString(TABLE, row + "\n", StandardOpenOption.APPEND);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -19,9 +19,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.redisson.client.RedisException;
 import org.redisson.client.codec.StringCodec;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -62,6 +64,37 @@ class CheckTest extends RealQueueTest {
         assertThat(get(queue.deadLetters().check())).isEqualTo(new CheckResult(1, 0, 0, 0));
         assertThat(snapshot()).isEqualTo(before);
         assertThat(get(client.queue(redis.uniqueQueue()).check())).isEqualTo(new CheckResult(0, 0, 0, 0));
+    }
+
+    /** A cursor is of one server: after a failover, say, another one would go on with it anywhere, and pass messages over. */
+    @Test
+    void should_begin_with_patience_and_fail_rather_than_go_on_elsewhere() throws Exception {
+        for (int i = 0; i < 2_000; i++) {
+            schedule("m" + i, IN_AN_HOUR);
+        }
+        RedisCaller calls = new RedissonCaller(redis.client());
+        for (boolean begin : new boolean[] {true, false}) {
+            AtomicBoolean failed = new AtomicBoolean();
+            try (DelayQueueClient away = DelayQueueClient.create(
+                    redis.client(),
+                    new ClientOptions(client.options().keyPrefix(), Duration.ofSeconds(20)),
+                    (script, keys, arguments, attempt) -> {
+                        boolean first = script == LuaScript.CHECK && CheckWalk.isBegin((byte[]) arguments[1]);
+                        return script == LuaScript.CHECK && first == begin && failed.compareAndSet(false, true)
+                                ? CompletableFuture.failedFuture(new RedisException("LOADING Redis is loading"))
+                                : calls.call(script, keys, arguments, attempt);
+                    })) {
+                CompletableFuture<CheckResult> checked =
+                        away.queue(queue.name()).check();
+                if (begin) {
+                    assertThat(get(checked)).isEqualTo(new CheckResult(2_000, 0, 0, 0));
+                } else {
+                    assertThatThrownBy(() -> checked.get(20, TimeUnit.SECONDS))
+                            .hasMessageContaining("LOADING Redis is loading");
+                }
+                assertThat(failed).isTrue();
+            }
+        }
     }
 
     @Test

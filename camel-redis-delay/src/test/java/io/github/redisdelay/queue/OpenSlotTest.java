@@ -164,7 +164,7 @@ class OpenSlotTest {
         moveAll(queue);
     }
 
-    /** Looks, checks and the first use of a partitioned queue go on by themselves, as all other calls do. */
+    /** Looks, the beginning of a check and the first use of a partitioned queue go on by themselves. */
     @Test
     void should_answer_what_is_asked_while_a_slot_is_open_when_it_is_closed() throws Exception {
         ClientOptions options = new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofSeconds(60));

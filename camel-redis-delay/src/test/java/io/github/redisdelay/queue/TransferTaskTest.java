@@ -715,10 +715,28 @@ class TransferTaskTest {
             running(3, 100);
             queue.extensions = Settlement.STALE_HELD;
             claims.answer(reply(ZERO, null, message("hangs", 2)));
-            timers.advance(s(10)); // the first extension
+            timers.advance(ms(9_999));
+            assertThat(claims.count()).isEqualTo(1);
+            timers.advance(ms(1)); // the first extension
             assertThat(handler.begun.get(0).isLeaseLost()).isTrue();
-            timers.advance(s(20));
             assertThat(claims.count()).isEqualTo(2);
+        }
+
+        @Test
+        void should_wait_once_for_an_acknowledgement_that_is_never_answered() {
+            running(3, 100);
+            claims.answer(reply(ZERO, null, message("a")));
+            queue.answering = false;
+            handler.begun.get(0).acknowledge();
+            queue.answering = true;
+            claims.answer(reply(ZERO, null, message("first", 2)));
+            timers.advance(ms(7_499));
+            assertThat(handler.ids()).containsExactly("a");
+            timers.advance(ms(1));
+            assertThat(handler.ids()).containsExactly("a", "first");
+            handler.begun.get(1).acknowledge();
+            claims.answer(reply(ZERO, null, message("second", 2)));
+            assertThat(handler.ids()).containsExactly("a", "first", "second");
         }
 
         @Test
