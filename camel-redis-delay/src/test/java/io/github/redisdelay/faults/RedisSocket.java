@@ -23,10 +23,18 @@ final class RedisSocket implements AutoCloseable {
         answers = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.ISO_8859_1));
     }
 
-    /** Connects to {@code redis://host:port}. */
+    /** Connects to {@code redis://host:port}, or as a user to {@code redis://name:password@host:port}. */
     static RedisSocket open(String address) throws IOException {
         URI uri = URI.create(address);
-        return new RedisSocket(new Socket(uri.getHost(), uri.getPort()));
+        RedisSocket socket = new RedisSocket(new Socket(uri.getHost(), uri.getPort()));
+        if (uri.getUserInfo() != null) {
+            String answer = socket.call("AUTH " + uri.getUserInfo().replace(':', ' '));
+            if (!"+OK".equals(answer)) {
+                socket.close();
+                throw new IOException("AUTH at " + address + ": " + answer);
+            }
+        }
+        return socket;
     }
 
     /** For how long to wait for an answer; 10 s by default. */

@@ -31,6 +31,7 @@ import org.redisson.config.SubscriptionMode;
 final class SentinelServers implements ExperimentSite {
 
     static final String MASTER = "mymaster";
+    private static final String OPERATOR = "operator";
 
     /** For how long a node must not answer. Sentinels on a busy machine must not take a pause for a failure. */
     private static final Duration DOWN_AFTER = Duration.ofSeconds(2);
@@ -41,6 +42,7 @@ final class SentinelServers implements ExperimentSite {
     private final ClientOptions options;
     private final List<Node> nodes = new ArrayList<>();
     private final List<RedisServer> sentinels = new ArrayList<>();
+    private boolean closed;
 
     /** A master or a replica, with its proxy. */
     static final class Node {
@@ -91,7 +93,7 @@ final class SentinelServers implements ExperimentSite {
         }
 
         private <T> T ask(Question<T> question) {
-            return SentinelServers.ask(server, question);
+            return SentinelServers.ask(server.address(), question);
         }
     }
 
@@ -99,8 +101,8 @@ final class SentinelServers implements ExperimentSite {
         T ask(RedisSocket socket) throws IOException;
     }
 
-    private static <T> T ask(RedisServer server, Question<T> question) {
-        try (RedisSocket socket = RedisSocket.open(server.address())) {
+    private static <T> T ask(String address, Question<T> question) {
+        try (RedisSocket socket = RedisSocket.open(address)) {
             return question.ask(socket);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -122,14 +124,18 @@ final class SentinelServers implements ExperimentSite {
                         "sentinel down-after-milliseconds " + MASTER + " " + DOWN_AFTER.toMillis(),
                         "sentinel failover-timeout " + MASTER + " 10000"));
             }
-            until(() -> sentinels.stream().allMatch(SentinelServers::knowsAll));
+            until(this::knowOneAnother);
         } catch (RuntimeException | AssertionError e) {
             close();
             throw e;
         }
     }
 
-    private static boolean knowsAll(RedisServer sentinel) {
+    private boolean knowOneAnother() {
+        return operatorAddresses().stream().allMatch(SentinelServers::knowsAll);
+    }
+
+    private static boolean knowsAll(String sentinel) {
         List<String> facts = ask(sentinel, socket -> socket.texts("SENTINEL MASTER " + MASTER));
         return "1".equals(facts.get(facts.indexOf("num-slaves") + 1))
                 && "2".equals(facts.get(facts.indexOf("num-other-sentinels") + 1));
@@ -142,7 +148,7 @@ final class SentinelServers implements ExperimentSite {
     /** The node that all Sentinels take for the master; null while they do not agree. */
     Node master() {
         Node found = null;
-        for (RedisServer sentinel : sentinels) {
+        for (String sentinel : operatorAddresses()) {
             List<String> address = ask(sentinel, socket -> socket.texts("SENTINEL GET-MASTER-ADDR-BY-NAME " + MASTER));
             Node named = nodes.stream()
                     .filter(node -> address.get(1).equals(Integer.toString(node.port())))
@@ -166,6 +172,33 @@ final class SentinelServers implements ExperimentSite {
         Node after = other(before);
         until(() -> master() == after && !after.isReplica());
         return after;
+    }
+
+    /** From now on nobody may use the Sentinels who is not one of their users; one another they log in as an operator. */
+    void closeSentinels() {
+        for (String command : List.of(
+                "ACL SETUSER " + OPERATOR + " on >" + OPERATOR + " ~* &* +@all",
+                "SENTINEL CONFIG SET sentinel-user " + OPERATOR,
+                "SENTINEL CONFIG SET sentinel-pass " + OPERATOR,
+                "ACL SETUSER default off")) {
+            for (RedisServer sentinel : sentinels) {
+                String answer = ask(sentinel.address(), socket -> socket.call(command));
+                assertThat(answer).as(command).isEqualTo("+OK");
+            }
+        }
+        closed = true;
+    }
+
+    List<Node> nodes() {
+        return List.copyOf(nodes);
+    }
+
+    /** The Sentinels' addresses for who may do everything. */
+    List<String> operatorAddresses() {
+        String login = closed ? OPERATOR + ":" + OPERATOR + "@" : "";
+        return sentinels.stream()
+                .map(sentinel -> "redis://" + login + sentinel.host() + ":" + sentinel.port())
+                .toList();
     }
 
     /** {@code redis://host:port} of the Sentinels. */

@@ -24,6 +24,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.apache.camel.ProducerTemplate;
 import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.impl.DefaultCamelContext;
@@ -32,7 +33,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the user of the documentation needs besides in a Redis Cluster: what the documentation says, and no more. */
+/**
+ * What the user of the documentation needs besides in a Redis Cluster, and with Sentinel: what the documentation says, and no
+ * more.
+ */
 @Tag("faults")
 @Timeout(180)
 class TopologyPermissionsTest {
@@ -125,14 +129,15 @@ class TopologyPermissionsTest {
                 .toList();
     }
 
-    private static void done(RedisServer server, String command) throws IOException {
+    /** @param server its address, with a name and a password if it wants them */
+    private static void done(String server, String command) throws IOException {
         assertThat(PermissionsTest.call(server, command)).as(command).isEqualTo("+OK");
     }
 
     /** What was denied on any of them. */
-    private static Set<String> denied(Collection<RedisServer> servers) throws IOException {
+    private static Set<String> denied(Collection<String> servers) throws IOException {
         Set<String> objects = new TreeSet<>();
-        for (RedisServer server : servers) {
+        for (String server : servers) {
             objects.addAll(PermissionsTest.denied(server));
         }
         objects.removeAll(TRIED_OUT);
@@ -140,15 +145,14 @@ class TopologyPermissionsTest {
     }
 
     /** Takes a command from a user, does something with it, and gives it back. */
-    private static void without(String command, User user, Collection<RedisServer> servers, Action action)
-            throws Exception {
-        for (RedisServer server : servers) {
+    private static void without(String command, User user, Collection<String> servers, Action action) throws Exception {
+        for (String server : servers) {
             done(server, "ACL LOG RESET");
             done(server, "ACL SETUSER " + user.name() + " -" + command);
         }
         action.run();
         assertThat(denied(servers)).as("what was denied").containsExactly(command);
-        for (RedisServer server : servers) {
+        for (String server : servers) {
             done(server, "ACL SETUSER " + user.name() + " +" + command);
             done(server, "ACL LOG RESET");
         }
@@ -160,8 +164,8 @@ class TopologyPermissionsTest {
 
     // ---- cluster
 
-    private static List<RedisServer> servers(ClusterServers cluster) {
-        return cluster.nodes().stream().map(Node::server).toList();
+    private static List<String> servers(ClusterServers cluster) {
+        return cluster.nodes().stream().map(node -> node.server().address()).toList();
     }
 
     private static String yaml(ClusterServers cluster, User user) {
@@ -175,7 +179,7 @@ class TopologyPermissionsTest {
         Node from = cluster.owner(slot);
         Node to = cluster.nodes().get((cluster.nodes().indexOf(from) + 1) % MASTERS);
         List<CompletableFuture<Object>> sent = new ArrayList<>();
-        done(to.server(), "CONFIG RESETSTAT");
+        done(to.server().address(), "CONFIG RESETSTAT");
         cluster.emptySlot(slot, from, to, new Random(1), () -> {
             sent.add(routes.producer.asyncSendBody("redis-delay:" + queue, queue + " while open " + sent.size()));
             await().pollDelay(Duration.ofMillis(300)).until(() -> true);
@@ -204,8 +208,8 @@ class TopologyPermissionsTest {
         String addition = line("+cluster|");
         // The first master has a replica.
         try (ClusterServers cluster = ClusterServers.start(MASTERS, 1)) {
-            List<RedisServer> servers = servers(cluster);
-            for (RedisServer server : servers) {
+            List<String> servers = servers(cluster);
+            for (String server : servers) {
                 user.create(server);
                 done(server, addition);
             }
@@ -226,7 +230,7 @@ class TopologyPermissionsTest {
             assertThat(commands(addition)).containsExactly("asking", "cluster|nodes");
 
             String readingReplicas = yaml.replace("  readMode: MASTER\n", "");
-            for (RedisServer server : servers) {
+            for (String server : servers) {
                 done(server, "ACL SETUSER " + user.name() + " +readonly");
             }
             try (Routes routes = new Routes(readingReplicas, queues)) {
@@ -234,6 +238,91 @@ class TopologyPermissionsTest {
                 assertThat(denied(servers)).as("what was denied").isEmpty();
             }
             without("readonly", user, servers, () -> new Routes(readingReplicas, queues).close());
+        }
+    }
+
+    // ---- Sentinel
+
+    /** @param settings lines of the Redisson file, besides where the Sentinels are */
+    private static String yaml(SentinelServers servers, Collection<String> settings) {
+        return "sentinelServersConfig:\n  masterName: " + SentinelServers.MASTER + "\n  sentinelAddresses: "
+                + servers.sentinelAddresses() + "\n  scanInterval: 200\n  " + String.join("\n  ", settings) + "\n";
+    }
+
+    /** The lines of the documentation that name the users. */
+    private static List<String> users() throws IOException {
+        List<String> lines = Files.readString(PermissionsTest.PAGE)
+                .lines()
+                .dropWhile(line -> !line.equals("sentinelServersConfig:"))
+                .skip(1)
+                .takeWhile(line -> line.startsWith("  "))
+                .map(String::strip)
+                .toList();
+        assertThat(lines).hasSize(4);
+        return lines;
+    }
+
+    private static List<String> with(List<String> settings, String... more) {
+        return Stream.concat(settings.stream(), Arrays.stream(more)).toList();
+    }
+
+    private static boolean isUsedBy(User user, String server) throws IOException {
+        try (RedisSocket direct = RedisSocket.open(server)) {
+            return direct.text("CLIENT LIST").contains(" user=" + user.name() + " ");
+        }
+    }
+
+    @Test
+    void should_suffice_with_sentinel_and_through_a_failover() throws Exception {
+        User user = User.ofThePage();
+        User finder = User.of(line("+sentinel|"), PermissionsTest.PAGE);
+        List<String> queues = List.of("orders");
+        try (SentinelServers servers = new SentinelServers(Experiment.OPTIONS)) {
+            List<String> nodes =
+                    servers.nodes().stream().map(node -> node.server.address()).toList();
+            for (String node : nodes) {
+                user.create(node);
+            }
+            // Anybody may use the Sentinels, and nothing says that replicas are not to be used.
+            List<String> openly = users().stream()
+                    .filter(line -> !line.startsWith("sentinel"))
+                    .toList();
+            try (Routes routes = new Routes(yaml(servers, openly), queues)) {
+                routes.deliver(" at first");
+                routes.change("orders");
+                for (String node : nodes) {
+                    assertThat(isUsedBy(user, node)).as("who is at " + node).isTrue();
+                }
+            }
+            servers.closeSentinels();
+            List<String> sentinels = servers.operatorAddresses();
+            for (String sentinel : sentinels) {
+                finder.create(sentinel);
+            }
+            List<String> closed = with(users(), "readMode: MASTER", "subscriptionMode: MASTER");
+            // At a second attempt it makes do with fewer Sentinels.
+            String once = yaml(servers, with(closed, "retryAttempts: 0"));
+            for (String command : finder.commands()) {
+                without(command, finder, sentinels, () -> assertThatThrownBy(() -> new Routes(once, queues))
+                        .hasStackTraceContaining("NOPERM"));
+            }
+            try (Routes routes = new Routes(yaml(servers, closed), queues)) {
+                routes.deliver(" before");
+                routes.change("orders");
+                assertThat(denied(nodes)).as("what was denied").isEmpty();
+                SentinelServers.Node old = servers.master();
+                old.server.kill();
+                String promoted = servers.awaitFailover(old).server.address();
+                routes.deliver(" after");
+                assertThat(isUsedBy(user, promoted))
+                        .as("who is at the new master")
+                        .isTrue();
+                assertThat(denied(List.of(promoted))).as("what was denied").isEmpty();
+                for (String sentinel : sentinels) {
+                    await("who is at " + sentinel).atMost(PATIENCE).until(() -> isUsedBy(finder, sentinel));
+                }
+            }
+            assertThat(denied(sentinels)).as("what was denied").isEmpty();
         }
     }
 }
