@@ -199,12 +199,25 @@ class TransferSimulationTest {
 
         void killSomeone() {
             SimulatedConsumer node = nodes.get(random.nextInt(nodes.size()));
-            if (faults == Faults.KILLS && !leavesACover(node)) {
-                timers.schedule(TimeUnit.MILLISECONDS.toNanos(1 + random.nextInt(50)), this::killSomeone);
+            if (faults == Faults.KILLS && (aDeadOneCounts() || !leavesACover(node))) {
+                if (!over) {
+                    timers.schedule(TimeUnit.MILLISECONDS.toNanos(1 + random.nextInt(50)), this::killSomeone);
+                }
                 return;
             }
             node.dead = true;
             timers.schedule(random.nextInt(10) * TimeUnit.SECONDS.toNanos(1), this::startNode);
+        }
+
+        /**
+         * Whether a promise of a dead one may still be taken for one of a living: who claims next would leave an event that comes
+         * later to that one and this one.
+         */
+        private boolean aDeadOneCounts() {
+            long now = queue.micros();
+            return queue.room.promises().entrySet().stream()
+                    .anyMatch(promise ->
+                            queue.consumer(promise.getKey()).dead && promise.getValue() >= now - RoomModel.OVERDUE);
         }
 
         /** Whether, without this one, somebody who lives has promised to come for the next event, or nothing comes. */
