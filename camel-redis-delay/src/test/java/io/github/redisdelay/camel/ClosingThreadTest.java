@@ -58,7 +58,7 @@ class ClosingThreadTest extends CamelRedisTest {
         assertThat(component.clients().size()).isOne();
         assertThat(component.clients().connections()).isOne();
         await().untilAsserted(
-                        () -> assertThat(stats().leased() + stats().delayed()).isZero());
+                        () -> assertThat(stats().delayed() + stats().leased()).isZero());
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.Envelope;
+import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ScheduleRequest;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -73,7 +74,8 @@ final class FailingRoute {
                     latest.get());
             await().atMost(Duration.ofSeconds(30)).until(() -> good.get() == others);
             assertThat(failed).as("deliveries").isPositive();
-            assertThat(bench.stats().delayed() + bench.stats().leased())
+            QueueStats there = bench.stats();
+            assertThat(there.delayed() + there.leased())
                     .as("messages that are there")
                     .isGreaterThan(0);
             assertThat(failed).as("deliveries").isLessThan(Math.round(seconds * 100) + 50);
