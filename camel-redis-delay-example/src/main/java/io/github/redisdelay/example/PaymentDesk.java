@@ -35,14 +35,16 @@ public final class PaymentDesk {
     /**
      * To be called when the closing was cancelled.
      *
-     * @param previousState where the closing was: delayed, leased or none
+     * @param previousState where the closing was: delayed, leased, dead (it failed for good, and the book says what became of the order) or
+     *     none
      */
     public PaymentAnswer decide(String id, String previousState) {
         return switch (previousState) {
             case "delayed" -> paid(id);
             case "leased" ->
                 new PaymentAnswer(id, Result.CLOSING_UNDER_WAY, "its closing is under way, the payment is returned");
-            default -> nothingToCancel(id);
+            case "dead", "none" -> nothingToCancel(id);
+            default -> throw new IllegalArgumentException(previousState);
         };
     }
 

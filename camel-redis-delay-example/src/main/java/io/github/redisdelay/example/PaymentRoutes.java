@@ -26,7 +26,7 @@ final class PaymentRoutes extends RouteBuilder {
                 .filter(exchange -> !desk.knows(id(exchange)))
                 .setHeader(RedisDelayConstants.SCHEDULE_ID, variable("id"))
                 .to("redis-delay:orders?operation=get")
-                .filter(header(RedisDelayConstants.MESSAGE_STATE).in("delayed", "leased"))
+                .filter(header(RedisDelayConstants.MESSAGE_STATE).in("delayed", "leased", "dead"))
                 .unmarshal()
                 .json(Order.class)
                 .bean(desk, "place")

@@ -7,6 +7,9 @@ import static org.awaitility.Awaitility.await;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -35,6 +38,8 @@ class ExampleProcessTest {
     private Path output;
     private int starts;
     private int speed = 1;
+    private String replay = "off";
+    private String mainClass = ExampleApplication.class.getName();
 
     @BeforeEach
     void setUp() throws IOException {
@@ -50,6 +55,31 @@ class ExampleProcessTest {
             process.destroyForcibly().onExit().join();
         }
         awaitNoRedis();
+    }
+
+    @Test
+    void theCommandsOfTheReadmeDoWhatItSays() throws Exception {
+        mainClass = ReadmeCommands.mainClass();
+        replay = "on";
+        speed = 3600;
+        start();
+        await().atMost(Duration.ofSeconds(20)).until(() -> text().contains("placed"));
+
+        HttpClient curl = HttpClient.newHttpClient();
+        List<HttpRequest> requests = ReadmeCommands.curls(port);
+        assertThat(requests).hasSize(4);
+        for (HttpRequest request : requests) {
+            assertThat(curl.send(request, HttpResponse.BodyHandlers.ofString()).statusCode())
+                    .as(request.toString())
+                    .isBetween(200, 299);
+        }
+        assertThat(customer.state("mine")).isEqualTo("PAID");
+
+        process.destroy();
+        process.onExit().join();
+        assertThat(text()).contains("stopped. The same command carries on.");
+        start();
+        assertThat(text()).contains("carried on: ");
     }
 
     @Test
@@ -190,13 +220,13 @@ class ExampleProcessTest {
                 System.getProperty("java.class.path"),
                 "-Dlogback.configurationFile="
                         + Path.of("src/main/resources/logback.xml").toAbsolutePath(),
-                ExampleApplication.class.getName()));
+                mainClass));
         ProcessBuilder builder =
                 new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
         builder.environment().remove(ExampleSettings.REDIS_ADDRESS);
         builder.environment().put(ExampleSettings.DATA, folder.resolve("data").toString());
         builder.environment().put(ExampleSettings.HTTP_PORT, String.valueOf(port));
-        builder.environment().put(ExampleSettings.REPLAY, "off");
+        builder.environment().put(ExampleSettings.REPLAY, replay);
         builder.environment().put(ExampleSettings.SPEED, String.valueOf(speed));
         builder.environment().remove("LOG_ORDERS");
         process = builder.start();

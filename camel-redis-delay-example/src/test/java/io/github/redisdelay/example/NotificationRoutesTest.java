@@ -13,23 +13,21 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.apache.camel.CamelContext;
 import org.apache.camel.Exchange;
 import org.apache.camel.Processor;
-import org.apache.camel.ProducerTemplate;
 import org.apache.camel.builder.RouteBuilder;
-import org.apache.camel.impl.DefaultCamelContext;
+import org.apache.camel.component.http.HttpComponent;
+import org.apache.camel.spi.Registry;
+import org.apache.camel.test.junit5.CamelTestSupport;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.redisson.api.RedissonClient;
 
 /** What the partner is sent, and what its answers lead to, with a partner of the test's own. */
-class NotificationRoutesTest {
+class NotificationRoutesTest extends CamelTestSupport {
 
     @RegisterExtension
     static RedisForTests redis = new RedisForTests();
@@ -45,13 +43,13 @@ class NotificationRoutesTest {
 
     private final List<Try> tries = new CopyOnWriteArrayList<>();
     private StoryDatabase database;
-    private CamelContext camel;
-    private ProducerTemplate template;
     private String url;
 
-    @BeforeEach
-    void prepare() {
+    @Override
+    protected void bindToRegistry(Registry registry) {
         database = StoryDatabase.open(folder);
+        registry.bind("redisson", RedissonClient.class, redis.client());
+        registry.bind("stories", database.dataSource());
     }
 
     private void start(String steps, Processor answer) throws Exception {
@@ -60,16 +58,10 @@ class NotificationRoutesTest {
             port = free.getLocalPort();
         }
         url = "http://localhost:" + port + "/told";
-        camel = new DefaultCamelContext();
-        camel.getRegistry().bind("redisson", RedissonClient.class, redis.client());
-        camel.getRegistry().bind("stories", database.dataSource());
-        Properties properties = new Properties();
-        properties.setProperty("notification.steps", steps);
-        camel.getPropertiesComponent().setInitialProperties(properties);
+        context.getPropertiesComponent().addOverrideProperty("notification.steps", steps);
         // As in application.properties, which only Camel Main reads.
-        camel.getComponent("http", org.apache.camel.component.http.HttpComponent.class)
-                .setAutomaticRetriesDisabled(true);
-        camel.addRoutes(new RouteBuilder() {
+        context.getComponent("http", HttpComponent.class).setAutomaticRetriesDisabled(true);
+        context.addRoutes(new RouteBuilder() {
             @Override
             public void configure() {
                 from("jetty:" + url)
@@ -80,15 +72,13 @@ class NotificationRoutesTest {
                         .process(answer);
             }
         });
-        camel.addRoutes(new NotificationRoutes(new RetryAfter(Duration.ofHours(1), Clock.systemUTC())));
-        camel.addRoutes(new FailedNotificationRoute());
-        camel.start();
-        template = camel.createProducerTemplate();
+        context.addRoutes(new NotificationRoutes(new RetryAfter(Duration.ofHours(1), Clock.systemUTC())));
+        context.addRoutes(new FailedNotificationRoute());
     }
 
     @AfterEach
     void stop() {
-        camel.stop();
+        context.stop();
         database.close();
     }
 

@@ -262,7 +262,8 @@ class OrderShopTest {
         // A batch each millisecond, as after a stall, when the timer catches up.
         shop = OrderShop.start(settings, dataSet(240, "1h", "1h", "1h"), Programme.EMPTY, Duration.ofMillis(60));
 
-        await().atMost(Duration.ofSeconds(30)).until(() -> log.lines("placed").size() == 240);
+        await().atMost(Duration.ofSeconds(30)).until(() -> shop.waiting("orders") == 240);
+        assertThat(log.lines("placed")).hasSize(240);
     }
 
     /** Every other order is paid. */

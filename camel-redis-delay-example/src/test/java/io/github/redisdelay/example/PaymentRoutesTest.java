@@ -13,19 +13,18 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.apache.camel.CamelContext;
-import org.apache.camel.ProducerTemplate;
+import org.apache.camel.RoutesBuilder;
 import org.apache.camel.builder.RouteBuilder;
-import org.apache.camel.impl.DefaultCamelContext;
+import org.apache.camel.spi.Registry;
+import org.apache.camel.test.junit5.CamelTestSupport;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.redisson.api.RedissonClient;
 
 /** The moment that counts: a payment that arrives while its order is being closed. */
-class PaymentRoutesTest {
+class PaymentRoutesTest extends CamelTestSupport {
 
     @RegisterExtension
     static RedisForTests redis = new RedisForTests();
@@ -38,15 +37,20 @@ class PaymentRoutesTest {
     private final List<Notification> news = new CopyOnWriteArrayList<>();
     private final List<String> refunds = new CopyOnWriteArrayList<>();
     private OrderBook book;
-    private CamelContext camel;
 
-    @BeforeEach
-    void start() throws Exception {
+    @Override
+    protected void bindToRegistry(Registry registry) {
+        registry.bind("redisson", RedissonClient.class, redis.client());
+    }
+
+    @Override
+    protected RoutesBuilder[] createRouteBuilders() {
         book = OrderBook.open(folder.resolve("book.txt"), Clock.systemUTC());
-        camel = new DefaultCamelContext();
-        camel.getRegistry().bind("redisson", RedissonClient.class, redis.client());
-        camel.addRoutes(new PaymentRoutes(new PaymentDesk(book)));
-        camel.addRoutes(new RouteBuilder() {
+        return new RoutesBuilder[] {new PaymentRoutes(new PaymentDesk(book)), aroundIt()};
+    }
+
+    private RouteBuilder aroundIt() {
+        return new RouteBuilder() {
             @Override
             public void configure() {
                 from("redis-delay:orders?visibilityTimeout=2s").process(exchange -> {
@@ -59,20 +63,18 @@ class PaymentRoutesTest {
                 from("direct:refund")
                         .process(exchange -> refunds.add(exchange.getMessage().getBody(String.class)));
             }
-        });
-        camel.start();
+        };
     }
 
     @AfterEach
     void stop() {
         goOn.countDown();
-        camel.stop();
+        context.stop();
         book.close();
     }
 
     @Test
     void theClosingUnderWayIsToldAndNotDeliveredAgain() throws Exception {
-        ProducerTemplate template = camel.createProducerTemplate();
         book.place(OrderBookTest.order("A"));
         template.sendBodyAndHeader("redis-delay:orders", "an order", RedisDelayConstants.SCHEDULE_ID, "A");
         assertThat(closing.await(10, TimeUnit.SECONDS)).isTrue();
@@ -92,7 +94,6 @@ class PaymentRoutesTest {
 
     @Test
     void anOrderThatACrashKeptFromTheBookIsFoundInRedis() {
-        ProducerTemplate template = camel.createProducerTemplate();
         template.sendBodyAndHeaders(
                 "redis-delay:orders",
                 ShopClient.order("B", "1h", PartnerRoutes.GONE),

@@ -8,23 +8,20 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.camel.CamelContext;
-import org.apache.camel.ProducerTemplate;
 import org.apache.camel.builder.RouteBuilder;
-import org.apache.camel.impl.DefaultCamelContext;
+import org.apache.camel.spi.Registry;
+import org.apache.camel.test.junit5.CamelTestSupport;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.redisson.api.RedissonClient;
 
 /** The moment that counts: the bank says that it has paid, between two looks and in the middle of one. */
-class RefundRoutesTest {
+class RefundRoutesTest extends CamelTestSupport {
 
     @RegisterExtension
     static RedisForTests redis = new RedisForTests();
@@ -39,12 +36,12 @@ class RefundRoutesTest {
     private final CountDownLatch goOn = new CountDownLatch(1);
     private final AtomicInteger looks = new AtomicInteger();
     private StoryDatabase database;
-    private CamelContext camel;
-    private ProducerTemplate template;
 
-    @BeforeEach
-    void prepare() {
+    @Override
+    protected void bindToRegistry(Registry registry) {
         database = StoryDatabase.open(folder);
+        registry.bind("redisson", RedissonClient.class, redis.client());
+        registry.bind("stories", database.dataSource());
     }
 
     /** @param answer called for each look, on a thread of the bank's */
@@ -53,14 +50,9 @@ class RefundRoutesTest {
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = free.getLocalPort();
         }
-        camel = new DefaultCamelContext();
-        camel.getRegistry().bind("redisson", RedissonClient.class, redis.client());
-        camel.getRegistry().bind("stories", database.dataSource());
-        Properties properties = new Properties();
-        properties.setProperty("http.port", String.valueOf(port));
-        properties.setProperty("refund.steps", steps);
-        camel.getPropertiesComponent().setInitialProperties(properties);
-        camel.addRoutes(new RouteBuilder() {
+        context.getPropertiesComponent().addOverrideProperty("http.port", String.valueOf(port));
+        context.getPropertiesComponent().addOverrideProperty("refund.steps", steps);
+        context.addRoutes(new RouteBuilder() {
             @Override
             public void configure() {
                 from("jetty:http://localhost:{{http.port}}/bank/refunds?matchOnUriPrefix=true&httpMethodRestrict=GET,PUT")
@@ -74,15 +66,13 @@ class RefundRoutesTest {
                         .end();
             }
         });
-        camel.addRoutes(new RefundRoutes());
-        camel.start();
-        template = camel.createProducerTemplate();
+        context.addRoutes(new RefundRoutes());
     }
 
     @AfterEach
     void stop() {
         goOn.countDown();
-        camel.stop();
+        context.stop();
         database.close();
     }
 
@@ -114,7 +104,7 @@ class RefundRoutesTest {
 
         assertThat(log.lines("refund   A-1", "in the middle of a look")).hasSize(1);
         // The look ends with markRollbackOnly, and yet its message does not come again.
-        await().until(() -> camel.getInflightRepository().size() == 0);
+        await().until(() -> context.getInflightRepository().size() == 0);
         assertThat(messages("messages")).isZero();
         assertThat(looks).hasValue(1);
         assertThat(foundBy()).containsExactly("bank");

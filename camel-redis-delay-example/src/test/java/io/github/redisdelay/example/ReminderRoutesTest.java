@@ -6,18 +6,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.Map;
-import org.apache.camel.CamelContext;
-import org.apache.camel.ProducerTemplate;
-import org.apache.camel.impl.DefaultCamelContext;
+import org.apache.camel.RoutesBuilder;
+import org.apache.camel.spi.Registry;
+import org.apache.camel.test.junit5.CamelTestSupport;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.redisson.api.RedissonClient;
 
 /** Plans that arrive in another order than they were made, as they do when one is delivered again after a crash. */
-class ReminderRoutesTest {
+class ReminderRoutesTest extends CamelTestSupport {
 
     @RegisterExtension
     static RedisForTests redis = new RedisForTests();
@@ -29,23 +28,22 @@ class ReminderRoutesTest {
     Path folder;
 
     private StoryDatabase database;
-    private CamelContext camel;
-    private ProducerTemplate template;
 
-    @BeforeEach
-    void start() throws Exception {
+    @Override
+    protected void bindToRegistry(Registry registry) {
         database = StoryDatabase.open(folder);
-        camel = new DefaultCamelContext();
-        camel.getRegistry().bind("redisson", RedissonClient.class, redis.client());
-        camel.getRegistry().bind("stories", database.dataSource());
-        camel.addRoutes(new ReminderRoutes(new ShopTime(1), Clock.systemUTC()));
-        camel.start();
-        template = camel.createProducerTemplate();
+        registry.bind("redisson", RedissonClient.class, redis.client());
+        registry.bind("stories", database.dataSource());
+    }
+
+    @Override
+    protected RoutesBuilder createRouteBuilder() {
+        return new ReminderRoutes(new ShopTime(1), Clock.systemUTC());
     }
 
     @AfterEach
     void stop() {
-        camel.stop();
+        context.stop();
         database.close();
     }
 

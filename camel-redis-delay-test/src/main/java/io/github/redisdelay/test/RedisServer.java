@@ -67,6 +67,18 @@ public abstract class RedisServer implements AutoCloseable {
     }
 
     /**
+     * The same, but always a container. Needs {@code org.testcontainers:testcontainers} on the class path, and Docker or another
+     * engine that it finds.
+     *
+     * @param image of Redis or Valkey, such as {@code redis:8}
+     * @throws IllegalStateException if there is no engine
+     * @throws RuntimeException if it does not answer within 20 s; the message says why, with the server's log if it has one
+     */
+    public static RedisServer container(String image, String... configLines) {
+        return started(startable(image, List.of(configLines)));
+    }
+
+    /**
      * The same, but always a process of the binary inside {@code embedded-redis}, or the one of {@code -Dredis.server}: for
      * servers that have to reach one another at their own ports, as those of a cluster or watched by Sentinel do.
      *

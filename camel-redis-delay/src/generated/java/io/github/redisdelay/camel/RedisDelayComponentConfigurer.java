@@ -31,6 +31,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         RedisDelayComponent target = (RedisDelayComponent) obj;
         switch (ignoreCase ? name.toLowerCase() : name) {
         case "address": getOrCreateConfiguration(target).setAddress(property(camelContext, java.lang.String.class, value)); return true;
+        case "all": getOrCreateConfiguration(target).setAll(property(camelContext, boolean.class, value)); return true;
         case "autowiredenabled":
         case "autowiredEnabled": target.setAutowiredEnabled(property(camelContext, boolean.class, value)); return true;
         case "backoffmultiplier":
@@ -94,6 +95,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "partitions": getOrCreateConfiguration(target).setPartitions(property(camelContext, int.class, value)); return true;
         case "password": getOrCreateConfiguration(target).setPassword(property(camelContext, java.lang.String.class, value)); return true;
         case "priority": getOrCreateConfiguration(target).setPriority(property(camelContext, int.class, value)); return true;
+        case "reason": getOrCreateConfiguration(target).setReason(property(camelContext, java.lang.String.class, value)); return true;
         case "redeliverydelay":
         case "redeliveryDelay": getOrCreateConfiguration(target).setRedeliveryDelay(property(camelContext, java.lang.String.class, value)); return true;
         case "redeliverydelays":
@@ -105,6 +107,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "replicationTimeout": getOrCreateConfiguration(target).setReplicationTimeout(property(camelContext, java.lang.String.class, value)); return true;
         case "requesttimeout":
         case "requestTimeout": getOrCreateConfiguration(target).setRequestTimeout(property(camelContext, java.lang.String.class, value)); return true;
+        case "routeid":
+        case "routeId": getOrCreateConfiguration(target).setRouteId(property(camelContext, java.lang.String.class, value)); return true;
         case "sslcontextparameters":
         case "sslContextParameters": getOrCreateConfiguration(target).setSslContextParameters(property(camelContext, org.apache.camel.support.jsse.SSLContextParameters.class, value)); return true;
         case "state": getOrCreateConfiguration(target).setState(property(camelContext, java.lang.String.class, value)); return true;
@@ -132,6 +136,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
     public Class<?> getOptionType(String name, boolean ignoreCase) {
         switch (ignoreCase ? name.toLowerCase() : name) {
         case "address": return java.lang.String.class;
+        case "all": return boolean.class;
         case "autowiredenabled":
         case "autowiredEnabled": return boolean.class;
         case "backoffmultiplier":
@@ -195,6 +200,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "partitions": return int.class;
         case "password": return java.lang.String.class;
         case "priority": return int.class;
+        case "reason": return java.lang.String.class;
         case "redeliverydelay":
         case "redeliveryDelay": return java.lang.String.class;
         case "redeliverydelays":
@@ -206,6 +212,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "replicationTimeout": return java.lang.String.class;
         case "requesttimeout":
         case "requestTimeout": return java.lang.String.class;
+        case "routeid":
+        case "routeId": return java.lang.String.class;
         case "sslcontextparameters":
         case "sslContextParameters": return org.apache.camel.support.jsse.SSLContextParameters.class;
         case "state": return java.lang.String.class;
@@ -229,6 +237,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         RedisDelayComponent target = (RedisDelayComponent) obj;
         switch (ignoreCase ? name.toLowerCase() : name) {
         case "address": return getOrCreateConfiguration(target).getAddress();
+        case "all": return getOrCreateConfiguration(target).isAll();
         case "autowiredenabled":
         case "autowiredEnabled": return target.isAutowiredEnabled();
         case "backoffmultiplier":
@@ -292,6 +301,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "partitions": return getOrCreateConfiguration(target).getPartitions();
         case "password": return getOrCreateConfiguration(target).getPassword();
         case "priority": return getOrCreateConfiguration(target).getPriority();
+        case "reason": return getOrCreateConfiguration(target).getReason();
         case "redeliverydelay":
         case "redeliveryDelay": return getOrCreateConfiguration(target).getRedeliveryDelay();
         case "redeliverydelays":
@@ -303,6 +313,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "replicationTimeout": return getOrCreateConfiguration(target).getReplicationTimeout();
         case "requesttimeout":
         case "requestTimeout": return getOrCreateConfiguration(target).getRequestTimeout();
+        case "routeid":
+        case "routeId": return getOrCreateConfiguration(target).getRouteId();
         case "sslcontextparameters":
         case "sslContextParameters": return getOrCreateConfiguration(target).getSslContextParameters();
         case "state": return getOrCreateConfiguration(target).getState();

@@ -24,6 +24,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         RedisDelayEndpoint target = (RedisDelayEndpoint) obj;
         switch (ignoreCase ? name.toLowerCase() : name) {
         case "address": target.getConfiguration().setAddress(property(camelContext, java.lang.String.class, value)); return true;
+        case "all": target.getConfiguration().setAll(property(camelContext, boolean.class, value)); return true;
         case "backoffmultiplier":
         case "backOffMultiplier": target.getConfiguration().setBackOffMultiplier(property(camelContext, double.class, value)); return true;
         case "batchsize":
@@ -84,6 +85,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "partitions": target.getConfiguration().setPartitions(property(camelContext, int.class, value)); return true;
         case "password": target.getConfiguration().setPassword(property(camelContext, java.lang.String.class, value)); return true;
         case "priority": target.getConfiguration().setPriority(property(camelContext, int.class, value)); return true;
+        case "reason": target.getConfiguration().setReason(property(camelContext, java.lang.String.class, value)); return true;
         case "redeliverydelay":
         case "redeliveryDelay": target.getConfiguration().setRedeliveryDelay(property(camelContext, java.lang.String.class, value)); return true;
         case "redeliverydelays":
@@ -95,6 +97,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "replicationTimeout": target.getConfiguration().setReplicationTimeout(property(camelContext, java.lang.String.class, value)); return true;
         case "requesttimeout":
         case "requestTimeout": target.getConfiguration().setRequestTimeout(property(camelContext, java.lang.String.class, value)); return true;
+        case "routeid":
+        case "routeId": target.getConfiguration().setRouteId(property(camelContext, java.lang.String.class, value)); return true;
         case "sslcontextparameters":
         case "sslContextParameters": target.getConfiguration().setSslContextParameters(property(camelContext, org.apache.camel.support.jsse.SSLContextParameters.class, value)); return true;
         case "state": target.getConfiguration().setState(property(camelContext, java.lang.String.class, value)); return true;
@@ -120,6 +124,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
     public Class<?> getOptionType(String name, boolean ignoreCase) {
         switch (ignoreCase ? name.toLowerCase() : name) {
         case "address": return java.lang.String.class;
+        case "all": return boolean.class;
         case "backoffmultiplier":
         case "backOffMultiplier": return double.class;
         case "batchsize":
@@ -180,6 +185,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "partitions": return int.class;
         case "password": return java.lang.String.class;
         case "priority": return int.class;
+        case "reason": return java.lang.String.class;
         case "redeliverydelay":
         case "redeliveryDelay": return java.lang.String.class;
         case "redeliverydelays":
@@ -191,6 +197,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "replicationTimeout": return java.lang.String.class;
         case "requesttimeout":
         case "requestTimeout": return java.lang.String.class;
+        case "routeid":
+        case "routeId": return java.lang.String.class;
         case "sslcontextparameters":
         case "sslContextParameters": return org.apache.camel.support.jsse.SSLContextParameters.class;
         case "state": return java.lang.String.class;
@@ -212,6 +220,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         RedisDelayEndpoint target = (RedisDelayEndpoint) obj;
         switch (ignoreCase ? name.toLowerCase() : name) {
         case "address": return target.getConfiguration().getAddress();
+        case "all": return target.getConfiguration().isAll();
         case "backoffmultiplier":
         case "backOffMultiplier": return target.getConfiguration().getBackOffMultiplier();
         case "batchsize":
@@ -272,6 +281,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "partitions": return target.getConfiguration().getPartitions();
         case "password": return target.getConfiguration().getPassword();
         case "priority": return target.getConfiguration().getPriority();
+        case "reason": return target.getConfiguration().getReason();
         case "redeliverydelay":
         case "redeliveryDelay": return target.getConfiguration().getRedeliveryDelay();
         case "redeliverydelays":
@@ -283,6 +293,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "replicationTimeout": return target.getConfiguration().getReplicationTimeout();
         case "requesttimeout":
         case "requestTimeout": return target.getConfiguration().getRequestTimeout();
+        case "routeid":
+        case "routeId": return target.getConfiguration().getRouteId();
         case "sslcontextparameters":
         case "sslContextParameters": return target.getConfiguration().getSslContextParameters();
         case "state": return target.getConfiguration().getState();

@@ -23,8 +23,9 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
     private static final Set<String> SECRET_PROPERTY_NAMES;
     private static final Map<String, String> MULTI_VALUE_PREFIXES;
     static {
-        Set<String> props = new HashSet<>(49);
+        Set<String> props = new HashSet<>(52);
         props.add("address");
+        props.add("all");
         props.add("backOffMultiplier");
         props.add("batchSize");
         props.add("batchTimeout");
@@ -60,12 +61,14 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
         props.add("password");
         props.add("priority");
         props.add("queueName");
+        props.add("reason");
         props.add("redeliveryDelay");
         props.add("redeliveryDelays");
         props.add("redeliveryJitter");
         props.add("redisson");
         props.add("replicationTimeout");
         props.add("requestTimeout");
+        props.add("routeId");
         props.add("sslContextParameters");
         props.add("state");
         props.add("timeToLive");

@@ -45,7 +45,6 @@ final class BatchCollector {
     private final int batchSize;
     private final long timeoutNanos;
     private final long patienceNanos;
-    private final int exchanges;
     private final ConsumerTimers timers;
     private final Executor executor;
     private final Consumer<List<ReceivedMessage>> begin;
@@ -59,6 +58,9 @@ final class BatchCollector {
     private final ArrayDeque<Waiting> together = new ArrayDeque<>();
     /** Waiting to be begun alone, in the order in which they came. */
     private final ArrayDeque<Waiting> alone = new ArrayDeque<>();
+    /** How many batches may be under way at a time. */
+    private int exchanges;
+
     /** How many batches were begun and not finished. */
     private int underWay;
 
@@ -110,6 +112,17 @@ final class BatchCollector {
         this.begin = begin;
         this.changed = changed;
         this.hanging = hanging;
+    }
+
+    /** Sets how many batches may be under way at a time, from now on. */
+    void setExchanges(int exchanges) {
+        lock.lock();
+        try {
+            this.exchanges = exchanges;
+        } finally {
+            lock.unlock();
+        }
+        step();
     }
 
     /** A message was received. */

@@ -4,9 +4,9 @@ package io.github.redisdelay.camel;
 import io.github.redisdelay.camel.SentChanges.Change;
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.CheckResult;
+import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.ReplicationTimeoutException;
@@ -16,9 +16,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.camel.Exchange;
+import org.apache.camel.ExchangePropertyKey;
 import org.apache.camel.Message;
 
 /** The operations that change waiting messages, or pause their queue. Holds nothing of an exchange. */
@@ -46,43 +46,44 @@ final class ChangeOperations {
         boolean dead = settings.state() == MessageSet.DEAD;
         DelayQueue target = dead ? queue.deadLetters() : queue;
         return switch (operation) {
-            case cancel ->
-                change(
-                        required(operation, message, dead),
-                        dead,
-                        id -> cancel(target, id, exchange),
-                        result -> removed(result, dead));
+            case cancel -> {
+                ScheduleIds ids = required(operation, message, dead);
+                yield changes(ids, dead, exchange, id -> cancel(target, id, exchange), result -> removed(result, dead));
+            }
             case reschedule -> {
                 ScheduleIds ids = required(operation, message, dead);
                 DueTime time = dueTime(message, ids);
-                yield change(ids, dead, id -> target.reschedule(id, time), result -> moved(result, dead));
+                yield changes(ids, dead, exchange, id -> target.reschedule(id, time), result -> moved(result, dead));
             }
             case promote -> {
-                ScheduleIds ids = ScheduleIds.of(message, dead);
+                MessageChoice choice = settings.choice().with(message);
+                ScheduleIds ids = chosen(operation, exchange, choice);
+                if (ids == null && choice.reason() != null && !dead) {
+                    throw new IllegalArgumentException("option or header 'reason' (" + choice.reason()
+                            + ") means nothing to operation 'promote': only dead letters have one, set option 'state=dead' for"
+                            + " them");
+                }
                 yield ids == null
-                        ? all(() -> target.promoteAll(each -> true))
-                        : change(ids, dead, target::promote, result -> moved(result, dead));
+                        ? all(() -> target.promoteAll(choice.which(), choice.most()))
+                        : changes(ids, dead, exchange, target::promote, result -> moved(result, dead));
             }
             case redrive -> {
-                ScheduleIds ids = ScheduleIds.of(message, true);
-                Predicate<MessageInfo> which = failedWith(message);
+                MessageChoice choice = settings.choice().with(message);
+                ScheduleIds ids = chosen(operation, exchange, choice);
                 yield ids == null
-                        ? all(() -> queue.redriveAll(which))
-                        : change(
-                                withoutClass(ids, operation, message),
-                                true,
-                                queue::redrive,
-                                ChangeOperations::redriven);
+                        ? all(() -> queue.redriveAll(choice.which(), choice.most()))
+                        : changes(ids, true, exchange, id -> redrive(id, exchange), redriven(ids, exchange));
             }
             case purge -> {
-                ScheduleIds ids = ScheduleIds.of(message, true);
                 DelayQueue letters = queue.deadLetters();
-                Predicate<MessageInfo> which = failedWith(message);
+                MessageChoice choice = settings.choice().with(message);
+                ScheduleIds ids = chosen(operation, exchange, choice);
                 yield ids == null
-                        ? all(() -> letters.cancelAll(which))
-                        : change(
-                                withoutClass(ids, operation, message),
+                        ? all(() -> letters.cancelAll(choice.which(), choice.most()))
+                        : changes(
+                                ids,
                                 true,
+                                exchange,
                                 id -> cancel(letters, id, exchange),
                                 result -> removed(result, true));
             }
@@ -95,8 +96,19 @@ final class ChangeOperations {
 
     /** A route that cancels its own message is done with that delivery, and may plan the message anew. */
     private static Submission<ChangeResult> cancel(DelayQueue target, String id, Exchange exchange) {
-        DeliveryCompletion held = HeldDeliveries.find(exchange, target, id);
-        Submission<ChangeResult> submission = target.cancel(id);
+        return superseding(HeldDeliveries.find(exchange, target, id), target.cancel(id));
+    }
+
+    /** A route may move the dead letter that it holds, which nobody else may, and is done with that delivery. */
+    private Submission<RedriveOutcome> redrive(String id, Exchange exchange) {
+        DeliveryCompletion held = HeldDeliveries.find(exchange, queue.deadLetters(), id);
+        return held == null || held.isOver()
+                ? queue.redrive(id)
+                : superseding(held, queue.redrive(id, held.delivery().claimId()));
+    }
+
+    /** @param held the delivery for which nothing is left to be done once the change is made; may be null */
+    private static <T> Submission<T> superseding(DeliveryCompletion held, Submission<T> submission) {
         if (held != null) {
             submission.outcome().whenComplete((result, error) -> {
                 if (error == null || error instanceof ReplicationTimeoutException) {
@@ -107,13 +119,61 @@ final class ChangeOperations {
         return submission;
     }
 
-    private static ScheduleIds required(RedisDelayOperation operation, Message message, boolean dead) {
+    /** The ids that an operation cannot do without. */
+    private ScheduleIds required(RedisDelayOperation operation, Message message, boolean dead) {
         ScheduleIds ids = ScheduleIds.of(message, dead);
         if (ids == null) {
             throw new IllegalArgumentException("operation '" + operation + "' needs the id of a message: set header '"
-                    + RedisDelayConstants.SCHEDULE_ID + "'");
+                    + RedisDelayConstants.SCHEDULE_ID + "'" + others(message));
+        }
+        String asking = settings.choice().with(message).asking(message);
+        if (asking != null) {
+            throw new IllegalArgumentException(
+                    asking + " means nothing to operation '" + operation + "', which takes ids: remove it");
         }
         return ids;
+    }
+
+    /**
+     * The ids of the messages that an operation means which can be about many; null if it means those that are chosen otherwise.
+     *
+     * @throws IllegalArgumentException if nobody has said which are meant, or has said it twice
+     */
+    private ScheduleIds chosen(RedisDelayOperation operation, Exchange exchange, MessageChoice choice) {
+        Message message = exchange.getMessage();
+        boolean letters = operation != RedisDelayOperation.promote;
+        ScheduleIds ids = letters
+                ? ScheduleIds.ofDeadLetters(message)
+                : ScheduleIds.of(message, settings.state() == MessageSet.DEAD);
+        String asking = choice.asking(message);
+        if (ids != null && asking != null) {
+            String header = letters ? ScheduleIds.headerOfDeadLetter(message) : RedisDelayConstants.SCHEDULE_ID;
+            throw new IllegalArgumentException("operation '" + operation + "' has ids (header '" + header + "') and "
+                    + asking + ", which chooses among all messages: remove one of the two");
+        }
+        if (ids != null || asking != null) {
+            return ids;
+        }
+        List<String> held = letters ? heldLetters(exchange) : List.of();
+        if (!held.isEmpty()) {
+            return new ScheduleIds(held, exchange.getProperty(ExchangePropertyKey.BATCH_SIZE) != null, true);
+        }
+        throw new IllegalArgumentException(
+                "operation '" + operation + "' does not know which messages are meant: set header '"
+                        + RedisDelayConstants.SCHEDULE_ID
+                        + "' to the id of one, or choose some by option 'exceptionClass', 'routeId',"
+                        + (letters ? " 'reason'" : "") + " or 'limit', or ask for all by option 'all' or header '"
+                        + RedisDelayConstants.ALL
+                        + "'" + others(message));
+    }
+
+    /** That a header is there which could be taken for one that asks. */
+    private static String others(Message message) {
+        Object id = message.getHeader(RedisDelayConstants.MESSAGE_ID);
+        return id == null
+                ? ""
+                : " (header '" + RedisDelayConstants.MESSAGE_ID + "', " + Names.shown(id)
+                        + ", says of which message the exchange is, and asks for none)";
     }
 
     private DueTime dueTime(Message message, ScheduleIds ids) {
@@ -131,40 +191,44 @@ final class ChangeOperations {
         return time;
     }
 
-    private String exceptionClass(Message message) {
-        Object name = GivenHeader.of(message, RedisDelayConstants.EXCEPTION_CLASS);
-        if (name == null) {
-            return settings.exceptionClass();
+    /** @param deadLetters whether dead letters are meant, by ids of their own or by those of their messages */
+    private <T> SentRequest changes(
+            ScheduleIds ids,
+            boolean deadLetters,
+            Exchange exchange,
+            Function<String, Submission<T>> call,
+            Function<T, Change> change) {
+        if (!deadLetters || ids.known()) {
+            return change(ids, deadLetters, call, change);
         }
-        if (name instanceof Class<?> type) {
-            return type.getName();
-        }
-        if (name instanceof CharSequence text && !text.toString().isBlank()) {
-            return text.toString().strip();
-        }
-        throw new IllegalArgumentException("header '" + RedisDelayConstants.EXCEPTION_CLASS + "' is '"
-                + Names.shown(name) + "': give the name of a class, such as java.net.ConnectException");
+        List<String> held = heldLetters(exchange);
+        return new SentAfterLookup<>(
+                () -> letters(ids, held),
+                letters -> change(new ScheduleIds(letters, ids.list(), true), true, call, change));
     }
 
-    private Predicate<MessageInfo> failedWith(Message message) {
-        String name = exceptionClass(message);
-        if (name == null) {
-            return each -> true;
-        }
-        return each -> {
-            FailureRecord failure = FailureRecord.decode(each.lastFailure());
-            return failure != null && name.equals(failure.exception());
-        };
+    /** The dead letters that some ids mean, each an id of a dead letter or of a message: of a message the one that is held, or the newest one. */
+    private CompletableFuture<List<String>> letters(ScheduleIds ids, List<String> held) {
+        List<CompletableFuture<String>> letters =
+                ids.ids().stream().map(id -> letter(id, held)).toList();
+        return CompletableFuture.allOf(letters.toArray(CompletableFuture[]::new))
+                .thenApply(done -> letters.stream().map(CompletableFuture::join).toList());
     }
 
-    /** Ids say which messages are meant; a class as well would be two answers to one question. */
-    private ScheduleIds withoutClass(ScheduleIds ids, RedisDelayOperation operation, Message message) {
-        if (exceptionClass(message) != null) {
-            throw new IllegalArgumentException("operation '" + operation + "' has ids (header '"
-                    + RedisDelayConstants.SCHEDULE_ID + "') and an exception class (" + exceptionClass(message)
-                    + "): the class chooses among all dead letters, remove one of the two");
+    private CompletableFuture<String> letter(String id, List<String> held) {
+        for (String letter : held) {
+            if (letter.equals(id) || DeadLetterId.messageIdOf(letter).equals(id)) {
+                return CompletableFuture.completedFuture(letter);
+            }
         }
-        return ids;
+        return queue.deadLettersOf(id)
+                .thenApply(found -> found.isEmpty() ? id : found.get(0).toString());
+    }
+
+    private List<String> heldLetters(Exchange exchange) {
+        return HeldDeliveries.all(exchange, queue.deadLetters()).stream()
+                .map(each -> each.delivery().id())
+                .toList();
     }
 
     /**
@@ -176,6 +240,7 @@ final class ChangeOperations {
                 .map(id -> new SentChanges.Part<>(
                         id,
                         new SentOperation<>(
+                                queue,
                                 () -> "the change of message '" + id + "' of queue '" + queue.name() + "'",
                                 () -> call.apply(id),
                                 (result, message) -> {})))
@@ -186,6 +251,7 @@ final class ChangeOperations {
     private static Change removed(ChangeResult result, boolean dead) {
         return switch (result.previousState()) {
             case DELAYED, LEASED -> new Change(state(result.previousState(), dead), Change.DONE, 0);
+            case DEAD -> dead(result);
             default -> new Change(NONE, NONE, 0);
         };
     }
@@ -194,12 +260,33 @@ final class ChangeOperations {
         return switch (result.previousState()) {
             case DELAYED -> new Change(state(result.previousState(), dead), Change.DONE, result.dueMicros() / 1000);
             case LEASED -> new Change(state(result.previousState(), dead), Names.lower(MessageState.LEASED), 0);
+            case DEAD -> dead(result);
             default -> new Change(NONE, NONE, 0);
         };
     }
 
+    /** The message was given up: nothing is done, and what is left of it is named. */
+    private static Change dead(ChangeResult result) {
+        return new Change(DEAD, DEAD, 0, result.deadLetterId().toString(), result.deadLetters());
+    }
+
     private static String state(MessageState state, boolean dead) {
         return dead ? DEAD : Names.lower(state);
+    }
+
+    /** An exchange that holds a dead letter and names one that is not there would lose the one that it holds, in silence. */
+    private Function<RedriveOutcome, Change> redriven(ScheduleIds ids, Exchange exchange) {
+        List<String> held = ids.list() ? List.of() : heldLetters(exchange);
+        String header = ScheduleIds.headerOfDeadLetter(exchange.getMessage());
+        return outcome -> {
+            if (outcome == RedriveOutcome.NONE && !held.isEmpty()) {
+                throw new IllegalArgumentException("header '" + header + "' ('"
+                        + ids.ids().get(0) + "') names no dead letter of queue '" + queue.name()
+                        + "', and the exchange holds dead letter '" + held.get(0)
+                        + "', which would be lost with it: remove the header to redrive that one");
+            }
+            return redriven(outcome);
+        };
     }
 
     private static Change redriven(RedriveOutcome outcome) {
@@ -250,6 +337,7 @@ final class ChangeOperations {
 
     private SentRequest pause(Supplier<Submission<Boolean>> call) {
         return new SentOperation<>(
+                queue,
                 () -> "the pause of queue '" + queue.name() + "'",
                 call,
                 (changed, message) -> message.setHeader(RedisDelayConstants.QUEUE, queue.name()));

@@ -195,11 +195,15 @@ record ConnectionSettings(
                 System.identityHashCode(tls));
     }
 
+    static String withDatabase(String address, int database) {
+        return database == 0 ? address : address + " database " + database;
+    }
+
     /** What was configured, without credentials. */
     @Override
     public String toString() {
         if (address != null) {
-            return database == 0 ? address : address + " database " + database;
+            return withDatabase(address, database);
         }
         if (configurationUri != null) {
             return fileWithoutCredentials(configurationUri);

@@ -4,17 +4,22 @@ package io.github.redisdelay.camel;
 import io.github.redisdelay.camel.RedisDelayClients.OpenClient;
 import io.github.redisdelay.camel.SharedResources.Reference;
 import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
+import io.github.redisdelay.queue.RedisErrors;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 import org.apache.camel.Exchange;
-import org.apache.camel.spi.ExceptionHandler;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,16 +31,23 @@ final class ConsumerDeliveries implements DeliveryHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(RedisDelayConsumer.class);
 
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     private final RedisDelayConsumer consumer;
     private final Reference<OpenClient> share;
     private final DeliveryRules rules;
     private final BatchCollector batches;
-    private final int slots;
 
     /** What is under way, by delivery: an exchange may be pooled, so its id is kept instead of the exchange. */
     private final Map<Delivery, String> underWay = new ConcurrentHashMap<>();
 
     private final LongAdder received;
+
+    /** Those that are in the processor of a consumer without a route. */
+    private final Set<Thread> processing = ConcurrentHashMap.newKeySet();
+
+    private final ReentrantLock endLock = new ReentrantLock();
+    private final Condition end = endLock.newCondition();
 
     /**
      * @param share the consumer's share in the client
@@ -48,7 +60,6 @@ final class ConsumerDeliveries implements DeliveryHandler {
         this.rules = rules;
         this.received = received;
         ConsumerSettings settings = consumer.settings();
-        this.slots = settings.claims("").concurrentConsumers();
         this.batches = settings.batches() == null ? null : collector(settings);
     }
 
@@ -68,6 +79,13 @@ final class ConsumerDeliveries implements DeliveryHandler {
                 this::route,
                 consumer::claimingChanged,
                 this::batchesHang);
+    }
+
+    /** Sets how many exchanges may be under way at a time, from now on. */
+    void setExchanges(int exchanges) {
+        if (batches != null) {
+            batches.setExchanges(exchanges);
+        }
     }
 
     /** Whether there is room for more messages. */
@@ -112,7 +130,7 @@ final class ConsumerDeliveries implements DeliveryHandler {
     }
 
     private void route(ReceivedMessage message) {
-        ExchangeCompletion completion = new ExchangeCompletion(message.completion());
+        ExchangeCompletion completion = new ExchangeCompletion(List.of(message.completion()), this::ended);
         route(
                 List.of(message),
                 completion,
@@ -135,7 +153,10 @@ final class ConsumerDeliveries implements DeliveryHandler {
             return;
         }
         ExchangeCompletion completion = new ExchangeCompletion(
-                held.stream().map(ReceivedMessage::completion).toList(), batches::finished);
+                held.stream().map(ReceivedMessage::completion).toList(), () -> {
+                    batches.finished();
+                    ended();
+                });
         route(
                 held,
                 completion,
@@ -148,40 +169,88 @@ final class ConsumerDeliveries implements DeliveryHandler {
             ExchangeCompletion completion,
             java.util.function.Consumer<Exchange> filler) {
         Exchange exchange;
+        RoutedExchange routed;
         try {
             exchange = consumer.createExchange(true);
             filler.accept(exchange);
-            exchange.getExchangeExtension().addOnCompletion(completion);
-            exchange.getExchangeExtension().addOnCompletion(completion.watch());
+            routed = RoutedExchange.begin(consumer, exchange, completion);
             for (ReceivedMessage message : messages) {
                 underWay.put(message.delivery(), exchange.getExchangeId());
             }
         } catch (Throwable e) {
             // A header filter of the user's, most likely.
             completion.failedBeforeRouting(e);
-            exceptionHandler()
-                    .handleException(
-                            "queue '" + consumer.getEndpoint().getQueueName()
-                                    + "': no exchange could be made of a message",
-                            e);
+            tell("no exchange could be made of a message", e);
             return;
         }
         received.add(messages.size());
-        consumer.getAsyncProcessor().process(exchange, consumer.defaultConsumerCallback(exchange, true));
+        boolean plain = consumer.getRoute() == null;
+        if (plain) {
+            processing.add(Thread.currentThread());
+        }
+        try {
+            routed.process();
+        } finally {
+            if (plain) {
+                processing.remove(Thread.currentThread());
+            }
+        }
     }
 
-    private ExceptionHandler exceptionHandler() {
-        return consumer.getExceptionHandler();
+    /** An exchange has ended. */
+    private void ended() {
+        if (consumer.getRoute() != null) {
+            return; // Camel waits for a route's work, and nobody here
+        }
+        endLock.lock();
+        try {
+            end.signalAll();
+        } finally {
+            endLock.unlock();
+        }
+    }
+
+    /**
+     * Waits until nothing is worked on, as Camel does for a route; not in the work itself, which would wait for its own end, and no
+     * longer when the thread is interrupted.
+     *
+     * @param claims suspended
+     */
+    void awaitEnd(DelayQueueConsumer claims, long nanos) {
+        if (processing.contains(Thread.currentThread())) {
+            return;
+        }
+        endLock.lock();
+        try {
+            long left = nanos;
+            while (left > 0 && claims.underWay() > 0) {
+                // What is given back without having been begun ends without a word.
+                long look = Math.min(left, LOOK_NANOS);
+                left -= look - Math.max(0, end.awaitNanos(look));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            endLock.unlock();
+        }
+    }
+
+    /** Tells an exception handler of the user's. Camel's own would only log, as we do. */
+    private void tell(String what, Throwable error) {
+        if (consumer.hasOwnExceptionHandler()) {
+            consumer.getExceptionHandler()
+                    .handleException("queue '" + consumer.getEndpoint().getQueueName() + "': " + what, error);
+        }
     }
 
     @Override
     public void extensionLimitReached(Delivery delivery, Duration age) {
         LOG.warn(
-                "{} has been worked on for {} on route '{}' (exchange {}): its lease is not extended any more, and it will"
+                "{} has been worked on for {} by {} (exchange {}): its lease is not extended any more, and it will"
                         + " be delivered again when that ends. Option 'maximumVisibilityExtension' is the limit",
                 delivery,
                 QueueReport.text(age),
-                consumer.getRouteId(),
+                consumer.shown(),
                 underWay.get(delivery));
     }
 
@@ -205,12 +274,12 @@ final class ConsumerDeliveries implements DeliveryHandler {
     @Override
     public void overdueWhileFull(Duration age, Delivery longestRunning) {
         LOG.warn(
-                "queue '{}': a message has been due for {} while route '{}' works on as many as it may ({}). The longest"
+                "queue '{}': a message has been due for {} while {} works on as many as it may ({}). The longest"
                         + " running is {}, exchange {}, claimed {} ago",
                 longestRunning.queue(),
                 QueueReport.text(age),
-                consumer.getRouteId(),
-                slots,
+                consumer.shown(),
+                consumer.settings().claims("").concurrentConsumers(),
                 longestRunning,
                 underWay.get(longestRunning),
                 QueueReport.text(sinceClaim(longestRunning)));
@@ -229,11 +298,9 @@ final class ConsumerDeliveries implements DeliveryHandler {
             LOG.info("queue '{}': messages can be received from {} again", queue, consumer.address());
             return;
         }
+        String what = "no message can be received from " + consumer.address() + ", trying again until it works";
+        LOG.warn("queue '{}': {}: {}", queue, what, RedisErrors.text(error));
         // The exception handler may route an exchange, which takes its time.
-        consumer.getEndpoint().getComponent().goOn(() -> exceptionHandler()
-                .handleException(
-                        "queue '" + queue + "': no message can be received from " + consumer.address()
-                                + ", trying again until it works",
-                        error));
+        consumer.getEndpoint().getComponent().goOn(() -> tell(what, error));
     }
 }

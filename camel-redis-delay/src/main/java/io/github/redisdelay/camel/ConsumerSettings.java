@@ -128,6 +128,22 @@ record ConsumerSettings(
         }
     }
 
+    /**
+     * The same with another number of exchanges that may be under way at a time.
+     *
+     * @throws IllegalArgumentException if it is less than 1
+     */
+    ConsumerSettings withConcurrentConsumers(int concurrentConsumers) {
+        ConsumerOptions changed = new ConsumerOptions(
+                concurrentConsumers,
+                claims.maxMessagesPerPoll(),
+                claims.visibilityTimeout(),
+                claims.extendVisibility(),
+                claims.maximumExtension(),
+                claims.name());
+        return new ConsumerSettings(deadLetters, changed, retries, deadLetter, keepExpired, limits, batches);
+    }
+
     /** How the queue is to be claimed from. */
     ConsumerOptions claims(String name) {
         long slots = (long) claims.concurrentConsumers() * (batches == null ? 1 : batches.size());

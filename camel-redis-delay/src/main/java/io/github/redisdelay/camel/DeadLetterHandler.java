@@ -43,10 +43,10 @@ final class DeadLetterHandler implements DeliveryRules {
             Duration delay = terms.retries().maximumRedeliveryDelay();
             LOG.warn(
                     "{} is a dead letter whose last {} deliveries ended without a word: the JVM died or the lease ran out."
-                            + " It is not begun on route '{}', but returned for {}",
+                            + " It is not begun{}, but returned for {}",
                     delivery,
                     delivery.lostLeases(),
-                    routeId,
+                    FailedAttempt.on(routeId),
                     delay);
             completion.finish("return", () -> again(delivery, delay));
             return null;
@@ -70,7 +70,7 @@ final class DeadLetterHandler implements DeliveryRules {
         Duration delay = outcome.retryAfter() != null
                 ? RetryPolicy.withPause(outcome.retryAfter(), delivery.attempt())
                 : own.retries().delayAfter(delivery.attempt(), random);
-        LOG.debug("{}, a dead letter, failed on route '{}': next in {}", delivery, routeId, delay, outcome.cause());
+        FailedAttempt.log(delivery, own.retries(), routeId, delay, outcome);
         return again(delivery, delay);
     }
 

@@ -95,10 +95,20 @@ final class DeliveryCompletion {
             sent = call.get();
         } catch (Throwable e) {
             // Such as an exception of the user's whose getMessage throws.
-            LOG.warn("The {} of {} could not be made; it is delivered again", what, delivery, e);
+            FailedAttempt.warn(LOG, "The " + what + " of " + delivery + " could not be made; it is delivered again", e);
             sent = delivery.negativeAcknowledge(AFTER_ERROR, delivery.lastFailure());
         }
         sent.outcome().whenComplete((settlement, error) -> {
+            if (settlement == Settlement.STALE_HELD) {
+                delivery.isReplaced().whenComplete((replaced, unknown) -> {
+                    try {
+                        stale(what, unknown == null && replaced);
+                    } finally {
+                        finished.run();
+                    }
+                });
+                return;
+            }
             try {
                 if (error != null) {
                     LOG.warn(
@@ -106,18 +116,27 @@ final class DeliveryCompletion {
                             what,
                             delivery,
                             error.getMessage());
-                } else if (settlement == Settlement.STALE_HELD) {
-                    LOG.warn(
-                            "The {} of {} came too late: its lease had ended or it was replaced; it may be delivered again",
+                } else if (settlement == Settlement.STALE_GONE) {
+                    LOG.debug(
+                            "The {} of {} is void: the message was cancelled, or another delivery has finished it",
                             what,
                             delivery);
-                } else if (settlement == Settlement.STALE_GONE) {
-                    LOG.debug("The {} of {} found nothing: it was cancelled meanwhile", what, delivery);
                 }
             } finally {
                 finished.run();
             }
         });
+    }
+
+    private void stale(String what, boolean replaced) {
+        if (replaced) {
+            LOG.debug(
+                    "The {} of {} is void: the message was replaced, and what has replaced it is delivered when it is due",
+                    what,
+                    delivery);
+        } else {
+            LOG.warn("The {} of {} came too late: its lease had ended; it may be delivered again", what, delivery);
+        }
     }
 
     @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.RedeliveryReason;
 import java.util.ArrayList;
@@ -66,15 +67,18 @@ final class DeliveryExchange {
         String reason = FailureHeaders.set(message, delivery.lastFailure(), received.deadLetter());
         if (received.deadLetter()) {
             message.setHeader(RedisDelayConstants.DEAD_LETTER_ID, delivery.id());
-            message.setHeader(RedisDelayConstants.MESSAGE_ID, originalId(delivery.id()));
+            setDeadLetterTime(message, delivery.id());
+            message.setHeader(RedisDelayConstants.MESSAGE_ID, DeadLetterId.messageIdOf(delivery.id()));
         }
         return HeldDeliveries.add(exchange, received, reason);
     }
 
-    /** The id that a dead letter had as a message: without the time that it was given up. */
-    static String originalId(String deadLetterId) {
-        int at = deadLetterId.lastIndexOf('@');
-        return at < 0 ? deadLetterId : deadLetterId.substring(0, at);
+    /** Tells when a message was given up, which the id of its dead letter says. */
+    static void setDeadLetterTime(Message message, String deadLetterId) {
+        DeadLetterId letter = DeadLetterId.parse(deadLetterId);
+        if (letter != null) {
+            message.setHeader(RedisDelayConstants.DEAD_LETTER_TIME, letter.millis());
+        }
     }
 
     /** Why a message comes again, as its header says. */

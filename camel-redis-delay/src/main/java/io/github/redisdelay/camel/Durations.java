@@ -48,6 +48,13 @@ final class Durations {
 
     private static final Pattern DIGITS = Pattern.compile("[0-9]++");
 
+    /** A URI makes a space of the + of an offset. Nothing else can be meant by it there. */
+    private static final Pattern DECODED_OFFSET =
+            Pattern.compile("([-0-9]++T[0-9:.]++) ([0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:\\[\\S++)?)");
+
+    /** Fewer milliseconds than that are in the years up to 1973, and as seconds up to the year 5138: the unit is wrong. */
+    private static final long FIRST_MILLIS = 100_000_000_000L;
+
     private static final String DURATION_FORMS =
             "write 1d2h3m4s5ms (any of these units in this order, lower case, no spaces or signs), ISO-8601 such as PT30M,"
                     + " or plain digits for milliseconds";
@@ -73,9 +80,19 @@ final class Durations {
         if (DIGITS.matcher(text).matches()) {
             return millis(what, text, BigDecimal.valueOf(saturated(text)));
         }
+        char first = text.charAt(0);
+        if (first == '-' || first == '+') {
+            throw bad(what, text, "has a sign", DURATION_FORMS);
+        }
+        if (first == ' ' && !text.isBlank()) {
+            throw bad(
+                    what,
+                    text,
+                    "begins with a space, which a URI makes of a +",
+                    "leave the sign out and " + DURATION_FORMS);
+        }
         Duration duration;
         try {
-            char first = text.charAt(0);
             duration = first == 'P' || first == 'p' ? iso(what, text) : units(what, text);
         } catch (ArithmeticException | NumberFormatException e) {
             throw tooLong(what, text);
@@ -112,6 +129,11 @@ final class Durations {
             }
         }
         return Duration.ofMillis(millis);
+    }
+
+    /** What to add to an error about a duration that is too short: somebody may have meant seconds. */
+    static String askForUnit(String text) {
+        return DIGITS.matcher(text).matches() ? "; a bare number is milliseconds: " + text + "s?" : "";
     }
 
     /**
@@ -157,11 +179,13 @@ final class Durations {
      * Reads a delivery time.
      *
      * @param value an {@link Instant}, {@link Date}, {@link ZonedDateTime}, {@link OffsetDateTime} or {@link Calendar}; a
-     *     whole number of milliseconds since 1970; or text: ISO-8601 with an offset, or plain digits, which are
-     *     milliseconds since 1970. Where text names an offset and a zone, the offset counts.
+     *     whole number of milliseconds since 1970, at least 10<sup>11</sup>; or text: ISO-8601 with an offset, or plain digits,
+     *     which are such a number. Where text names an offset and a zone, the offset counts. A space in the place of the + of
+     *     an offset is read as one.
      * @return a time from 1970 to {@link #LAST}; may be in the past
      * @throws IllegalArgumentException for anything else; a date or time without an offset in particular, because it
-     *     means another moment on another host
+     *     means another moment on another host, and a smaller number, which is one of seconds or was never set. An object or ISO-8601
+     *     text of before 1973 is taken as the past: it has its unit with it.
      */
     static Instant instant(String what, Object value) {
         Instant time;
@@ -206,7 +230,9 @@ final class Durations {
             return epochMillis(what, text, BigDecimal.valueOf(saturated(text)));
         }
         try {
-            return DateTimeFormatter.ISO_ZONED_DATE_TIME.parse(text, Instant::from);
+            Matcher decoded = DECODED_OFFSET.matcher(text);
+            return DateTimeFormatter.ISO_ZONED_DATE_TIME.parse(
+                    decoded.matches() ? decoded.group(1) + "+" + decoded.group(2) : text, Instant::from);
         } catch (DateTimeException e) {
             String problem = "is no time";
             if (parses(DateTimeFormatter.ISO_DATE_TIME, text) || parses(DateTimeFormatter.ISO_LOCAL_DATE, text)) {
@@ -241,7 +267,18 @@ final class Durations {
         if (millis.signum() < 0 || millis.compareTo(BigDecimal.valueOf(LAST.toEpochMilli())) > 0) {
             throw outOfTime(what, value);
         }
-        return Instant.ofEpochMilli(millis.longValueExact());
+        long number = millis.longValueExact();
+        if (number == 0) {
+            throw bad(what, value, "is no delivery time", "leave it out for now");
+        }
+        if (number < FIRST_MILLIS) {
+            throw bad(
+                    what,
+                    value,
+                    "looks like seconds",
+                    "give milliseconds since 1970, for " + Instant.ofEpochSecond(number) + " " + number * 1000);
+        }
+        return Instant.ofEpochMilli(number);
     }
 
     private static Duration millis(String what, Object value, BigDecimal millis) {

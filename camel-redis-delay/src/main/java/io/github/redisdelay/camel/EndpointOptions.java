@@ -14,11 +14,16 @@ final class EndpointOptions {
      * endpoint names must not be mixed with parts of the component's.
      *
      * @param own the names of the options that the endpoint sets
-     * @throws IllegalArgumentException if the endpoint sets a part of a connection that it cannot change
+     * @throws IllegalArgumentException if the endpoint sets a part of a connection that it cannot change, or the component what
+     *     only an endpoint can
      */
     static RedisDelayConfiguration inherit(RedisDelayConfiguration component, Set<String> own) {
         Set<String> names = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
         names.addAll(own);
+        checkChooses("all", component.isAll());
+        checkChooses("exceptionClass", component.getExceptionClass() != null);
+        checkChooses("reason", component.getReason() != null);
+        checkChooses("routeId", component.getRouteId() != null);
         RedisDelayConfiguration options = component.copy();
         if (names.contains("delay") || names.contains("deliverAt")) {
             options.setDelay(null);
@@ -46,6 +51,15 @@ final class EndpointOptions {
             options.setSslContextParameters(null);
         }
         return options;
+    }
+
+    /** What an operation acts on has to be said where it is asked for, and not for all operations of all queues. */
+    private static void checkChooses(String option, boolean set) {
+        if (set) {
+            throw new IllegalArgumentException(
+                    "option '" + option + "' is set on the component, where it would choose for every"
+                            + " redrive, purge and promote: set it on the endpoint that is meant");
+        }
     }
 
     private static String first(Set<String> names, String... candidates) {

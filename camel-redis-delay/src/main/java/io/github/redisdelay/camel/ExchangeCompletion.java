@@ -51,7 +51,7 @@ final class ExchangeCompletion implements Synchronization {
         RouteOutcome outcome;
         try {
             outcome = RouteOutcome.of(exchange, failed);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             // An object of the user's whose toString throws.
             outcome = RouteOutcome.failed(e);
         }
@@ -67,8 +67,13 @@ final class ExchangeCompletion implements Synchronization {
 
     private void finish(RouteOutcome outcome, String from) {
         try {
+            RouteOutcome each = outcome;
+            if (deliveries.size() > 1 && (outcome.failed() || outcome.unreadable() != null)) {
+                FailedAttempt.log(deliveries, from, outcome);
+                each = outcome.ofBatch();
+            }
             for (DeliveryCompletion delivery : deliveries) {
-                delivery.ended(outcome, from);
+                delivery.ended(each, from);
             }
         } finally {
             completed.run();

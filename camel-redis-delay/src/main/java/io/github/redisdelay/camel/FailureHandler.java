@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.Envelope;
 import io.github.redisdelay.queue.EnvelopeFormatException;
@@ -10,6 +11,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -84,7 +86,7 @@ final class FailureHandler implements DeliveryRules {
     @Override
     public Submission<Settlement> ended(Delivery delivery, MessageTerms own, String routeId, RouteOutcome outcome) {
         if (outcome.deadLetterReason() != null) {
-            return giveUp(delivery, routeId, outcome.cause(), null, outcome.deadLetterReason());
+            return giveUp(delivery, routeId, outcome, null, outcome.deadLetterReason());
         }
         if (!outcome.failed() && !outcome.asksForAnother()) {
             return delivery.acknowledge(own.remember());
@@ -92,20 +94,20 @@ final class FailureHandler implements DeliveryRules {
         String message = messageOf(outcome);
         if (own.retries().isLast(delivery.attempt())) {
             String reason = outcome.failed() ? FailureRecord.FAILED : FailureRecord.RETRY_AFTER;
-            return giveUp(delivery, routeId, outcome.cause(), message, reason);
+            return giveUp(delivery, routeId, outcome, message, reason);
         }
         byte[] failure = record(delivery, routeId, outcome.cause(), message, null);
         Duration delay = outcome.retryAfter() != null
                 ? RetryPolicy.withPause(outcome.retryAfter(), delivery.attempt())
                 : own.retries().delayAfter(delivery.attempt(), random);
         redelivered.increment();
-        LOG.debug("{} ended on route '{}' ({}): next in {}", delivery, routeId, message, delay);
+        FailedAttempt.log(delivery, own.retries(), routeId, delay, outcome);
         return delivery.negativeAcknowledge(delay, failure);
     }
 
     private static String messageOf(RouteOutcome outcome) {
         if (outcome.cause() != null) {
-            return outcome.cause().getMessage();
+            return outcome.causeMessage();
         }
         if (outcome.unreadable() != null) {
             return outcome.unreadable();
@@ -119,7 +121,7 @@ final class FailureHandler implements DeliveryRules {
 
     /** Gives up a delivery that can never succeed, because what is stored cannot be read. */
     private Submission<Settlement> unreadable(Delivery delivery, String routeId, Exception cause) {
-        return giveUp(delivery, routeId, cause, cause.getMessage(), FailureRecord.UNREADABLE);
+        return giveUp(delivery, routeId, RouteOutcome.unreadable(cause), cause.getMessage(), FailureRecord.UNREADABLE);
     }
 
     /** Gives up a delivery whose attempts were used up. Keeps what is known about the last failure, if there was one. */
@@ -139,7 +141,8 @@ final class FailureHandler implements DeliveryRules {
                 routeId,
                 failure.encode(),
                 FailureRecord.LEASE_ENDED,
-                "its deliveries ended without an acknowledgement");
+                "its deliveries ended without an acknowledgement",
+                null);
     }
 
     /** Gives up a delivery that comes after its message's time to live. Keeps what is known about the last failure. */
@@ -148,9 +151,9 @@ final class FailureHandler implements DeliveryRules {
         if (!givenUp.deadLetter() || !givenUp.expiredToo()) {
             discarded.increment();
             LOG.info(
-                    "{} is expired on route '{}' and dropped, as {} says",
+                    "{} is expired{} and dropped, as {} says",
                     delivery,
-                    routeId,
+                    FailedAttempt.on(routeId),
                     givenUp.deadLetter() ? "onExpiry=drop" : "deadLetter=false");
             return delivery.discard(remember);
         }
@@ -158,43 +161,56 @@ final class FailureHandler implements DeliveryRules {
         FailureRecord failure = last != null
                 ? last.givenUp(FailureRecord.EXPIRED)
                 : recordOf(delivery, routeId, null, "its time to live was over", FailureRecord.EXPIRED);
-        LOG.info("{} is expired on route '{}' and kept among the dead letters", delivery, routeId);
-        return bury(delivery, failure.encode(), remember);
+        return bury(
+                delivery,
+                failure.encode(),
+                remember,
+                letter -> LOG.info(
+                        "{} is expired{} and kept among the dead letters as '{}'",
+                        delivery,
+                        FailedAttempt.on(routeId),
+                        letter));
     }
 
     private Submission<Settlement> giveUp(
-            Delivery delivery, String routeId, Throwable cause, String message, String reason) {
-        String text = message == null && cause != null ? cause.getMessage() : message;
+            Delivery delivery, String routeId, RouteOutcome outcome, String message, String reason) {
+        Throwable cause = outcome.cause();
+        String text = message == null ? outcome.causeMessage() : message;
         byte[] failure = record(delivery, routeId, cause, text, reason);
         String shown = cause == null ? text : cause.getClass().getName() + ": " + text;
-        return giveUp(delivery, routeId, failure, reason, shown);
+        return giveUp(delivery, routeId, failure, reason, shown, outcome.untracedCause());
     }
 
+    /** @param trace whose stack trace is logged; null for none */
     private Submission<Settlement> giveUp(
-            Delivery delivery, String routeId, byte[] failure, String reason, String shown) {
+            Delivery delivery, String routeId, byte[] failure, String reason, String shown, Throwable trace) {
+        String begin = delivery + " is given up" + FailedAttempt.on(routeId);
+        String why =
+                ": " + FailedAttempt.oneLine(reason) + (shown == null ? "" : " (" + FailedAttempt.oneLine(shown) + ")");
         if (givenUp.deadLetter()) {
-            LOG.warn(
-                    "{} is given up on route '{}' and kept among the dead letters: {}{}",
+            return bury(
                     delivery,
-                    routeId,
-                    reason,
-                    shown == null ? "" : " (" + shown + ")");
-            return bury(delivery, failure, Duration.ZERO);
+                    failure,
+                    Duration.ZERO,
+                    letter -> FailedAttempt.warn(
+                            LOG, begin + " and kept among the dead letters as '" + letter + "'" + why, trace));
         }
         discarded.increment();
-        LOG.warn(
-                "{} is given up on route '{}' and dropped, as deadLetter=false says: {}{}",
-                delivery,
-                routeId,
-                reason,
-                shown == null ? "" : " (" + shown + ")");
+        FailedAttempt.warn(LOG, begin + " and dropped, as deadLetter=false says" + why, trace);
         return delivery.discard();
     }
 
-    private Submission<Settlement> bury(Delivery delivery, byte[] failure, Duration remember) {
+    /** @param log told the dead letter's id, when there is one */
+    private Submission<Settlement> bury(Delivery delivery, byte[] failure, Duration remember, Consumer<String> log) {
         buried.increment();
         Submission<Settlement> burial = delivery.bury(failure, remember);
-        burial.outcome().thenRun(givenUp.buried());
+        burial.outcome().thenRun(() -> {
+            DeadLetterId letter = delivery.deadLetterId();
+            if (letter != null) {
+                log.accept(letter.shown());
+            }
+            givenUp.buried().run();
+        });
         return burial;
     }
 

@@ -3,6 +3,8 @@ package io.github.redisdelay.camel;
 
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.camel.Exchange;
 
 /**
@@ -34,6 +36,18 @@ record HeldDeliveries(ReceivedMessage message, String reason, HeldDeliveries ear
             }
         }
         return null;
+    }
+
+    /** What finishes the deliveries from this queue that the exchange still holds, the first one first. */
+    static List<DeliveryCompletion> all(Exchange exchange, DelayQueue queue) {
+        List<DeliveryCompletion> all = new ArrayList<>();
+        for (HeldDeliveries held = of(exchange); held != null; held = held.earlier) {
+            DeliveryCompletion completion = held.message.completion();
+            if (!completion.isOver() && completion.delivery().isFrom(queue)) {
+                all.add(0, completion);
+            }
+        }
+        return all;
     }
 
     /** Whether this is what the header of a dead letter said that the exchange holds. */

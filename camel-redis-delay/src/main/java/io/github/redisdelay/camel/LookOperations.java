@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Envelope;
 import io.github.redisdelay.queue.EnvelopeFormatException;
@@ -35,6 +36,8 @@ final class LookOperations {
             RedisDelayConstants.LEASE_END,
             RedisDelayConstants.HOLDER,
             RedisDelayConstants.DEAD_LETTER_ID,
+            RedisDelayConstants.DEAD_LETTER_COUNT,
+            RedisDelayConstants.DEAD_LETTER_TIME,
             RedisDelayConstants.FAILURE_EXCEPTION,
             RedisDelayConstants.FAILURE_MESSAGE,
             RedisDelayConstants.FAILURE_ROUTE_ID,
@@ -46,8 +49,13 @@ final class LookOperations {
     private final DelayQueue queue;
     private final MessageMapper mapper;
 
-    /** A message that was found, and where. */
-    private record Found(StoredMessage message, boolean dead) {}
+    /**
+     * A message that was found.
+     *
+     * @param dead whether it is a dead letter
+     * @param deadLetters how many dead letters the message has, if it was asked for by its own id; else 0
+     */
+    private record Found(StoredMessage message, boolean dead, int deadLetters) {}
 
     LookOperations(ProducerSettings settings, DelayQueue queue, MessageMapper mapper) {
         this.settings = settings;
@@ -65,7 +73,7 @@ final class LookOperations {
         Message message = exchange.getMessage();
         return switch (operation) {
             case get -> {
-                String id = ScheduleIds.single(message, true);
+                String id = ScheduleIds.singleOrDeadLetter(message);
                 if (id == null) {
                     throw new IllegalArgumentException("operation 'get' needs the id of a message: set header '"
                             + RedisDelayConstants.SCHEDULE_ID + "'");
@@ -75,7 +83,8 @@ final class LookOperations {
             case list -> {
                 Object cursor = message.getHeader(RedisDelayConstants.CURSOR);
                 String from = cursor == null ? null : cursor.toString();
-                yield new SentCall<>(() -> page(from), this::put);
+                Integer limit = MessageChoice.limitOf(message);
+                yield new SentCall<>(() -> page(from, limit == null ? settings.limit() : limit), this::put);
             }
             case stats ->
                 new SentCall<>(() -> target(settings.state() == MessageSet.DEAD).stats(), (stats, result) -> {
@@ -90,7 +99,7 @@ final class LookOperations {
         return dead ? queue.deadLetters() : queue;
     }
 
-    /** Dead letters have ids of their own, which are never those of messages in the queue by accident. */
+    /** A message is looked for in the queue; then a dead letter with this id, or the newest one of the message with this id. */
     private CompletableFuture<Optional<Found>> find(String id) {
         // Only a dead letter's id may be longer than an id can be.
         if (settings.state() == MessageSet.DEAD
@@ -99,12 +108,32 @@ final class LookOperations {
         }
         return queue.get(id)
                 .thenCompose(found -> found.isPresent()
-                        ? CompletableFuture.completedFuture(found.map(message -> new Found(message, false)))
-                        : findDead(id));
+                        ? CompletableFuture.completedFuture(found.map(LookOperations::waiting))
+                        : findDead(id))
+                // It may have been moved back in between.
+                .thenCompose(found -> found.isPresent()
+                        ? CompletableFuture.completedFuture(found)
+                        : queue.get(id).thenApply(again -> again.map(LookOperations::waiting)));
+    }
+
+    private static Found waiting(StoredMessage message) {
+        return new Found(message, false, 0);
     }
 
     private CompletableFuture<Optional<Found>> findDead(String id) {
-        return queue.deadLetters().get(id).thenApply(found -> found.map(message -> new Found(message, true)));
+        return queue.deadLettersOf(id).thenCompose(letters -> {
+            if (letters.isEmpty()) {
+                return findLetter(id, 0); // one of another client's, whose id may be any
+            }
+            String newest = letters.get(0).toString();
+            return findLetter(newest, newest.equals(id) ? 0 : letters.size());
+        });
+    }
+
+    private CompletableFuture<Optional<Found>> findLetter(String id, int deadLetters) {
+        return queue.deadLetters()
+                .get(id)
+                .thenApply(found -> found.map(message -> new Found(message, true, deadLetters)));
     }
 
     private void put(String id, Optional<Found> found, Message message, Exchange exchange) {
@@ -124,14 +153,23 @@ final class LookOperations {
         } catch (EnvelopeFormatException e) {
             message.setBody(stored.body()); // as it is, so that somebody can look at it
         }
-        message.setHeader(RedisDelayConstants.MESSAGE_ID, dead ? DeliveryExchange.originalId(info.id()) : info.id());
+        message.setHeader(RedisDelayConstants.MESSAGE_ID, dead ? DeadLetterId.messageIdOf(info.id()) : info.id());
         message.setHeader(RedisDelayConstants.MESSAGE_STATE, dead ? "dead" : Names.lower(info.state()));
         message.setHeader(RedisDelayConstants.SCHEDULED_TIME, stored.scheduledMicros() / 1000);
         message.setHeader(RedisDelayConstants.DUE_TIME, info.dueMicros() / 1000);
-        message.setHeader(RedisDelayConstants.ATTEMPT, info.attempts());
+        Integer attempt =
+                dead ? deliveries(FailureRecord.decode(info.lastFailure())) : Integer.valueOf(info.attempts());
+        if (attempt != null) {
+            message.setHeader(RedisDelayConstants.ATTEMPT, attempt);
+        }
         message.setHeader(RedisDelayConstants.MESSAGE_PRIORITY, info.priority());
         if (dead) {
             message.setHeader(RedisDelayConstants.DEAD_LETTER_ID, info.id());
+            DeliveryExchange.setDeadLetterTime(message, info.id());
+            if (found.get().deadLetters() > 0) {
+                message.setHeader(
+                        RedisDelayConstants.DEAD_LETTER_COUNT, found.get().deadLetters());
+            }
         }
         if (info.redeliveryReason() != RedeliveryReason.NONE) {
             message.setHeader(RedisDelayConstants.REDELIVERY_REASON, DeliveryExchange.text(info.redeliveryReason()));
@@ -145,18 +183,18 @@ final class LookOperations {
         FailureHeaders.set(message, info.lastFailure(), false);
     }
 
-    private CompletableFuture<MessagePage> page(String from) {
+    private CompletableFuture<MessagePage> page(String from, int limit) {
         try {
-            return browse(from);
+            return browse(from, limit);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
                     "header '" + RedisDelayConstants.CURSOR + "': " + e.getMessage() + ", by removing the header", e);
         }
     }
 
-    private CompletableFuture<MessagePage> browse(String from) {
+    private CompletableFuture<MessagePage> browse(String from, int limit) {
         MessageState state = settings.state() == MessageSet.LEASED ? MessageState.LEASED : MessageState.DELAYED;
-        return target(settings.state() == MessageSet.DEAD).browse(state, from, settings.limit());
+        return target(settings.state() == MessageSet.DEAD).browse(state, from, limit);
     }
 
     private void put(MessagePage page, Message message) {
@@ -175,39 +213,44 @@ final class LookOperations {
     private Map<String, Object> entry(MessageInfo info) {
         boolean dead = settings.state() == MessageSet.DEAD;
         Map<String, Object> entry = new LinkedHashMap<>();
-        entry.put("id", dead ? DeliveryExchange.originalId(info.id()) : info.id());
-        if (dead) {
-            entry.put("deadLetterId", info.id());
-        }
-        entry.put("state", dead ? "dead" : Names.lower(info.state()));
-        entry.put("dueTime", info.dueMicros() / 1000);
-        entry.put("attempts", info.attempts());
-        entry.put("priority", info.priority());
+        DeadLetterId letter = dead ? DeadLetterId.parse(info.id()) : null;
+        FailureRecord failure = FailureRecord.decode(info.lastFailure());
+        put(entry, RedisDelayConstants.MESSAGE_ID, dead ? DeadLetterId.messageIdOf(info.id()) : info.id());
+        put(entry, RedisDelayConstants.DEAD_LETTER_ID, dead ? info.id() : null);
+        put(entry, RedisDelayConstants.DEAD_LETTER_TIME, letter == null ? null : letter.millis());
+        put(entry, RedisDelayConstants.MESSAGE_STATE, dead ? "dead" : Names.lower(info.state()));
+        put(entry, RedisDelayConstants.DUE_TIME, info.dueMicros() / 1000);
+        put(entry, RedisDelayConstants.ATTEMPT, dead ? deliveries(failure) : Integer.valueOf(info.attempts()));
+        put(entry, RedisDelayConstants.MESSAGE_PRIORITY, info.priority());
         if (info.redeliveryReason() != RedeliveryReason.NONE) {
-            entry.put("redeliveryReason", DeliveryExchange.text(info.redeliveryReason()));
+            put(entry, RedisDelayConstants.REDELIVERY_REASON, DeliveryExchange.text(info.redeliveryReason()));
         }
         if (info.state() == MessageState.LEASED) {
-            entry.put("leaseEnd", info.leaseEndMicros() / 1000);
-            entry.put("holder", info.holder());
+            put(entry, RedisDelayConstants.LEASE_END, info.leaseEndMicros() / 1000);
+            put(entry, RedisDelayConstants.HOLDER, info.holder());
         }
-        FailureRecord failure = FailureRecord.decode(info.lastFailure());
         if (failure != null) {
-            put(entry, "failureException", failure.exception());
-            put(entry, "failureMessage", failure.message());
-            put(entry, "failureRouteId", failure.routeId());
-            put(entry, "failureHost", failure.host());
-            put(entry, "failureAttempts", failure.attempt());
-            put(entry, "failureTime", failure.time().toEpochMilli());
-            if (dead) {
-                put(entry, "reason", failure.reason());
-            }
+            put(entry, RedisDelayConstants.FAILURE_EXCEPTION, failure.exception());
+            put(entry, RedisDelayConstants.FAILURE_MESSAGE, failure.message());
+            put(entry, RedisDelayConstants.FAILURE_ROUTE_ID, failure.routeId());
+            put(entry, RedisDelayConstants.FAILURE_HOST, failure.host());
+            put(entry, RedisDelayConstants.FAILURE_ATTEMPTS, failure.attempt());
+            put(entry, RedisDelayConstants.FAILURE_TIME, failure.time().toEpochMilli());
+            put(entry, RedisDelayConstants.DEAD_LETTER_REASON, dead ? failure.reason() : null);
         }
         return entry;
     }
 
-    private static void put(Map<String, Object> entry, String name, Object value) {
+    /** How many deliveries a dead letter's message had; null if nobody knows. Those of the dead letter itself do not count. */
+    private static Integer deliveries(FailureRecord failure) {
+        return failure == null || failure.attempt() < 1 ? null : failure.attempt();
+    }
+
+    /** Puts a value, if there is one, under the name that its header has behind what all begin with. */
+    private static void put(Map<String, Object> entry, String header, Object value) {
         if (value != null) {
-            entry.put(name, value);
+            String name = header.substring(RedisDelayConstants.DELAY.length());
+            entry.put(Character.toLowerCase(name.charAt(0)) + name.substring(1), value);
         }
     }
 

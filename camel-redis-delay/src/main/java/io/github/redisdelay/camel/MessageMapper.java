@@ -23,12 +23,10 @@ import java.time.temporal.TemporalAmount;
 import java.util.Calendar;
 import java.util.Currency;
 import java.util.Date;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.UUID;
 import javax.xml.transform.Source;
 import javax.xml.transform.dom.DOMSource;
@@ -46,20 +44,18 @@ import org.w3c.dom.Node;
  * Turns a Camel message into what is stored, and back.
  *
  * <p>Null, {@code byte[]}, {@code String}, {@code Boolean} and the numbers of {@code java.lang} and {@code java.math} are
- * stored as they are. Streams, files and byte buffers are stored as their bytes; readers, characters, DOM nodes and XML
+ * stored as they are. Streams, files and byte buffers are stored as their bytes; readers, a {@code Character} or several, DOM nodes and XML
  * sources as text. Any other body is refused: Camel would turn it into a {@code String} by {@code toString}, which never
  * fails and rarely says what the message was.
  *
  * <p>{@code Camel*} and {@code org.apache.camel.*} headers, in any letter case, are neither stored nor taken from a stored
  * message, whatever the filter strategy says, and so are names that are empty or have a control character; for all other
  * headers it decides, in both directions. A header that no type of the envelope can hold is not stored; the first such loss
- * for each name is logged as a warning, for at most {@link #MAX_LOST_NAMES} names.
+ * for each name is logged as a warning, for at most {@link OncePerName#MAX} names.
  *
  * <p>Safe for use by several threads. One instance serves an endpoint, so that its warnings come once.
  */
 final class MessageMapper {
-
-    static final int MAX_LOST_NAMES = 1000;
 
     private static final Logger LOG = LoggerFactory.getLogger(MessageMapper.class);
 
@@ -70,7 +66,7 @@ final class MessageMapper {
     private final int maximumMessageSize;
 
     /** Names of headers whose loss was logged. */
-    private final Set<String> lostHeaders = new HashSet<>();
+    private final OncePerName lostHeaders = new OncePerName();
 
     /**
      * @param headerFilter asked for each header in both directions
@@ -234,6 +230,9 @@ final class MessageMapper {
         if (body instanceof CharSequence text) {
             checkLength(text.length());
             return text.toString();
+        }
+        if (body instanceof Character character) {
+            return character.toString();
         }
         if (body instanceof char[] text) {
             checkLength(text.length);
@@ -424,21 +423,18 @@ final class MessageMapper {
     private void warnOfLoss(String name, Object value) {
         // Header names may come from outside: none of them forges a line of the log or fills the heap.
         String shown = Names.shown(name);
-        boolean last;
-        synchronized (lostHeaders) {
-            if (lostHeaders.size() == MAX_LOST_NAMES || !lostHeaders.add(shown)) {
-                return;
-            }
-            last = lostHeaders.size() == MAX_LOST_NAMES;
+        String note = lostHeaders.note(shown);
+        if (note == null) {
+            return;
         }
         LOG.warn(
-                "Header '{}' of type {} is not stored: {}. This is logged once for each header name{}",
+                "Header '{}' of type {} is not stored: {}. {}",
                 shown,
                 typeName(value),
                 isUsable(name)
                         ? "convert it to text, a number, a boolean, a time, bytes or a UUID first"
                         : "its name is empty or has control characters",
-                last ? ", and from now on, after " + MAX_LOST_NAMES + " names, no more" : "");
+                note);
     }
 
     private static String typeName(Object value) {

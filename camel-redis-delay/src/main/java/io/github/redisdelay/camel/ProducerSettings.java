@@ -15,7 +15,7 @@ import java.time.Duration;
  * @param message what its messages bring along
  * @param maximumQueueLength how many messages the queue may hold for another one to be stored; 0 for any number
  * @param limit how many messages a list has at the most
- * @param exceptionClass of dead letters to redrive or purge; null for any
+ * @param choice which messages redrive, purge and promote mean where they are not named
  * @param state which messages an operation is about; null if that is not said
  */
 record ProducerSettings(
@@ -27,15 +27,16 @@ record ProducerSettings(
         Envelope.Settings message,
         long maximumQueueLength,
         int limit,
-        String exceptionClass,
+        MessageChoice choice,
         MessageSet state) {
 
     /**
      * Reads the options.
      *
+     * @param ownLimit whether the endpoint itself sets the option limit
      * @throws IllegalArgumentException naming the option, its value and what would be right
      */
-    static ProducerSettings of(RedisDelayConfiguration options) {
+    static ProducerSettings of(RedisDelayConfiguration options, boolean ownLimit) {
         DueTime due = null;
         if (options.getDelay() != null && options.getDeliverAt() != null) {
             throw new IllegalArgumentException("options 'delay' (" + options.getDelay() + ") and 'deliverAt' ("
@@ -61,10 +62,6 @@ record ProducerSettings(
             throw new IllegalArgumentException(
                     "option 'limit' is " + limit + ": it must be from 1 to " + DelayQueue.MAX_PAGE);
         }
-        if (options.getExceptionClass() != null && options.getExceptionClass().isBlank()) {
-            throw new IllegalArgumentException("option 'exceptionClass' is empty: give the name of a class, such as"
-                    + " java.net.ConnectException, or leave it out for all");
-        }
         return new ProducerSettings(
                 due,
                 RedisDelayOperation.of("option 'operation'", options.getOperation()),
@@ -77,7 +74,7 @@ record ProducerSettings(
                         null),
                 length,
                 limit,
-                options.getExceptionClass(),
+                MessageChoice.of(options, ownLimit),
                 MessageSet.of(options.getState()));
     }
 

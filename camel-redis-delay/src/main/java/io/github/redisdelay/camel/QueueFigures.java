@@ -5,9 +5,12 @@ import io.github.redisdelay.camel.RedisDelayClients.OpenClient;
 import io.github.redisdelay.camel.SharedResources.Reference;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.RedisErrors;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.apache.camel.RuntimeCamelException;
 
@@ -18,6 +21,9 @@ import org.apache.camel.RuntimeCamelException;
 final class QueueFigures {
 
     private static final long KEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** The queue layer ends a call by itself, and knows better what became of it. */
+    private static final Duration BEYOND_TIMEOUT = Duration.ofSeconds(1);
 
     private final RedisDelayEndpoint endpoint;
     private final LongSupplier nanoTime;
@@ -56,23 +62,29 @@ final class QueueFigures {
     }
 
     private QueueStats read() {
+        boolean dead = endpoint.isOfDeadLetters();
+        return ask(endpoint, "its figures could not be read", queue -> (dead ? queue.deadLetters() : queue).stats());
+    }
+
+    /**
+     * Asks Redis about the queue of an endpoint, or to change it, and waits for the answer.
+     *
+     * @param failed what it means if there is none, for the error
+     * @throws RuntimeCamelException if Redis cannot be asked, or refuses
+     */
+    static <T> T ask(RedisDelayEndpoint endpoint, String failed, Function<DelayQueue, CompletableFuture<T>> call) {
         Reference<OpenClient> client = null;
         try {
             client = endpoint.acquireClient();
-            DelayQueue queue = endpoint.queue(client);
-            boolean dead = endpoint.producerSettings().state() == MessageSet.DEAD;
-            return (dead ? queue.deadLetters() : queue)
-                    .stats()
-                    .get(endpoint.clientOptions().requestTimeout().toMillis(), TimeUnit.MILLISECONDS);
+            Duration patience = endpoint.clientOptions().requestTimeout().plus(BEYOND_TIMEOUT);
+            return call.apply(endpoint.queue(client)).get(patience.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw failed(e);
+            throw failure(endpoint, failed, e);
         } catch (ExecutionException e) {
-            throw failed(e.getCause());
-        } catch (TimeoutException e) {
-            throw failed(e);
+            throw failure(endpoint, failed, e.getCause());
         } catch (Exception e) {
-            throw e instanceof RuntimeCamelException known ? known : failed(e);
+            throw failure(endpoint, failed, e);
         } finally {
             if (client != null) {
                 client.release();
@@ -80,10 +92,10 @@ final class QueueFigures {
         }
     }
 
-    private RuntimeCamelException failed(Throwable cause) {
+    private static RuntimeCamelException failure(RedisDelayEndpoint endpoint, String failed, Throwable cause) {
+        String queue = "queue '" + endpoint.getQueueName() + "': ";
+        String why = cause instanceof RuntimeCamelException ? cause.getMessage() : RedisErrors.text(cause);
         return new RuntimeCamelException(
-                "queue '" + endpoint.getQueueName() + "': its figures could not be read"
-                        + (cause.getMessage() == null ? "" : ": " + cause.getMessage()),
-                cause);
+                queue + failed + ": " + (why.startsWith(queue) ? why.substring(queue.length()) : why), cause);
     }
 }

@@ -28,7 +28,9 @@ final class QueueReport {
                         server.evictionPolicy().equals("unknown")
                                 ? "eviction policy unknown"
                                 : server.evictionPolicy());
-        line.append(", AOF ").append(server.appendOnly() ? "on" : "off").append("): ");
+        line.append(", AOF ")
+                .append(server.appendOnly() == null ? "unknown" : server.appendOnly() ? "on" : "off")
+                .append("): ");
         if (stats.paused()) {
             line.append("PAUSED, ");
         }
@@ -65,17 +67,21 @@ final class QueueReport {
     /** A duration in its largest unit of which there are at least two, such as 41 min. */
     static String text(Duration duration) {
         if (duration.toDays() >= 2) {
-            return duration.toDays() + " d";
+            return rounded(duration, ChronoUnit.DAYS) + " d";
         }
         if (duration.toHours() >= 2) {
-            return duration.toHours() + " h";
+            return rounded(duration, ChronoUnit.HOURS) + " h";
         }
         if (duration.toMinutes() >= 2) {
-            return duration.toMinutes() + " min";
+            return rounded(duration, ChronoUnit.MINUTES) + " min";
         }
         if (duration.toSeconds() >= 2) {
-            return duration.toSeconds() + " s";
+            return rounded(duration, ChronoUnit.SECONDS) + " s";
         }
         return duration.toMillis() + " ms";
+    }
+
+    private static long rounded(Duration duration, ChronoUnit unit) {
+        return duration.plus(unit.getDuration().dividedBy(2)).dividedBy(unit.getDuration());
     }
 }

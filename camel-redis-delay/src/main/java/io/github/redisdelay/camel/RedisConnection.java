@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.queue.DelayQueueException;
+import io.github.redisdelay.queue.RedisErrors;
 import java.io.FileNotFoundException;
 import java.io.InputStream;
 import java.lang.reflect.Method;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.security.cert.CertPathBuilderException;
+import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -45,6 +51,8 @@ record RedisConnection(RedissonClient redisson, String address, boolean owned) {
     private static final int PING_INTERVAL_MILLIS = 5000;
 
     private static final int CONNECT_TIMEOUT_MILLIS = 5000;
+    /** How long Redisson waits by itself when it is shut down. */
+    private static final long SHUTDOWN_MILLIS = 10_000;
 
     private static final String UNTRUSTED =
             "its certificate is of no CA that is trusted here: name that CA's in a trust store"
@@ -72,15 +80,44 @@ record RedisConnection(RedissonClient redisson, String address, boolean owned) {
         config.setReferenceEnabled(false);
         String address = describe(config);
         try {
-            return new RedisConnection(Redisson.create(config), address, true);
+            URI tls = tlsAddress(config);
+            RedissonClient client = tls == null
+                    ? Redisson.create(config)
+                    : TlsConnector.DEFAULT.connect(
+                            tls,
+                            () -> Redisson.create(config),
+                            RedissonClient::shutdown,
+                            task -> context.getExecutorServiceManager()
+                                    .newThread("RedisDelayConnect", task)
+                                    .start());
+            return new RedisConnection(client, address, true);
         } catch (RuntimeException e) {
             throw unreachable(address, e, secrets(config, settings.password()));
         }
     }
 
-    void close() {
+    /**
+     * Shuts the client down if it is ours.
+     *
+     * @param patience how long Redisson waits, at the most, for what Redis has not answered
+     */
+    void close(Duration patience) {
         if (owned) {
-            redisson.shutdown();
+            redisson.shutdown(0, Math.min(SHUTDOWN_MILLIS, patience.toMillis()), TimeUnit.MILLISECONDS);
+        }
+    }
+
+    /** The address of a single server that is to be connected to by TLS; or null. */
+    private static URI tlsAddress(Config config) {
+        String address = config.isSingleConfig() ? config.useSingleServer().getAddress() : null;
+        if (address == null || !address.startsWith("rediss:")) {
+            return null;
+        }
+        try {
+            URI uri = new URI(address);
+            return uri.getHost() == null || uri.getPort() < 0 ? null : uri;
+        } catch (URISyntaxException e) {
+            return null; // a password with any characters: Redisson may read it
         }
     }
 
@@ -91,6 +128,10 @@ record RedisConnection(RedissonClient redisson, String address, boolean owned) {
             return "no Redis is named and the registry has " + clients.size()
                     + " of type RedissonClient: choose one with" + " option 'redisson', such as redisson=#"
                     + clients.iterator().next();
+        }
+        if (SpringBootProperties.isSpringBoot(context)) {
+            return "no Redis is named: add redisson-spring-boot-starter, or " + SpringBootProperties.INSTEAD
+                    + ", such as its configuration's address; nobody reads camel.component.redis-delay.* on Spring Boot";
         }
         return "no Redis is named: set camel.component.redis-delay.address to redis://host:6379, or"
                 + " camel.component.redis-delay.configurationUri to a Redisson YAML file, or put a RedissonClient into the"
@@ -188,6 +229,19 @@ record RedisConnection(RedissonClient redisson, String address, boolean owned) {
                 .collect(Collectors.joining(","));
     }
 
+    /** Which Redis a client uses, and which database of it; of servers that cannot be named, at least which client it is. */
+    static String place(RedissonClient client) {
+        Config config = client.getConfig();
+        String address = describe(config);
+        if (address.equals("Redis")) {
+            return address + " of client " + client.getId();
+        }
+        int database = config.isSingleConfig()
+                ? config.useSingleServer().getDatabase()
+                : config.isSentinelConfig() ? config.useSentinelServers().getDatabase() : 0;
+        return ConnectionSettings.withDatabase(address, database);
+    }
+
     /** The passwords in a configuration: those of Redis, of key stores, and in addresses. */
     private static Set<String> secrets(Config config, String password) {
         Set<String> secrets = new LinkedHashSet<>();
@@ -241,25 +295,41 @@ record RedisConnection(RedissonClient redisson, String address, boolean owned) {
     }
 
     private static RuntimeCamelException unreachable(String address, RuntimeException error, Set<String> secrets) {
-        // Redisson wraps the server's word ("WRONGPASS …") in a sentence of its own: both are worth reading.
-        Set<String> reasons = new LinkedHashSet<>();
         boolean untrusted = false;
+        boolean secret = false;
         int depth = 0;
         for (Throwable e = error; e != null && depth < 10; e = e.getCause(), depth++) {
-            if (e.getMessage() != null) {
-                reasons.add(e.getMessage());
-            }
+            String message = String.valueOf(e.getMessage());
+            secret |= secrets.stream().anyMatch(message::contains);
             untrusted |= e instanceof CertPathBuilderException;
         }
-        if (untrusted) {
-            reasons.add(UNTRUSTED);
+        String reason = reason(address, error) + (untrusted ? "; " + UNTRUSTED : "");
+        if (reason.contains("handshake timed out")) {
+            reason += "; " + TlsConnector.QUESTION;
         }
-        String reason = String.join("; ", reasons);
-        String shown = reason;
-        for (String secret : secrets) {
-            shown = shown.replace(secret, "xxxxxx");
+        for (String hidden : secrets) {
+            reason = reason.replace(hidden, "xxxxxx");
         }
+        return new RuntimeCamelException("Redis at " + address + " cannot be used: " + reason, secret ? null : error);
+    }
+
+    /**
+     * The error that Redis cannot be used.
+     *
+     * @param prefix who cannot use it
+     * @param error no secret is in it
+     */
+    static RuntimeCamelException unusable(String prefix, String address, Throwable error) {
+        // Ours says in its own words what its cause was.
+        Throwable cause = error instanceof DelayQueueException && error.getCause() != null ? error.getCause() : error;
         return new RuntimeCamelException(
-                "Redis at " + address + " cannot be used: " + shown, shown.equals(reason) ? error : null);
+                prefix + "Redis at " + address + " cannot be used: " + reason(address, cause), error);
+    }
+
+    /** What happened, without the address where that stands before it. */
+    private static String reason(String address, Throwable error) {
+        String text = RedisErrors.text(error);
+        int where = text.lastIndexOf(": ");
+        return where > 0 && address.endsWith("//" + text.substring(where + 2)) ? text.substring(0, where) : text;
     }
 }

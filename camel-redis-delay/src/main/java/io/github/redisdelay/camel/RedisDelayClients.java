@@ -4,8 +4,11 @@ package io.github.redisdelay.camel;
 import io.github.redisdelay.camel.SharedResources.Reference;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueueClient;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.apache.camel.CamelContext;
+import org.apache.camel.spi.ShutdownStrategy;
 import org.apache.camel.support.jsse.SSLContextParameters;
 
 /**
@@ -20,23 +23,49 @@ final class RedisDelayClients {
     /** A client, and where it connects to. */
     record OpenClient(DelayQueueClient queues, String address, Reference<RedisConnection> connection) {
 
-        void close() {
+        void close(Duration patience) {
             try {
-                queues.close();
+                // Redisson waits afterwards for the same answers.
+                queues.close(patience.multipliedBy(3).dividedBy(4));
             } finally {
                 connection.release();
             }
         }
     }
 
+    /** Of what remains: closing goes on where Redis answers, and shares what is left where it does not. */
+    private static final Duration LEAST_PATIENCE = Duration.ofMillis(200);
+
+    /** So that it can be counted in nanoseconds, whatever the shutdown timeout is. */
+    private static final long MOST_PATIENCE_MILLIS = TimeUnit.DAYS.toMillis(1);
+
     private final SharedResources<ConnectionSettings, RedisConnection> connections;
     private final SharedResources<Key, OpenClient> clients;
+    private final Supplier<Duration> shutdownTimeout;
+    /** When all of them have to be closed, by {@link System#nanoTime}; null before that was asked for. */
+    private volatile Long deadline;
 
     /** @param globalTls parameters for connections by TLS that have none of their own; may give null */
     RedisDelayClients(CamelContext context, Supplier<SSLContextParameters> globalTls) {
         connections = new SharedResources<>(
-                settings -> RedisConnection.open(context, settings.withTls(globalTls.get())), RedisConnection::close);
-        clients = new SharedResources<>(this::open, OpenClient::close);
+                settings -> RedisConnection.open(context, settings.withTls(globalTls.get())),
+                connection -> connection.close(patience()));
+        clients = new SharedResources<>(this::open, client -> client.close(patience()));
+        shutdownTimeout = () -> {
+            ShutdownStrategy strategy = context.getShutdownStrategy();
+            long millis = strategy.getTimeUnit().toMillis(strategy.getTimeout());
+            return Duration.ofMillis(Math.min(MOST_PATIENCE_MILLIS, millis));
+        };
+    }
+
+    /** How long closing one of them may take. */
+    private Duration patience() {
+        Long until = deadline;
+        if (until == null) {
+            return shutdownTimeout.get();
+        }
+        Duration left = Duration.ofNanos(until - System.nanoTime());
+        return left.compareTo(LEAST_PATIENCE) < 0 ? LEAST_PATIENCE : left;
     }
 
     private OpenClient open(Key key) throws Exception {
@@ -44,7 +73,9 @@ final class RedisDelayClients {
         try {
             RedisConnection redis = connection.get();
             return new OpenClient(
-                    DelayQueueClient.create(redis.redisson(), key.options()), redis.address(), connection);
+                    DelayQueueClient.create(redis.redisson(), key.options(), redis.address()),
+                    redis.address(),
+                    connection);
         } catch (RuntimeException e) {
             connection.release();
             throw e;
@@ -70,7 +101,9 @@ final class RedisDelayClients {
         return connections.size();
     }
 
+    /** Closes all of them. It takes as long as Camel's shutdown timeout, at the most, where Redis does not answer. */
     void close() {
+        deadline = System.nanoTime() + shutdownTimeout.get().toNanos();
         clients.closeAll();
         connections.closeAll();
     }

@@ -45,6 +45,11 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
                             + " the option sslContextParameters is not set")
     private boolean useGlobalSslContextParameters;
 
+    private final ServerWarnings serverWarnings = new ServerWarnings();
+    private ManagedQueues managedQueues; // guarded by resourcesLock
+
+    private final ConsumerNames consumerNames = new ConsumerNames();
+
     private final ReentrantLock resourcesLock = new ReentrantLock();
     // Guarded by resourcesLock; read without it once they are there.
     private volatile RedisDelayClients clients;
@@ -84,6 +89,7 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
 
     @Override
     protected Endpoint createEndpoint(String uri, String remaining, Map<String, Object> parameters) throws Exception {
+        OptionSides.checkExpressions(remaining, parameters);
         QueueNames.check("queueName", remaining);
         parameters.forEach(RedisDelayComponent::checkNumber);
         RedisDelayEndpoint endpoint = new RedisDelayEndpoint(
@@ -91,7 +97,7 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
                 this,
                 remaining,
                 EndpointOptions.inherit(configuration, parameters.keySet()));
-        endpoint.setOwnOptions(parameters.keySet());
+        endpoint.setOwnOptions(parameters);
         return endpoint;
     }
 
@@ -148,6 +154,29 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
         } finally {
             resourcesLock.unlock();
         }
+    }
+
+    /** Its queues in JMX. */
+    ManagedQueues managedQueues() {
+        resourcesLock.lock();
+        try {
+            if (managedQueues == null) {
+                managedQueues = new ManagedQueues(getCamelContext());
+            }
+            return managedQueues;
+        } finally {
+            resourcesLock.unlock();
+        }
+    }
+
+    /** What was said of servers. */
+    ServerWarnings serverWarnings() {
+        return serverWarnings;
+    }
+
+    /** Gives names to consumers without a route. */
+    ConsumerNames consumerNames() {
+        return consumerNames;
     }
 
     RedisDelayClients clients() {
@@ -218,6 +247,12 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
                 .getExecutorServiceManager()
                 .newThread("RedisDelayClose", task)
                 .start();
+    }
+
+    @Override
+    protected void doInit() throws Exception {
+        super.doInit();
+        SpringBootProperties.warnOfIgnored(this);
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.QueueNames;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import org.apache.camel.RuntimeCamelException;
 import org.apache.camel.spi.HeaderFilterStrategy;
 import org.apache.camel.spi.Metadata;
@@ -97,6 +98,15 @@ public class RedisDelayConfiguration implements Cloneable {
 
     @UriParam(label = "producer,advanced")
     private String exceptionClass;
+
+    @UriParam(label = "producer,advanced")
+    private String reason;
+
+    @UriParam(label = "producer,advanced")
+    private String routeId;
+
+    @UriParam(label = "producer", defaultValue = "false")
+    private boolean all;
 
     @UriParam(label = "common", enums = "delayed,leased,dead")
     private String state;
@@ -197,7 +207,8 @@ public class RedisDelayConfiguration implements Cloneable {
         }
         if (timeout.compareTo(requests) >= 0) {
             throw new IllegalArgumentException("option 'replicationTimeout' is " + replicationTimeout
-                    + ": it must be shorter than option 'requestTimeout', which is " + requestTimeout);
+                    + ": it must be shorter than option 'requestTimeout', which is " + requestTimeout
+                    + Durations.askForUnit(requestTimeout));
         }
         return new Durability(waitForReplicas, waitForDisk, timeout);
     }
@@ -211,8 +222,8 @@ public class RedisDelayConfiguration implements Cloneable {
         return partitions;
     }
 
-    ProducerSettings producerSettings() {
-        return ProducerSettings.of(this);
+    ProducerSettings producerSettings(Set<String> own) {
+        return ProducerSettings.of(this, own.contains("limit"));
     }
 
     ConsumerOptions consumerOptions() {
@@ -224,10 +235,16 @@ public class RedisDelayConfiguration implements Cloneable {
             throw new IllegalArgumentException("option 'maxMessagesPerPoll' is " + maxMessagesPerPoll
                     + ": it must be from 1 to " + ConsumerOptions.MAX_MESSAGES);
         }
+        Duration lease = Durations.parse("option 'visibilityTimeout'", visibilityTimeout);
+        if (lease.compareTo(ConsumerOptions.MIN_VISIBILITY_TIMEOUT) < 0
+                || lease.compareTo(ConsumerOptions.MAX_VISIBILITY_TIMEOUT) > 0) {
+            throw new IllegalArgumentException("option 'visibilityTimeout' is '" + visibilityTimeout
+                    + "': it must be from 100 milliseconds to 365 days" + Durations.askForUnit(visibilityTimeout));
+        }
         return new ConsumerOptions(
                 concurrentConsumers,
                 maxMessagesPerPoll,
-                Durations.parse("option 'visibilityTimeout'", visibilityTimeout),
+                lease,
                 extendMessageVisibility,
                 Durations.parse("option 'maximumVisibilityExtension'", maximumVisibilityExtension));
     }
@@ -394,8 +411,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * When to deliver messages: ISO-8601 with an offset, such as 2030-01-31T10:15:00Z, or milliseconds since 1970. A time in
-     * the past means now. Must not be combined with delay; the headers CamelRedisDelay and CamelRedisDelayDeliverAt win over
+     * When to deliver messages: ISO-8601 with an offset, such as 2030-01-31T10:15:00Z, or milliseconds since 1970; fewer than
+     * 100000000000 look like seconds and are an error. A time in the past means now. Must not be combined with delay; the headers CamelRedisDelay and CamelRedisDelayDeliverAt win over
      * it.
      */
     public void setDeliverAt(String deliverAt) {
@@ -408,9 +425,9 @@ public class RedisDelayConfiguration implements Cloneable {
 
     /**
      * What the producer does: schedule stores a message; cancel removes those with the ids of the header
-     * CamelRedisDelayScheduleId, reschedule changes their due time, promote makes them (or, without an id, all) due now; get,
+     * CamelRedisDelayScheduleId, reschedule changes their due time, promote makes them due now; get,
      * list and stats look; pause and resume hold for all consumers; redrive moves dead letters back, purge removes them (one,
-     * several, or all); check finds messages that are in no state, and lets them wait again. The header CamelRedisDelayOperation wins over it.
+     * several, or with all=true all, as promote); check finds messages that are in no state, and lets them wait again. The header CamelRedisDelayOperation wins over it.
      */
     public void setOperation(String operation) {
         this.operation = operation;
@@ -678,7 +695,10 @@ public class RedisDelayConfiguration implements Cloneable {
         return limit;
     }
 
-    /** How many messages the operation list gives at the most, 1 to 256. */
+    /**
+     * How many messages the operation list gives at the most, 1 to 256; set on the endpoint, also how many messages redrive, purge and
+     * promote change that name none by its id: the first ones. The header CamelRedisDelayLimit wins over it.
+     */
     public void setLimit(int limit) {
         this.limit = limit;
     }
@@ -688,11 +708,48 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * Only dead letters that failed with this exception (the name of its class, such as java.net.ConnectException) are redriven
-     * or purged. The header CamelRedisDelayExceptionClass wins over it.
+     * Only messages whose last delivery failed with this exception (the name of its class, such as java.net.ConnectException; without
+     * a package, of any package) are redriven, purged or promoted. The header CamelRedisDelayExceptionClass wins over it.
      */
     public void setExceptionClass(String exceptionClass) {
         this.exceptionClass = exceptionClass;
+    }
+
+    public String getReason() {
+        return reason;
+    }
+
+    /**
+     * Only dead letters that were given up for this reason (failed, retryAfter, leaseEnded, expired, unreadable, or what their route
+     * said) are redriven or purged; or promoted, with state=dead. The header CamelRedisDelayReason wins over it.
+     */
+    public void setReason(String reason) {
+        this.reason = reason;
+    }
+
+    public String getRouteId() {
+        return routeId;
+    }
+
+    /**
+     * Only messages whose last delivery failed in this route are redriven, purged or promoted. The header CamelRedisDelayRouteId
+     * wins over it.
+     */
+    public void setRouteId(String routeId) {
+        this.routeId = routeId;
+    }
+
+    public boolean isAll() {
+        return all;
+    }
+
+    /**
+     * Whether redrive, purge and promote mean all messages. Without it they need the id of a message, or one of the options
+     * exceptionClass, reason, routeId and limit, or their headers. Cannot be set on the component. The header CamelRedisDelayAll
+     * wins over it.
+     */
+    public void setAll(boolean all) {
+        this.all = all;
     }
 
     public String getState() {

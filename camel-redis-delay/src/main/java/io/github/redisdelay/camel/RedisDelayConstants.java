@@ -24,8 +24,8 @@ public final class RedisDelayConstants {
             label = "producer",
             description =
                     "When to deliver the message: an Instant, Date, ZonedDateTime, OffsetDateTime, a number of milliseconds"
-                            + " since 1970, or ISO-8601 text with an offset. A time in the past means now. Wins over the options"
-                            + " delay and deliverAt; must not be combined with the header CamelRedisDelay. Removed after the"
+                            + " since 1970 (fewer than 100000000000 look like seconds and are an error), or ISO-8601 text with"
+                            + " an offset. A time in the past means now. Wins over the options delay and deliverAt; must not be combined with the header CamelRedisDelay. Removed after the"
                             + " message was stored.",
             javaType = "java.time.Instant")
     public static final String DELIVER_AT = "CamelRedisDelayDeliverAt";
@@ -33,9 +33,10 @@ public final class RedisDelayConstants {
     @Metadata(
             label = "producer",
             description =
-                    "The id to schedule a message under, or to find it by, at most 256 bytes. Generated and time-ordered when a"
+                    "The id to schedule a message under, or to find it by, at most 256 bytes without control characters. Generated and time-ordered when a"
                             + " message is scheduled without one. For cancel, reschedule, promote, redrive and purge it may be a"
-                            + " Collection of ids.",
+                            + " Collection of ids. The only header that asks for an id, but for CamelRedisDelayDeadLetterId of redrive,"
+                            + " purge and get.",
             javaType = "String")
     public static final String SCHEDULE_ID = "CamelRedisDelayScheduleId";
 
@@ -90,7 +91,8 @@ public final class RedisDelayConstants {
     @Metadata(
             label = "common",
             description =
-                    "Which delivery of the message this is: 1 for the first. The operation get sets how many there were.",
+                    "Which delivery of the message this is: 1 for the first; for a consumer of dead letters, which one of the dead"
+                            + " letter. The operation get sets how many there were, also for a dead letter those of its message.",
             javaType = "int")
     public static final String ATTEMPT = "CamelRedisDelayAttempt";
 
@@ -211,7 +213,9 @@ public final class RedisDelayConstants {
 
     @Metadata(
             label = "producer",
-            description = "The host, route and process that a message is being delivered to: set by the operation get.",
+            description =
+                    "The host, route and process that a message is being delivered to: set by the operation get. Empty text"
+                            + " where that is not known, as of a message that was polled.",
             javaType = "String")
     public static final String HOLDER = "CamelRedisDelayHolder";
 
@@ -219,10 +223,11 @@ public final class RedisDelayConstants {
             label = "producer",
             description =
                     "What cancel, reschedule, promote, redrive or purge did with the message: done, or why nothing"
-                            + " was done: leased (it is being delivered), duplicate (its id is in use), none (there is no such"
-                            + " message). For several ids a List in their order.",
+                            + " was done: leased (it is being delivered), duplicate (its id is in use), dead (it was given up, see"
+                            + " CamelRedisDelayDeadLetterId), none (there is no such message). For several ids a List in their"
+                            + " order.",
             javaType = "String",
-            enums = "done,leased,duplicate,none")
+            enums = "done,leased,duplicate,dead,none")
     public static final String RESULT = "CamelRedisDelayResult";
 
     @Metadata(
@@ -241,19 +246,72 @@ public final class RedisDelayConstants {
 
     @Metadata(
             label = "producer",
-            description = "Only dead letters that failed with this exception (the name of its class) are redriven or"
-                    + " purged. Wins over the option exceptionClass. Removed after it was done.",
+            description =
+                    "Whether redrive, purge and promote mean all messages: true or false. Without it they need the id of"
+                            + " a message, or one of the headers CamelRedisDelayExceptionClass, CamelRedisDelayReason,"
+                            + " CamelRedisDelayRouteId and CamelRedisDelayLimit. Wins over the option all. Removed after it was"
+                            + " done.",
+            javaType = "boolean")
+    public static final String ALL = "CamelRedisDelayAll";
+
+    @Metadata(
+            label = "producer",
+            description =
+                    "Only messages whose last delivery failed with this exception (the name of its class, with or without its"
+                            + " package) are redriven, purged or promoted. Wins over the option exceptionClass. Removed after it was done.",
             javaType = "String")
     public static final String EXCEPTION_CLASS = "CamelRedisDelayExceptionClass";
 
     @Metadata(
+            label = "producer",
+            description =
+                    "Only dead letters that were given up for this reason are redriven or purged; or promoted, with state=dead."
+                            + " Wins over the option reason. Removed after it was done.",
+            javaType = "String")
+    public static final String REASON = "CamelRedisDelayReason";
+
+    @Metadata(
+            label = "producer",
+            description =
+                    "Only messages whose last delivery failed in this route are redriven, purged or promoted. Wins over"
+                            + " the option routeId. Removed after it was done.",
+            javaType = "String")
+    public static final String ROUTE_ID = "CamelRedisDelayRouteId";
+
+    @Metadata(
+            label = "producer",
+            description =
+                    "How many messages list gives, or redrive, purge and promote change that name none by its id, at the most, 1"
+                            + " to 256. Wins over the option limit. Removed after it was done.",
+            javaType = "int")
+    public static final String LIMIT = "CamelRedisDelayLimit";
+
+    @Metadata(
             label = "common",
             description =
-                    "The id of a dead letter, which is what the operations redrive and purge take: set by a consumer"
-                            + " of dead letters, by the operation get, and as a result of operations on dead letters (there"
-                            + " CamelRedisDelayMessageId is the id of the message).",
+                    "The id of a dead letter: set by a consumer of dead letters, by the operation get, and as a result of"
+                            + " operations on dead letters (there CamelRedisDelayMessageId is the id of the message). The"
+                            + " operations redrive, purge and get take it for the one that is meant, unless"
+                            + " CamelRedisDelayScheduleId is set. For several ids a List, empty text where there is none.",
             javaType = "String")
     public static final String DEAD_LETTER_ID = "CamelRedisDelayDeadLetterId";
+
+    @Metadata(
+            label = "common",
+            description =
+                    "When the message of a dead letter was given up, by the Redis server's clock, in milliseconds since"
+                            + " 1970: set by a consumer of dead letters, and by the operation get.",
+            javaType = "long")
+    public static final String DEAD_LETTER_TIME = "CamelRedisDelayDeadLetterTime";
+
+    @Metadata(
+            label = "producer",
+            description =
+                    "How many dead letters a message has, of which at most 100 are counted: set by get, cancel, reschedule"
+                            + " and promote where they find the message dead by its own id. CamelRedisDelayDeadLetterId is the newest"
+                            + " one then.",
+            javaType = "int")
+    public static final String DEAD_LETTER_COUNT = "CamelRedisDelayDeadLetterCount";
 
     @Metadata(
             label = "common",

@@ -5,7 +5,9 @@ import io.github.redisdelay.camel.RedisDelayClients.OpenClient;
 import io.github.redisdelay.camel.SharedResources.Reference;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
+import io.github.redisdelay.queue.ServerInfo;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
 import org.apache.camel.CamelContext;
 import org.apache.camel.ExtendedStartupListener;
 import org.apache.camel.Processor;
@@ -13,8 +15,13 @@ import org.apache.camel.ShutdownRunningTask;
 import org.apache.camel.Suspendable;
 import org.apache.camel.api.management.ManagedAttribute;
 import org.apache.camel.api.management.ManagedResource;
+import org.apache.camel.spi.ExceptionHandler;
 import org.apache.camel.spi.ShutdownAware;
+import org.apache.camel.spi.ShutdownStrategy;
 import org.apache.camel.support.DefaultConsumer;
+import org.apache.camel.util.function.Suppliers;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Receives due messages, or the dead letters of a queue, and routes each in an exchange of its own, or several in one. The queue
@@ -24,8 +31,15 @@ import org.apache.camel.support.DefaultConsumer;
 @ManagedResource(description = "Managed Redis Delay Consumer")
 public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, ShutdownAware {
 
-    private final ConsumerSettings settings;
+    private static final Logger LOG = LoggerFactory.getLogger(RedisDelayConsumer.class);
+
+    private volatile ConsumerSettings settings; // changed under lock
     private final LongAdder received = new LongAdder();
+
+    /** For a consumer without a route; no other of the component has it. */
+    private final Supplier<String> ownName;
+    /** The one that only logs; bridgeErrorHandler and exceptionHandler set another. */
+    private final ExceptionHandler camels = getExceptionHandler();
 
     // Set by doStart, cleared by doStop, which Camel calls under this service's lock; read by any thread.
     private volatile Reference<OpenClient> client;
@@ -48,6 +62,8 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     public RedisDelayConsumer(RedisDelayEndpoint endpoint, Processor processor) {
         super(endpoint, processor);
         this.settings = endpoint.consumerSettings();
+        this.ownName = Suppliers.memorize(
+                () -> endpoint.getComponent().consumerNames().next(processor, endpoint.getQueueName()));
     }
 
     @Override
@@ -63,15 +79,35 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         setHealthCheck(check);
     }
 
+    /** Also for a suspended consumer: Camel starts that again when it has given up stopping its route. */
     @Override
     protected void doStart() throws Exception {
         super.doStart();
+        if (client == null) {
+            open();
+        }
+        deliveries.resume();
+        suspended = false;
+        CamelContext context = getEndpoint().getCamelContext();
+        if (claims != null) {
+            claimingChanged();
+        } else if (!context.getStatus().isStarting()) {
+            claim();
+        } else if (!waitsForContext) {
+            // Routes that this one sends to may not have been started yet.
+            waitsForContext = true;
+            context.addStartupListener(new ContextStarted());
+        }
+    }
+
+    private void open() throws Exception {
         Reference<OpenClient> opened = getEndpoint().acquireClient();
         try {
             DelayQueue whole = getEndpoint().queue(opened);
             DelayQueue opening = settings.deadLetters() ? whole.deadLetters() : whole;
-            StartReport.log(
+            ServerInfo server = StartReport.log(
                     opening, getEndpoint().usePartitions(opened), opened.get().address(), settings.deadLetters());
+            getEndpoint().getComponent().serverWarnings().check(opened.get().address(), server);
             DeadLetterTrimmer.Limits limits = settings.limits();
             trimmer = new DeadLetterTrimmer(
                     whole.name(),
@@ -79,21 +115,20 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                     () -> whole.trimDeadLetters(limits.retention(), limits.maximum()),
                     getEndpoint().getComponent().timers());
             rules = FailureHandlers.create(settings, trimmer::buried);
+            int slots = settings.claims(fullName()).concurrentConsumers();
+            if (slots == 1 && getRoute() != null && RouteProcessors.haveResequencer(getRoute())) {
+                LOG.warn(
+                        "queue '{}': route '{}' has a resequencer and option 'concurrentConsumers' is 1, so it never sees"
+                                + " two messages and puts none in order. Set it to at least as many as are to be ordered",
+                        whole.name(),
+                        getRouteId());
+            }
             deliveries = new ConsumerDeliveries(this, opened, rules, received);
-            client = opened;
             queue = opening;
-            suspended = false;
+            client = opened;
         } catch (Throwable e) {
             opened.release();
             throw e;
-        }
-        CamelContext context = getEndpoint().getCamelContext();
-        if (!context.getStatus().isStarting()) {
-            claim();
-        } else if (!waitsForContext) {
-            // Routes that this one sends to may not have been started yet.
-            waitsForContext = true;
-            context.addStartupListener(new ContextStarted());
         }
     }
 
@@ -103,7 +138,9 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         try {
             if (claims == null && queue != null) {
                 DelayQueueConsumer started = queue.consume(
-                        settings.claims(name()), getEndpoint().getComponent().executor(), deliveries);
+                        settings.claims(fullName()),
+                        getEndpoint().getComponent().executor(),
+                        deliveries);
                 ConsumerDeliveries with = deliveries;
                 claimSwitch = new ClaimSwitch(started, () -> !suspended && with.wantsMore());
                 claims = started;
@@ -115,10 +152,20 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         }
     }
 
-    /** By which people know this consumer among others. */
-    private String name() {
-        return FailureHandlers.HOST + "/" + getRouteId() + "/"
+    /** By which people know this consumer among those of a queue. */
+    private String fullName() {
+        return FailureHandlers.HOST + "/" + name() + "/"
                 + ProcessHandle.current().pid();
+    }
+
+    /** By which people know this consumer among those of its context: its route's id, or a name of its own. */
+    String name() {
+        return getRouteId() != null ? getRouteId() : ownName.get();
+    }
+
+    /** The same in a sentence. */
+    String shown() {
+        return (getRouteId() != null ? "route '" : "consumer '") + name() + "'";
     }
 
     /** Whether messages should be claimed may have changed. */
@@ -156,15 +203,16 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         }
     }
 
+    /** Also for a consumer that was suspended before it was started. */
     @Override
     protected void doResume() throws Exception {
         super.doResume();
-        ConsumerDeliveries running = deliveries;
-        if (running != null) {
-            running.resume();
+        try {
+            doStart();
+        } catch (Throwable e) {
+            doStop(); // Camel does that only where a start has failed
+            throw e;
         }
-        suspended = false;
-        claimingChanged();
     }
 
     @Override
@@ -182,8 +230,14 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
             trimming.stop();
         }
         if (running != null) {
-            // Camel waits for the work under way before it stops a consumer, up to its shutdown timeout. What is still
-            // under way now may go on or not: its leases end by themselves, and until then it can be acknowledged.
+            if (getRoute() == null) {
+                running.suspend();
+                collecting.suspend();
+                ShutdownStrategy patience = getEndpoint().getCamelContext().getShutdownStrategy();
+                collecting.awaitEnd(running, patience.getTimeUnit().toNanos(patience.getTimeout()));
+            }
+            // Camel has waited for the work of a route, up to its shutdown timeout. What is still under way now may go
+            // on or not: its leases end by themselves, and until then it can be acknowledged.
             running.stop(false);
         }
         if (collecting != null) {
@@ -215,6 +269,11 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         // Nothing: a forced stop calls this after doStop.
     }
 
+    /** Whether failures go to an exception handler that the user has chosen. */
+    boolean hasOwnExceptionHandler() {
+        return getExceptionHandler() != camels;
+    }
+
     /** What this consumer does. */
     ConsumerSettings settings() {
         return settings;
@@ -239,6 +298,28 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     @ManagedAttribute(description = "Messages received since the route was started for the first time")
     public long getReceived() {
         return received.sum();
+    }
+
+    @ManagedAttribute(description = "How many exchanges may be under way at a time")
+    public int getConcurrentConsumers() {
+        return settings.claims().concurrentConsumers();
+    }
+
+    /** From now on, until Camel makes the route's consumer anew as it is started again. Work under way goes on. */
+    @ManagedAttribute(description = "How many exchanges may be under way at a time")
+    public void setConcurrentConsumers(int concurrentConsumers) {
+        lock.lock();
+        try {
+            settings = settings.withConcurrentConsumers(concurrentConsumers);
+            if (deliveries != null) {
+                deliveries.setExchanges(concurrentConsumers);
+            }
+            if (claims != null) {
+                claims.setConcurrentConsumers(settings.claims("").concurrentConsumers());
+            }
+        } finally {
+            lock.unlock();
+        }
     }
 
     @ManagedAttribute(description = "Messages being worked on")

@@ -8,8 +8,7 @@ import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.QueueNames;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import org.apache.camel.AfterPropertiesConfigured;
 import org.apache.camel.AsyncEndpoint;
@@ -62,10 +61,8 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     @UriParam
     private final RedisDelayConfiguration configuration;
 
-    /** The names of the options that this endpoint's own URI sets. */
-    private final Set<String> ownOptions = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
-
-    private final QueueFigures figures = new QueueFigures(this, System::nanoTime);
+    /** The options that this endpoint's own URI sets, as they are written there. */
+    private final Map<String, Object> ownOptions = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
 
     // What the options mean: read once, before the endpoint is used.
     private Resolved resolved;
@@ -88,8 +85,8 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     }
 
     /** Notes which options the URI sets; the others are the component's. */
-    void setOwnOptions(Set<String> names) {
-        ownOptions.addAll(names);
+    void setOwnOptions(Map<String, Object> options) {
+        ownOptions.putAll(options);
     }
 
     @Override
@@ -106,13 +103,25 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         super.doInit();
     }
 
+    @Override
+    protected void doStart() throws Exception {
+        super.doStart();
+        getComponent().managedQueues().add(this);
+    }
+
+    @Override
+    protected void doStop() throws Exception {
+        getComponent().managedQueues().remove(this);
+        super.doStop();
+    }
+
     private void resolve() {
         HeaderFilterStrategy filter = configuration.getHeaderFilterStrategy();
         resolved = new Resolved(
                 configuration.connection(),
                 configuration.clientOptions(),
                 configuration.checkedPartitions(),
-                configuration.producerSettings(),
+                configuration.producerSettings(ownOptions.keySet()),
                 configuration.consumerOptions(),
                 configuration.retryPolicy(),
                 new MessageMapper(
@@ -122,11 +131,13 @@ public class RedisDelayEndpoint extends DefaultEndpoint
 
     @Override
     public Producer createProducer() {
+        OptionSides.checkProducer(queueName, ownOptions);
         return new RedisDelayProducer(this);
     }
 
     @Override
     public Consumer createConsumer(Processor processor) throws Exception {
+        OptionSides.checkConsumer(queueName, ownOptions);
         RedisDelayConsumer consumer = new RedisDelayConsumer(this, processor);
         configureConsumer(consumer);
         return consumer;
@@ -135,6 +146,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     /** One that claims when it is asked, and never reads ahead. */
     @Override
     public PollingConsumer createPollingConsumer() {
+        OptionSides.checkConsumer(queueName, ownOptions);
         return new RedisDelayPollingConsumer(this);
     }
 
@@ -187,7 +199,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
      * @throws IllegalArgumentException if the options are not possible for one
      */
     ConsumerSettings consumerSettings() {
-        return ConsumerSettings.of(configuration, ownOptions);
+        return ConsumerSettings.of(configuration, ownOptions.keySet());
     }
 
     /**
@@ -196,7 +208,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
      * @throws IllegalArgumentException if the options are not possible for one
      */
     ConsumerSettings pollingSettings() {
-        if (configuration.isBatching() && ownOptions.contains("batching")) {
+        if (configuration.isBatching() && ownOptions.containsKey("batching")) {
             throw new IllegalArgumentException("option 'batching' is set on an endpoint that is polled, which gives one"
                     + " message at a time: remove it, or consume from the endpoint in a route");
         }
@@ -222,47 +234,9 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         return configuration.getPartitions();
     }
 
-    @ManagedAttribute(description = "Messages that wait, due ones included")
-    public long getDelayed() {
-        return figures.get().delayed();
-    }
-
-    @ManagedAttribute(description = "Messages that are due and not being delivered")
-    public long getOverdue() {
-        return figures.get().overdue();
-    }
-
-    @ManagedAttribute(description = "Messages that are being delivered, by any consumer")
-    public long getLeased() {
-        return figures.get().leased();
-    }
-
-    @ManagedAttribute(description = "Dead letters")
-    public long getDead() {
-        return figures.get().dead();
-    }
-
-    @ManagedAttribute(
-            description = "For how long the oldest message has been due that is not being delivered, in milliseconds")
-    public long getOldestOverdueMillis() {
-        return figures.get().oldestOverdueMicros() / 1000;
-    }
-
-    @ManagedAttribute(
-            description = "In how many milliseconds the next message is due that is not due yet; -1 if there is none")
-    public long getNextDueMillis() {
-        long micros = figures.get().nextDueMicros();
-        return micros < 0 ? -1 : (micros + 999) / 1000;
-    }
-
-    @ManagedAttribute(description = "Consumers of the queue that were seen lately, anywhere")
-    public int getConsumers() {
-        return figures.get().consumers();
-    }
-
-    @ManagedAttribute(description = "Whether the queue is paused")
-    public boolean isPaused() {
-        return figures.get().paused();
+    /** Whether it leads to the dead letters of its queue. */
+    boolean isOfDeadLetters() {
+        return producerSettings().state() == MessageSet.DEAD;
     }
 
     public RedisDelayConfiguration getConfiguration() {
@@ -297,6 +271,12 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         return connection.redisson() == null
                 ? connection.toString()
                 : RedisConnection.describe(connection.redisson().getConfig());
+    }
+
+    /** Which Redis it is, and which database of it: what tells queues of the same name apart. */
+    String place() {
+        ConnectionSettings connection = resolved.connection();
+        return connection.redisson() == null ? connection.toString() : RedisConnection.place(connection.redisson());
     }
 
     @Override

@@ -4,6 +4,7 @@ package io.github.redisdelay.camel;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.RedisErrors;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -39,7 +40,7 @@ final class RedisDelayHealthCheck implements HealthCheck {
 
     @Override
     public String getId() {
-        return "redis-delay-consumer:" + consumer.getRouteId();
+        return "redis-delay-consumer:" + consumer.name();
     }
 
     @Override
@@ -67,7 +68,7 @@ final class RedisDelayHealthCheck implements HealthCheck {
             return result.down()
                     .message("queue '" + consumer.getEndpoint().getQueueName() + "': no message could be received from "
                             + consumer.address() + " for " + QueueReport.text(failing)
-                            + (error == null ? "" : ": " + error.getMessage()))
+                            + (error == null ? "" : ": " + RedisErrors.text(error)))
                     .error(error)
                     .build();
         }

@@ -144,13 +144,30 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
         }
     }
 
+    /** Also for a suspended consumer, which has all that it needs. */
     @Override
     protected void doStart() throws Exception {
+        if (opened != null) {
+            return;
+        }
         Reference<OpenClient> client = getEndpoint().acquireClient();
-        DelayQueue whole = getEndpoint().queue(client);
-        DelayQueue queue = settings.deadLetters() ? whole.deadLetters() : whole;
-        opened = new Opened(
-                client, queue.receiver(settings.claims(), new Listener()), FailureHandlers.create(settings, () -> {}));
+        try {
+            DelayQueue whole = getEndpoint().queue(client);
+            DelayQueue queue = settings.deadLetters() ? whole.deadLetters() : whole;
+            opened = new Opened(
+                    client,
+                    queue.receiver(settings.claims(), new Listener()),
+                    FailureHandlers.create(settings, () -> {}));
+        } catch (Throwable e) {
+            client.release();
+            throw e;
+        }
+    }
+
+    /** Also for a consumer that was suspended before it was started. */
+    @Override
+    protected void doResume() throws Exception {
+        doStart();
     }
 
     @Override

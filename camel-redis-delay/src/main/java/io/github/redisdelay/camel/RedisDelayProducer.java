@@ -100,6 +100,7 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
         }
         DelayQueue queue = getEndpoint().queue(open);
         ProducerSettings settings = getEndpoint().producerSettings();
+        OwnHeaders.check(exchange.getMessage());
         RedisDelayOperation operation = ScheduleHeaders.operation(exchange.getMessage(), settings.operation());
         return switch (operation) {
             case schedule ->

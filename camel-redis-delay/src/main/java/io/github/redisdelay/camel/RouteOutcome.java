@@ -3,10 +3,10 @@ package io.github.redisdelay.camel;
 
 import java.time.Duration;
 import org.apache.camel.CamelExchangeException;
+import org.apache.camel.CamelExecutionException;
 import org.apache.camel.Exchange;
 import org.apache.camel.ExchangePropertyKey;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.apache.camel.RuntimeCamelException;
 
 /**
  * How a route ended, and what it asked for by the headers or exchange properties {@code CamelRedisDelayRetryAfter} and
@@ -18,18 +18,36 @@ import org.slf4j.LoggerFactory;
  * @param retryAfter after which delay it asked for another delivery; null if it did not
  * @param unreadable what is wrong with the delay that it asked for; null if nothing is
  * @param deadLetterReason why it gave the message up; null if it did not
+ * @param logged whether the failure was logged with its stack trace
+ * @param together whether the exchange had several messages, and the log says of all of them together how they ended
  */
-record RouteOutcome(boolean failed, Throwable cause, Duration retryAfter, String unreadable, String deadLetterReason) {
+record RouteOutcome(
+        boolean failed,
+        Throwable cause,
+        Duration retryAfter,
+        String unreadable,
+        String deadLetterReason,
+        boolean logged,
+        boolean together) {
 
-    private static final Logger LOG = LoggerFactory.getLogger(RouteOutcome.class);
+    static final RouteOutcome SUCCEEDED = new RouteOutcome(false, null, null, null, null, false, false);
 
-    static final RouteOutcome SUCCEEDED = new RouteOutcome(false, null, null, null, null);
+    private static final String EXECUTION = "Exception occurred during execution";
+
+    private static final String PART = "processing failed for number ";
+
+    private static final String UNSPEAKABLE = "its getMessage() failed";
 
     private static final String NO_REASON = "no reason was given";
 
     /** An exchange that could not be made or handed to its route. */
     static RouteOutcome failed(Throwable cause) {
-        return new RouteOutcome(true, cause, null, null, null);
+        return new RouteOutcome(true, cause, null, null, null, false, false);
+    }
+
+    /** A message that no exchange is made of. The stack trace is ours and says nothing. */
+    static RouteOutcome unreadable(Throwable cause) {
+        return new RouteOutcome(true, cause, null, null, null, true, false);
     }
 
     /**
@@ -38,6 +56,7 @@ record RouteOutcome(boolean failed, Throwable cause, Duration retryAfter, String
      * @param failed whether Camel says so; one that is marked rollback-only completes as if it had succeeded
      */
     static RouteOutcome of(Exchange exchange, boolean failed) {
+        OwnHeaders.warn(exchange);
         boolean returned = failed || exchange.isRollbackOnly() || exchange.isRollbackOnlyLast();
         Throwable cause = returned ? cause(exchange) : null;
         Duration retryAfter = null;
@@ -53,29 +72,61 @@ record RouteOutcome(boolean failed, Throwable cause, Duration retryAfter, String
                 retryAfter = Durations.of(what + " '" + RedisDelayConstants.RETRY_AFTER + "'", delay);
             } catch (IllegalArgumentException e) {
                 unreadable = e.getMessage();
-                LOG.warn(
-                        "Exchange {} of route '{}' asks for another delivery: {}. The redelivery policy decides instead",
-                        exchange.getExchangeId(),
-                        exchange.getFromRouteId(),
-                        unreadable);
             }
         }
         String reason = deadLetterReason(exchange);
         if (!returned && delay == null && reason == null) {
             return SUCCEEDED;
         }
-        return new RouteOutcome(returned, cause, retryAfter, unreadable, reason);
+        // What an error handler of the route could not handle it has logged, as it was told to. Without one nobody has.
+        boolean logged = exchange.getExchangeExtension().isErrorHandlerHandledSet();
+        return new RouteOutcome(returned, cause, retryAfter, unreadable, reason, logged, false);
     }
 
     private static Throwable cause(Exchange exchange) {
         Throwable cause = exchange.getException() != null
                 ? exchange.getException()
                 : exchange.getProperty(ExchangePropertyKey.EXCEPTION_CAUGHT, Throwable.class);
-        // What split and multicast put around it says nothing of the failure.
-        while (cause instanceof CamelExchangeException && cause.getCause() != null) {
+        while (cause != null && cause.getCause() != null && isWrapper(cause)) {
             cause = cause.getCause();
         }
         return cause;
+    }
+
+    /**
+     * Whether Camel put this around a failure, and it says nothing of it: around what is no {@code Exception}, around what happened
+     * in a part of a split or multicast, and around checked exceptions. What a route throws itself has a class or words of its own.
+     */
+    private static boolean isWrapper(Throwable failure) {
+        String message = String.valueOf(messageOf(failure));
+        return failure instanceof CamelExecutionException && message.startsWith(EXECUTION)
+                || failure.getClass() == CamelExchangeException.class && message.contains(PART)
+                || failure.getClass() == RuntimeCamelException.class
+                        && message.equals(failure.getCause().toString());
+    }
+
+    /** The same for each message of a batch of which the log has said how it ended. */
+    RouteOutcome ofBatch() {
+        return new RouteOutcome(failed, cause, retryAfter, unreadable, deadLetterReason, true, true);
+    }
+
+    /** The cause if its stack trace is still to be logged; else null. */
+    Throwable untracedCause() {
+        return logged || UNSPEAKABLE.equals(causeMessage()) ? null : cause;
+    }
+
+    /** What the cause says of itself; null if that is nothing. */
+    String causeMessage() {
+        return cause == null ? null : messageOf(cause);
+    }
+
+    /** An exception of a user's may fail to say what it is about: its message comes again by the policy all the same. */
+    private static String messageOf(Throwable failure) {
+        try {
+            return failure.getMessage();
+        } catch (Throwable e) {
+            return UNSPEAKABLE;
+        }
     }
 
     private static String deadLetterReason(Exchange exchange) {

@@ -22,7 +22,7 @@ record ScheduleHeaders(Message own, Message outer, ProducerSettings options) {
     private static final String DELIVER_AT = "header '" + RedisDelayConstants.DELIVER_AT + "'";
 
     /** What is used up once it was done, and must not direct the next step of the route. */
-    private static final List<String> USED_UP = List.of(
+    static final List<String> USED_UP = List.of(
             RedisDelayConstants.DELAY,
             RedisDelayConstants.DELIVER_AT,
             RedisDelayConstants.OPERATION,
@@ -34,7 +34,11 @@ record ScheduleHeaders(Message own, Message outer, ProducerSettings options) {
             RedisDelayConstants.BACK_OFF_MULTIPLIER,
             RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY,
             RedisDelayConstants.REDELIVERY_DELAYS,
-            RedisDelayConstants.EXCEPTION_CLASS);
+            RedisDelayConstants.ALL,
+            RedisDelayConstants.EXCEPTION_CLASS,
+            RedisDelayConstants.REASON,
+            RedisDelayConstants.ROUTE_ID,
+            RedisDelayConstants.LIMIT);
 
     /**
      * When the message is due.

@@ -47,7 +47,7 @@ final class ScheduleOperation {
 
     private SentRequest one(Exchange exchange) {
         Message message = exchange.getMessage();
-        String id = ScheduleIds.single(message, false);
+        String id = ScheduleIds.single(message);
         ScheduleHeaders headers = new ScheduleHeaders(message, message, settings);
         DueTime due = headers.due();
         byte[] body = mapper.toEnvelope(exchange, headers.settings()).encode();
@@ -63,6 +63,7 @@ final class ScheduleOperation {
         ScheduleRequest request = new ScheduleRequest(
                 id, due, body, settings.onDuplicate(), supersedes, priority, settings.maximumQueueLength());
         return new SentOperation<>(
+                queue,
                 () -> "message '" + id + "' of queue '" + queue.name() + "'",
                 () -> {
                     Submission<ScheduleResult> submission = queue.schedule(request);
@@ -116,9 +117,12 @@ final class ScheduleOperation {
         }
         String id = null;
         try {
-            id = ScheduleIds.single(own, false);
+            id = ScheduleIds.single(own);
             if (id == null) {
                 id = ids.get();
+            }
+            if (own != outer) {
+                OwnHeaders.check(own);
             }
             RedisDelayOperation operation = ScheduleHeaders.operation(own, RedisDelayOperation.schedule);
             if (operation != RedisDelayOperation.schedule) {

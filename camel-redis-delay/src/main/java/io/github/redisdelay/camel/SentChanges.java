@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.DelayQueueException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,10 +19,16 @@ final class SentChanges<T> implements SentRequest {
      * @param previousState where the message was
      * @param result what was done, or why nothing was
      * @param dueMillis the new due time; 0 if there is none
+     * @param deadLetterId of a message that was found to be dead: its newest dead letter; else null
+     * @param deadLetters how many dead letters it has then; else 0
      */
-    record Change(String previousState, String result, long dueMillis) {
+    record Change(String previousState, String result, long dueMillis, String deadLetterId, int deadLetters) {
 
         static final String DONE = "done";
+
+        Change(String previousState, String result, long dueMillis) {
+            this(previousState, result, dueMillis, null, 0);
+        }
 
         private boolean isDone() {
             return result.equals(DONE);
@@ -80,16 +87,30 @@ final class SentChanges<T> implements SentRequest {
         }
         // What an earlier change answered is no answer to this one.
         message.removeHeader(RedisDelayConstants.DEAD_LETTER_ID);
+        message.removeHeader(RedisDelayConstants.DEAD_LETTER_COUNT);
         message.removeHeader(RedisDelayConstants.DUE_TIME);
         message.setHeader(RedisDelayConstants.QUEUE, queue);
         message.setHeader(
                 RedisDelayConstants.COUNT,
                 changes.stream().filter(Change::isDone).count());
-        if (deadLetters) {
-            put(message, RedisDelayConstants.DEAD_LETTER_ID, parts, Part::id);
-            put(message, RedisDelayConstants.MESSAGE_ID, parts, part -> DeliveryExchange.originalId(part.id()));
-        } else {
-            put(message, RedisDelayConstants.MESSAGE_ID, parts, Part::id);
+        put(
+                message,
+                RedisDelayConstants.MESSAGE_ID,
+                parts,
+                part -> deadLetters ? DeadLetterId.messageIdOf(part.id()) : part.id());
+        List<String> letters = new ArrayList<>(parts.size());
+        for (int i = 0; i < parts.size(); i++) {
+            String found = changes.get(i).deadLetterId();
+            String named = deadLetters && DeadLetterId.parse(parts.get(i).id()) != null
+                    ? parts.get(i).id()
+                    : "";
+            letters.add(found == null ? named : found);
+        }
+        if (letters.stream().anyMatch(each -> !each.isEmpty())) {
+            put(message, RedisDelayConstants.DEAD_LETTER_ID, letters, each -> each);
+        }
+        if (changes.stream().anyMatch(each -> each.deadLetters() > 0)) {
+            put(message, RedisDelayConstants.DEAD_LETTER_COUNT, changes, Change::deadLetters);
         }
         put(message, RedisDelayConstants.PREVIOUS_STATE, changes, Change::previousState);
         put(message, RedisDelayConstants.RESULT, changes, Change::result);

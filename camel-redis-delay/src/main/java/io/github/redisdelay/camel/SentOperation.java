@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.RequestTimeoutException;
 import io.github.redisdelay.queue.Submission;
 import java.time.Duration;
@@ -15,6 +16,7 @@ import org.apache.camel.Message;
 /** One operation that was sent: a schedule, cancel or reschedule of one message. */
 final class SentOperation<T> implements SentRequest {
 
+    private final String server;
     private final Supplier<String> what;
     private final Supplier<Submission<T>> call;
     private final BiConsumer<T, Message> results;
@@ -24,11 +26,14 @@ final class SentOperation<T> implements SentRequest {
     private CompletableFuture<T> answer;
 
     /**
+     * @param queue any of the same Redis
      * @param what the operation, for errors, such as {@code message 'a' of queue 'q'}
      * @param call sends it; again only if the first one certainly had no effect
      * @param results puts the answer into the message
      */
-    SentOperation(Supplier<String> what, Supplier<Submission<T>> call, BiConsumer<T, Message> results) {
+    SentOperation(
+            DelayQueue queue, Supplier<String> what, Supplier<Submission<T>> call, BiConsumer<T, Message> results) {
+        this.server = queue.server();
         this.what = what;
         this.call = call;
         this.results = results;
@@ -81,7 +86,7 @@ final class SentOperation<T> implements SentRequest {
             Throwable cause = e.getCause();
             if (cause instanceof TimeoutException) {
                 return new RequestTimeoutException(
-                        "Redis did not answer in time again; " + what.get()
+                        server + " did not answer in time again; " + what.get()
                                 + " may be stored: the same id can safely be sent again",
                         true,
                         cause);

@@ -17,7 +17,7 @@ final class StartReport {
 
     private static final Logger LOG = LoggerFactory.getLogger(RedisDelayConsumer.class);
 
-    private static final ServerInfo UNKNOWN = new ServerInfo("Redis", "unknown", "unknown", false);
+    private static final ServerInfo UNKNOWN = new ServerInfo("Redis", "unknown", "unknown", null);
 
     private StartReport() {}
 
@@ -26,9 +26,10 @@ final class StartReport {
      *
      * @param partitions fails if the queue has another number of partitions
      * @param deadLetters whether the queue is that of dead letters
+     * @return what is known of the server
      * @throws RuntimeCamelException naming the address if the queue cannot be read
      */
-    static void log(DelayQueue queue, CompletableFuture<Void> partitions, String address, boolean deadLetters) {
+    static ServerInfo log(DelayQueue queue, CompletableFuture<Void> partitions, String address, boolean deadLetters) {
         CompletableFuture<QueueStats> stats = partitions.thenCompose(same -> queue.stats());
         // INFO may be forbidden to this user; nothing depends on it.
         CompletableFuture<ServerInfo> server =
@@ -40,14 +41,8 @@ final class StartReport {
             if (cause instanceof PartitionMismatchException) {
                 throw new RuntimeCamelException(cause.getMessage(), cause);
             }
-            throw new RuntimeCamelException("Redis at " + address + " cannot be used: " + cause.getMessage(), cause);
+            throw RedisConnection.unusable("queue '" + queue.name() + "': ", address, cause);
         }
-        if (server.join().evicts()) {
-            LOG.warn(
-                    "Redis at {} has maxmemory-policy {}: when its memory is full it throws messages away. Set it to"
-                            + " noeviction",
-                    address,
-                    server.join().evictionPolicy());
-        }
+        return server.join();
     }
 }

@@ -12,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Walks over a queue's bodies and then over its state records with {@code check.lua}, slice by slice, each when the one before is
+ * Walks over a queue's bodies, then over its state records, and over the index of dead letters with {@code check.lua}, slice by slice, each when the one before is
  * answered; logs what was amiss, also if it fails on the way.
  */
 final class CheckWalk {
@@ -24,6 +24,7 @@ final class CheckWalk {
 
     private static final byte[] BODIES = {'m'};
     private static final byte[] RECORDS = {'s'};
+    private static final byte[] INDEX = {'i'};
     private static final byte[] BEGIN = {'0'};
 
     /** Calls the script. */
@@ -47,11 +48,15 @@ final class CheckWalk {
         this.slices = slices;
     }
 
-    /** @param queue its name for the log */
-    static CompletableFuture<CheckResult> of(String queue, Slices slices) {
+    /**
+     * @param queue its name for the log
+     * @param dead whether it is one of dead letters, which has an index
+     */
+    static CompletableFuture<CheckResult> of(String queue, boolean dead, Slices slices) {
         CheckWalk walk = new CheckWalk(queue, slices);
         return walk.over(BODIES)
                 .thenCompose(done -> walk.over(RECORDS))
+                .thenCompose(done -> dead ? walk.over(INDEX) : CompletableFuture.completedFuture(null))
                 .whenComplete((done, error) -> walk.log())
                 .thenApply(done -> walk.result());
     }
@@ -100,7 +105,7 @@ final class CheckWalk {
             for (int i = 0; i < ids.size() && named.size() < NAMED; i++) {
                 named.add(ShownId.of(new String((byte[]) ids.get(i), StandardCharsets.UTF_8)));
             }
-        } else {
+        } else if (walk == RECORDS) {
             recordsDropped += ids.size();
         }
         return (byte[]) reply.get(1);

@@ -3,6 +3,7 @@ package io.github.redisdelay.queue;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -30,6 +31,10 @@ final class ClaimedDelivery implements Delivery {
     private volatile Submission<Settlement> extension;
     /** The call that finished it. Written by the one caller that won {@link #finished}. */
     private volatile Submission<Settlement> settlement;
+    /** What became of the message if that call took effect. Written before it. */
+    private volatile Settlement afterwards;
+    /** Written when Redis has answered to its burial. */
+    private volatile DeadLetterId deadLetterId;
 
     /** Who gave the delivery its slot. */
     interface Owner {
@@ -161,6 +166,15 @@ final class ClaimedDelivery implements Delivery {
     }
 
     @Override
+    public DeadLetterId deadLetterId() {
+        return deadLetterId;
+    }
+
+    void buried(DeadLetterId id) {
+        deadLetterId = id;
+    }
+
+    @Override
     public Submission<Settlement> discard(Duration remember) {
         checkNoDeadLetter();
         return finish('x', DueTime.toMicros(remember), NOTHING);
@@ -183,18 +197,43 @@ final class ClaimedDelivery implements Delivery {
     }
 
     @Override
+    public CompletableFuture<Boolean> isReplaced() {
+        return queue.scheduledMicros(id())
+                .thenApply(now -> now.isPresent() && now.getAsLong() != message.scheduledMicros());
+    }
+
+    @Override
     public boolean isLeaseLost() {
         return leaseLost;
     }
 
     private Submission<Settlement> finish(char action, long micros, byte[] failure) {
         if (!finished.compareAndSet(false, true)) {
-            return settlement == null ? Submission.failed(new DelayQueueException("being finished")) : settlement;
+            return tooLate();
         }
+        boolean returned = action == 'n' || action == 'r';
+        afterwards = returned ? Settlement.STALE_HELD : Settlement.STALE_GONE;
         Submission<Settlement> submission = queue.settle(this, action, micros, failure);
         settlement = submission;
         end(action != 'r');
         return submission;
+    }
+
+    /** What a call finds that comes when the delivery was finished before: nothing is sent. */
+    private Submission<Settlement> tooLate() {
+        Submission<Settlement> first = settlement;
+        if (first == null) {
+            return Submission.failed(new DelayQueueException("being finished"));
+        }
+        Submission<Settlement> answer = new Submission<>();
+        first.outcome().whenComplete((found, error) -> {
+            if (error != null) {
+                answer.fail(error);
+            } else {
+                answer.succeed(found == Settlement.DONE ? afterwards : found);
+            }
+        });
+        return answer;
     }
 
     private void end(boolean worked) {

@@ -31,6 +31,11 @@ public record ConsumerOptions(
     /** The longest name of a consumer. */
     public static final int MAX_NAME_LENGTH = 200;
 
+    /** The shortest and the longest lease. */
+    public static final Duration MIN_VISIBILITY_TIMEOUT = Duration.ofMillis(100);
+
+    public static final Duration MAX_VISIBILITY_TIMEOUT = Duration.ofDays(365);
+
     /** One message at a time, read ahead up to 100, a lease of 30 s that is extended for up to an hour. */
     public static final ConsumerOptions DEFAULTS =
             new ConsumerOptions(1, 100, Duration.ofSeconds(30), true, Duration.ofHours(1));
@@ -49,21 +54,30 @@ public record ConsumerOptions(
         Objects.requireNonNull(visibilityTimeout, "visibilityTimeout");
         name = name.length() <= MAX_NAME_LENGTH ? name : name.substring(0, MAX_NAME_LENGTH);
         Objects.requireNonNull(maximumExtension, "maximumExtension");
-        if (concurrentConsumers < 1) {
-            throw new IllegalArgumentException(
-                    "concurrentConsumers is " + concurrentConsumers + ": it must be 1 or more");
-        }
+        checkConcurrentConsumers(concurrentConsumers);
         if (maxMessagesPerPoll < 1 || maxMessagesPerPoll > MAX_MESSAGES) {
             throw new IllegalArgumentException(
                     "maxMessagesPerPoll is " + maxMessagesPerPoll + ": it must be from 1 to " + MAX_MESSAGES);
         }
-        if (visibilityTimeout.compareTo(Duration.ofMillis(100)) < 0
-                || visibilityTimeout.compareTo(Duration.ofDays(365)) > 0) {
+        if (visibilityTimeout.compareTo(MIN_VISIBILITY_TIMEOUT) < 0
+                || visibilityTimeout.compareTo(MAX_VISIBILITY_TIMEOUT) > 0) {
             throw new IllegalArgumentException(
                     "visibilityTimeout is " + visibilityTimeout + ": it must be from 100 milliseconds to 365 days");
         }
         if (maximumExtension.isNegative()) {
             throw new IllegalArgumentException("maximumExtension is " + maximumExtension + ": it must not be negative");
+        }
+    }
+
+    /**
+     * Checks how many messages may be worked on at a time.
+     *
+     * @throws IllegalArgumentException if it is less than 1
+     */
+    static void checkConcurrentConsumers(int concurrentConsumers) {
+        if (concurrentConsumers < 1) {
+            throw new IllegalArgumentException(
+                    "concurrentConsumers is " + concurrentConsumers + ": it must be 1 or more");
         }
     }
 }

@@ -2,6 +2,7 @@
 package io.github.redisdelay.queue;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -19,6 +20,9 @@ public interface DelayQueue {
 
     /** The queue's name. */
     String name();
+
+    /** Where it is, for errors, such as {@code Redis at redis://localhost:6379}. */
+    String server();
 
     /**
      * Schedules a message.
@@ -42,7 +46,7 @@ public interface DelayQueue {
 
     /**
      * Removes a message in any state. A delivery under way becomes stale: its acknowledgement has no effect and no
-     * redelivery follows.
+     * redelivery follows. A message that was given up is told of ({@link MessageState#DEAD}), and its dead letter stays.
      */
     Submission<ChangeResult> cancel(String id);
 
@@ -73,6 +77,17 @@ public interface DelayQueue {
     Submission<RedriveOutcome> redrive(String deadLetterId);
 
     /**
+     * The same for a dead letter whose delivery the caller holds: it moves although it is leased, and there is nothing left to finish (see
+     * {@link Delivery#superseded()}).
+     *
+     * @param held the claim id of that delivery. One that holds no lease any more grants nothing: then only a dead letter that
+     *     waits is moved
+     * @return fails with a {@link StaleDeliveryException} if there is none, or another consumer has it, and with a {@link
+     *     DuplicateMessageException} if its id is in use: whoever holds the delivery must not take it for moved
+     */
+    Submission<RedriveOutcome> redrive(String deadLetterId, ClaimId held);
+
+    /**
      * Pauses the queue for all consumers everywhere: from then on no claim gives a message. What was claimed before goes on and
      * can be acknowledged.
      *
@@ -89,6 +104,15 @@ public interface DelayQueue {
 
     /** Looks at a message, without disturbing it. Empty if it is not in the queue. */
     CompletableFuture<Optional<StoredMessage>> get(String id);
+
+    /**
+     * Looks for the dead letters that an id means, in O(log N): the dead letter with this very id, or else those of the message
+     * with this id.
+     *
+     * @return the newest first, at most 100
+     * @throws IllegalStateException if this queue is one of dead letters itself
+     */
+    CompletableFuture<List<DeadLetterId>> deadLettersOf(String id);
 
     /**
      * Looks at some messages, without disturbing them.
@@ -108,15 +132,31 @@ public interface DelayQueue {
      * Those that become leased meanwhile are left alone.
      *
      * @param which decides for each
+     * @param limit how many at the most: those that are due first, of a queue with partitions in one partition after the other
      * @return how many
      */
-    CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which);
+    CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which, long limit);
 
-    /** Removes all waiting messages, in slices, as {@link #promoteAll}. */
-    CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which);
+    /** The same without a limit. */
+    default CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which) {
+        return promoteAll(which, Long.MAX_VALUE);
+    }
 
-    /** Moves all waiting dead letters of this queue back into it, in slices, as {@link #promoteAll}. */
-    CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which);
+    /** Removes all waiting messages, in slices, as {@link #promoteAll(Predicate, long)}. */
+    CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which, long limit);
+
+    /** The same without a limit. */
+    default CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which) {
+        return cancelAll(which, Long.MAX_VALUE);
+    }
+
+    /** Moves all waiting dead letters of this queue back into it, in slices, as {@link #promoteAll(Predicate, long)}. */
+    CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which, long limit);
+
+    /** The same without a limit. */
+    default CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which) {
+        return redriveAll(which, Long.MAX_VALUE);
+    }
 
     /**
      * Drops the dead letters of this queue that are too old or too many, the oldest first; those that a consumer of dead

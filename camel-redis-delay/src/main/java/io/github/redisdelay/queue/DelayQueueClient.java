@@ -3,6 +3,7 @@ package io.github.redisdelay.queue;
 
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HexFormat;
@@ -50,6 +51,9 @@ public final class DelayQueueClient implements AutoCloseable {
 
     private static final int CLIENT_ID_BYTES = 16;
 
+    /** How long {@link #close} waits for the end of the subscription in a thread that was interrupted. */
+    private static final long FAREWELL_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private final ClientOptions options;
     private final RedissonClient redisson;
     private final RedisCaller redis;
@@ -93,15 +97,6 @@ public final class DelayQueueClient implements AutoCloseable {
 
     private record PartitionedName(String name, int partitions) {}
 
-    private DelayQueueClient(
-            RedissonClient redisson,
-            ClientOptions options,
-            Timers timers,
-            RandomGenerator random,
-            LongSupplier wallClockMillis) {
-        this(new RedissonCaller(redisson), options, timers, random, wallClockMillis, redisson);
-    }
-
     DelayQueueClient(
             RedisCaller redis,
             ClientOptions options,
@@ -135,9 +130,17 @@ public final class DelayQueueClient implements AutoCloseable {
      * @param redisson stays the caller's: it has to be open for as long as this client is used
      */
     public static DelayQueueClient create(RedissonClient redisson, ClientOptions options) {
+        return create(redisson, options, (String) null);
+    }
+
+    /**
+     * The same, with errors that name an address.
+     *
+     * @param address where the Redisson client connects to, without credentials
+     */
+    public static DelayQueueClient create(RedissonClient redisson, ClientOptions options, String address) {
         Objects.requireNonNull(redisson, "redisson");
-        return new DelayQueueClient(
-                redisson, options, new ScheduledTimers(), new SecureRandom(), System::currentTimeMillis);
+        return create(redisson, options, new RedissonCaller(redisson, address));
     }
 
     /**
@@ -262,6 +265,11 @@ public final class DelayQueueClient implements AutoCloseable {
 
     RandomGenerator random() {
         return random;
+    }
+
+    /** Who is called, for people. */
+    String server() {
+        return redis.server();
     }
 
     ClientOptions options() {
@@ -567,10 +575,19 @@ public final class DelayQueueClient implements AutoCloseable {
      */
     @Override
     public void close() {
+        close(options.requestTimeout());
+    }
+
+    /**
+     * The same, but waits for Redis no longer than this, also where the request timeout is longer.
+     *
+     * @param patience zero or more
+     */
+    public void close(Duration patience) {
         closing = true; // before: a consumer that comes now stops itself
         consumers.forEach(task -> task.stop(false));
-        long deadline = System.nanoTime() + options.requestTimeout().toNanos();
-        boolean interrupted = false;
+        long deadline = System.nanoTime() + Math.min(options.requestTimeout().toNanos(), patience.toNanos());
+        boolean interrupted = Thread.interrupted(); // such a thread does not wait for the work, only for the farewells
         wakeups.passAll(); // receivers look up, and see it
         while (!interrupted && isBusy() && deadline - System.nanoTime() > 0) {
             try {
@@ -586,7 +603,8 @@ public final class DelayQueueClient implements AutoCloseable {
         replicationWaits.close(reason);
         calls.close(reason);
         try {
-            wakeups.close().get(Math.max(1, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
+            long left = deadline - System.nanoTime();
+            wakeups.close().get(Math.max(1, interrupted ? Math.min(left, FAREWELL_NANOS) : left), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             interrupted = true;
         } catch (java.util.concurrent.ExecutionException | TimeoutException e) {

@@ -20,6 +20,13 @@ public interface DelayQueueConsumer {
      */
     void stop(boolean extendLeases);
 
+    /**
+     * Sets how many messages may be worked on at a time, from now on; the options say how many at the start. Work under way goes on.
+     *
+     * @throws IllegalArgumentException if that is less than 1
+     */
+    void setConcurrentConsumers(int concurrentConsumers);
+
     /** How many deliveries were begun and not finished. */
     int underWay();
 

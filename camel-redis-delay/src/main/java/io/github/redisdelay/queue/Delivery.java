@@ -2,11 +2,13 @@
 package io.github.redisdelay.queue;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * A message held under a lease. Exactly one of {@link #acknowledge()}, {@link #negativeAcknowledge}, {@link #release()},
- * {@link #bury} and {@link #discard()} finishes it; later calls change nothing. They need only the client, not the
- * consumer that received the message, and are sent until Redis answers.
+ * {@link #bury} and {@link #discard()} finishes it: the first. A later call changes nothing, and answers what the first has left: {@link
+ * Settlement#STALE_HELD} if that has returned the message, {@link Settlement#STALE_GONE} if it has removed it from the queue, else the same as the
+ * first, or its failure. They need only the client, not the consumer that received the message, and are sent until Redis answers.
  */
 public interface Delivery {
 
@@ -92,6 +94,13 @@ public interface Delivery {
      */
     Submission<Settlement> bury(byte[] failure, Duration remember);
 
+    /**
+     * Under which id {@link #bury} has put the message among the dead letters.
+     *
+     * @return null before Redis has answered, and where nothing was put there
+     */
+    DeadLetterId deadLetterId();
+
     /** Given up, and not kept: removes the message, and its id is free. */
     default Submission<Settlement> discard() {
         return discard(Duration.ZERO);
@@ -109,6 +118,9 @@ public interface Delivery {
      * the slot and ends the extension; sends nothing.
      */
     void superseded();
+
+    /** Asks whether this message was replaced by another one of the same id since it was claimed. */
+    CompletableFuture<Boolean> isReplaced();
 
     /** Whether the lease is known to be lost: cancelled, or ended and claimed by another consumer. */
     boolean isLeaseLost();

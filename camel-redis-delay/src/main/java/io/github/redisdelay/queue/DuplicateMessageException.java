@@ -3,7 +3,7 @@ package io.github.redisdelay.queue;
 
 /**
  * A message was not scheduled because its id is pending, being delivered, or was finished less than its deduplication
- * period ago. Nothing was changed.
+ * period ago; or a dead letter was not redriven by its own delivery because a newer message has its id. Nothing was changed.
  */
 public class DuplicateMessageException extends DelayQueueException {
 
@@ -13,10 +13,27 @@ public class DuplicateMessageException extends DelayQueueException {
     private final MessageState state;
 
     public DuplicateMessageException(String queue, String messageId, MessageState state) {
-        super("message '" + messageId + "' " + text(state) + " in queue '" + queue
-                + "': use another id, or onDuplicate=ignore or replace");
+        this(
+                messageId,
+                state,
+                "message '" + messageId + "' " + text(state) + " in queue '" + queue
+                        + "': use another id, or onDuplicate=ignore or replace");
+    }
+
+    private DuplicateMessageException(String messageId, MessageState state, String text) {
+        super(text);
         this.messageId = messageId;
         this.state = state;
+    }
+
+    /** For a dead letter that cannot go back, because its message's id is in use. */
+    static DuplicateMessageException ofDeadLetter(String queue, String deadLetterId) {
+        String id = DeadLetterId.messageIdOf(deadLetterId);
+        return new DuplicateMessageException(
+                id,
+                MessageState.DELAYED,
+                "dead letter '" + deadLetterId + "' of queue '" + queue + "' was not redriven: its message's id '" + id
+                        + "' is in use by a newer message; redrive it when that one is done or cancelled, or purge it");
     }
 
     private static String text(MessageState state) {

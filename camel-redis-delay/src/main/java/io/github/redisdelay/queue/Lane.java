@@ -422,7 +422,7 @@ final class Lane {
                             "queue '{}': acknowledgements wait, Redis has not accepted them {} times; trying on: {}",
                             queue,
                             call.attempts,
-                            error.toString());
+                            RedisErrors.text(error));
                 } else if (call.attempts == 1) {
                     LOG.debug(
                             "queue '{}': {} is repeated until Redis answers: {}", queue, call.script, error.toString());
@@ -576,14 +576,16 @@ final class Lane {
         for (Request<?> request : unknown) {
             request.submission()
                     .completeExceptionally(new RequestTimeoutException(
-                            "queue '" + queue + "': Redis did not answer in time; " + perhapsDone(request) + because,
+                            "queue '" + queue + "': " + redis.server() + " did not answer in time; "
+                                    + perhapsDone(request) + because,
                             true,
                             cause));
         }
         for (Request<?> request : withdrawn) {
             request.submission()
                     .fail(new RequestTimeoutException(
-                            "queue '" + queue + "': Redis did not answer in time; " + notSent(request) + because,
+                            "queue '" + queue + "': " + redis.server() + " did not answer in time; " + notSent(request)
+                                    + because,
                             false,
                             cause));
         }

@@ -24,6 +24,7 @@ enum LuaScript {
     CHECK("check"),
     GET("get"),
     BROWSE("browse"),
+    LETTERS("letters"),
     PRESENCE("presence"),
     STATS("stats"),
     SERVER("server"),
@@ -44,7 +45,7 @@ enum LuaScript {
 
     /** Whether the reply is a list; otherwise it is bytes. */
     boolean repliesWithList() {
-        return this == CLAIM || this == GET || this == BROWSE || this == CHECK;
+        return this == CLAIM || this == GET || this == BROWSE || this == LETTERS || this == CHECK;
     }
 
     /** The digest under which Redis caches the script. */

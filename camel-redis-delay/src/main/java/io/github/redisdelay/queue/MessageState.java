@@ -9,6 +9,8 @@ public enum MessageState {
     LEASED,
     /** Not in the queue any more, and still a duplicate: finished less than its deduplication period ago. */
     FINISHED,
+    /** Not in the queue, but among its dead letters: it was given up. */
+    DEAD,
     /** Not in the queue. */
     NONE
 }

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -33,6 +34,11 @@ final class PartitionedQueue implements DelayQueue {
     @Override
     public String name() {
         return name;
+    }
+
+    @Override
+    public String server() {
+        return partitions.get(0).server();
     }
 
     List<RedisDelayQueue> partitions() {
@@ -114,10 +120,15 @@ final class PartitionedQueue implements DelayQueue {
 
     @Override
     public Submission<RedriveOutcome> redrive(String deadLetterId) {
+        return redrive(deadLetterId, null);
+    }
+
+    @Override
+    public Submission<RedriveOutcome> redrive(String deadLetterId, ClaimId held) {
         partitions.get(0).checkNoDeadLetters("redrive");
         ScheduleRequest.requireId(deadLetterId, true);
         RedisDelayQueue partition = partitions.get(Partitions.ofDeadLetter(deadLetterId, partitions.size()));
-        return partitioning.submit(() -> partition.redrive(deadLetterId));
+        return partitioning.submit(() -> partition.redrive(deadLetterId, held));
     }
 
     @Override
@@ -197,6 +208,22 @@ final class PartitionedQueue implements DelayQueue {
         return partitioning.ask(() -> partition.get(id));
     }
 
+    /** A dead letter is in the partition of its message, which has another id than it. */
+    @Override
+    public CompletableFuture<List<DeadLetterId>> deadLettersOf(String id) {
+        partitions.get(0).checkNoDeadLetters("deadLettersOf");
+        ScheduleRequest.requireId(id, true);
+        DeadLetterId one = DeadLetterId.parse(id);
+        RedisDelayQueue ofMessage = partitions.get(Partitions.of(id, partitions.size()));
+        return partitioning.ask(() -> one == null
+                ? ofMessage.letters(id)
+                : partitions
+                        .get(Partitions.ofDeadLetter(id, partitions.size()))
+                        .letter(one)
+                        .thenCompose(found ->
+                                found.isEmpty() ? ofMessage.letters(id) : CompletableFuture.completedFuture(found)));
+    }
+
     /**
      * A position is a score and an id, in whichever partition that is: behind it all partitions go on, so a page is merged of
      * the next ones of each.
@@ -212,23 +239,25 @@ final class PartitionedQueue implements DelayQueue {
     }
 
     @Override
-    public CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which) {
-        return sum(partition -> partition.promoteAll(which));
+    public CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which, long limit) {
+        return sum(limit, (partition, left) -> partition.promoteAll(which, left));
     }
 
     @Override
-    public CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which) {
-        return sum(partition -> partition.cancelAll(which));
+    public CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which, long limit) {
+        return sum(limit, (partition, left) -> partition.cancelAll(which, left));
     }
 
     @Override
-    public CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which) {
+    public CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which, long limit) {
         partitions.get(0).checkNoDeadLetters("redriveAll");
-        return sum(partition -> partition.redriveAll(which));
+        return sum(limit, (partition, left) -> partition.redriveAll(which, left));
     }
 
-    private CompletableFuture<Long> sum(Function<RedisDelayQueue, CompletableFuture<Long>> change) {
-        return oneByOne(0L, (sum, partition) -> change.apply(partition).thenApply(count -> sum + count));
+    /** What was changed in all partitions; each is told how many are left to be changed. */
+    private CompletableFuture<Long> sum(long limit, BiFunction<RedisDelayQueue, Long, CompletableFuture<Long>> change) {
+        return oneByOne(
+                0L, (sum, partition) -> change.apply(partition, limit - sum).thenApply(count -> sum + count));
     }
 
     /** Does something with a partition, and what came out of those before. */
@@ -254,7 +283,7 @@ final class PartitionedQueue implements DelayQueue {
         RedisDelayQueue.checkLimits(retention, maximum);
         CompletableFuture<Long> old = retention.isZero()
                 ? CompletableFuture.completedFuture(0L)
-                : sum(partition -> partition.trimDeadLetters(retention, 0));
+                : sum(Long.MAX_VALUE, (partition, left) -> partition.trimDeadLetters(retention, 0));
         DelayQueue letters = deadLetters();
         return maximum == 0 ? old : old.thenCompose(dropped -> dropOldest(letters, maximum, dropped));
     }
@@ -348,7 +377,9 @@ final class PartitionedQueue implements DelayQueue {
                         ? one.version()
                         : one.version() + ", " + other.version(),
                 other.evicts() && !one.evicts() ? other.evictionPolicy() : one.evictionPolicy(),
-                one.appendOnly() && other.appendOnly());
+                one.forgets() || other.forgets()
+                        ? Boolean.FALSE
+                        : one.appendOnly() == null ? null : other.appendOnly());
     }
 
     @Override

@@ -27,22 +27,7 @@ final class Partitions {
 
     /** The partition of a dead letter: that of its message, which stays where it was when it is given up or redriven. */
     static int ofDeadLetter(String id, int partitions) {
-        return of(originalId(id), partitions);
-    }
-
-    /** A dead letter's id is the message's, {@code @} and digits; anything else is taken as it is, as {@code redrive.lua} does. */
-    private static String originalId(String deadLetterId) {
-        int at = deadLetterId.lastIndexOf('@');
-        if (at <= 0 || at == deadLetterId.length() - 1) {
-            return deadLetterId;
-        }
-        for (int i = at + 1; i < deadLetterId.length(); i++) {
-            char c = deadLetterId.charAt(i);
-            if (c < '0' || c > '9') {
-                return deadLetterId;
-            }
-        }
-        return deadLetterId.substring(0, at);
+        return of(DeadLetterId.messageIdOf(id), partitions);
     }
 
     /**

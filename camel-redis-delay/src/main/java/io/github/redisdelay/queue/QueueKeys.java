@@ -34,26 +34,38 @@ record QueueKeys(String base, boolean deadLetters) {
     /** The keys of a script, in the order that its comment names. */
     List<Object> of(LuaScript script) {
         return switch (script) {
-            case SCHEDULE, CHANGE, CLAIM, CHECK -> common(key("waiting"));
+            case SCHEDULE, CLAIM -> common(key("waiting"));
+            case CHANGE -> common(key("waiting"), key("letters"), dead().key("letters"), dead().key("messages"));
+            case CHECK -> common(key("waiting"), key("letters"));
             case SETTLE ->
                 common(
                         key("waiting"),
                         dead().key("messages"),
                         dead().key("delayed"),
                         dead().key("state"),
-                        dead().key("waiting"));
+                        dead().key("waiting"),
+                        dead().key("letters"),
+                        key("letters"));
             case REDRIVE ->
                 common(
                         key("waiting"),
                         dead().key("messages"),
                         dead().key("delayed"),
                         dead().key("leased"),
-                        dead().key("state"));
+                        dead().key("state"),
+                        dead().key("letters"));
             case EXTEND, ACKNOWLEDGE ->
                 List.of(key("messages"), key("leased"), key("state"), key("calls"), key("config"));
             case GET, BROWSE -> common(key("consumers"));
             case STATS -> common(key("consumers"), dead().key("delayed"), dead().key("leased"));
-            case TRIM -> List.of(dead().key("messages"), dead().key("delayed"), dead().key("state"), key("config"));
+            case LETTERS -> List.of(dead().key("letters"), dead().key("messages"), key("config"));
+            case TRIM ->
+                List.of(
+                        dead().key("messages"),
+                        dead().key("delayed"),
+                        dead().key("state"),
+                        key("config"),
+                        dead().key("letters"));
             case PRESENCE -> List.of(key("consumers"));
             case SERVER -> List.of(key("messages"));
             case PARTITIONS ->

@@ -7,6 +7,11 @@ import java.util.concurrent.CompletableFuture;
 /** Sends a script call to Redis once and answers what came back. It never repeats a call whose outcome is not known. */
 interface RedisCaller {
 
+    /** Who is called, for people: Redis, and where it is if that is known. */
+    default String server() {
+        return "Redis";
+    }
+
     /**
      * Calls a script.
      *

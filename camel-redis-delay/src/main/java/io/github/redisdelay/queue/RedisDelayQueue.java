@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
@@ -22,6 +23,10 @@ import java.util.regex.Pattern;
 final class RedisDelayQueue implements DelayQueue, Settlements {
 
     private static final byte[] NO_CLAIM = {};
+    private static final byte[] NOTHING = {};
+    private static final byte[] DEAD_LETTERS = {'d'};
+    /** From this outcome of {@code change.lua} on a message is dead; what is more is how many dead letters it has. */
+    private static final int DEAD_AND = 20;
     /** How many dead letters {@code trim.lua} drops in one call. */
     private static final int TRIM_SLICE = 100;
     /** What a redriven body is taken for, so that at most 16 of them, whatever their sizes, are moved in one call. */
@@ -80,6 +85,11 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     @Override
     public String name() {
         return name;
+    }
+
+    @Override
+    public String server() {
+        return client.server();
     }
 
     /** Whether the other is the same queue, or has this as a partition, and is reached through the same connection. */
@@ -253,7 +263,13 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                     if (outcome == 3) {
                         throw beyondRange(new DueTime(action == 'd', micros));
                     }
-                    return outcome == 0 && lost != null ? lost : new ChangeResult(id, stateOf(outcome), due);
+                    if (lost != null && (outcome == 0 || outcome > DEAD_AND)) {
+                        return lost; // there is nothing to change again, but for what died before
+                    }
+                    if (outcome > DEAD_AND) {
+                        return new ChangeResult(id, MessageState.DEAD, 0, DeadLetterId.of(id, due), outcome - DEAD_AND);
+                    }
+                    return new ChangeResult(id, stateOf(outcome), due);
                 },
                 (result, undone) -> !undone
                         ? null
@@ -287,27 +303,42 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public Submission<RedriveOutcome> redrive(String deadLetterId) {
+        return redrive(deadLetterId, null);
+    }
+
+    @Override
+    public Submission<RedriveOutcome> redrive(String deadLetterId, ClaimId held) {
         checkNoDeadLetters("redrive");
-        return redrive(deadLetterId, RedriveOutcome.NONE);
+        return redrive(deadLetterId, held, RedriveOutcome.NONE);
     }
 
     /** @param none the outcome where there is no such dead letter: that of before, if a failover has undone it */
-    private Submission<RedriveOutcome> redrive(String deadLetterId, RedriveOutcome none) {
+    private Submission<RedriveOutcome> redrive(String deadLetterId, ClaimId held, RedriveOutcome none) {
         byte[] idBytes = ScheduleRequest.checkId(deadLetterId, ScheduleRequest.MAX_DEAD_LETTER_ID_BYTES);
         return client.submit(
                 this,
                 LuaScript.REDRIVE,
                 deadLetterId,
-                new Object[] {idBytes},
+                new Object[] {idBytes, held == null ? NO_CLAIM : held.bytes()},
                 REDRIVE_BYTES,
-                (time, outcome, micros) -> switch (outcome) {
-                    case 0 -> none;
-                    case 1 -> RedriveOutcome.REDRIVEN;
-                    case 2 -> RedriveOutcome.DUPLICATE;
-                    case 3 -> RedriveOutcome.LEASED;
-                    default -> throw unknown(LuaScript.REDRIVE, outcome);
+                (time, outcome, micros) -> {
+                    RedriveOutcome found =
+                            switch (outcome) {
+                                case 0 -> none;
+                                case 1 -> RedriveOutcome.REDRIVEN;
+                                case 2 -> RedriveOutcome.DUPLICATE;
+                                case 3 -> RedriveOutcome.LEASED;
+                                default -> throw unknown(LuaScript.REDRIVE, outcome);
+                            };
+                    if (held != null && found == RedriveOutcome.DUPLICATE) {
+                        throw DuplicateMessageException.ofDeadLetter(name, deadLetterId);
+                    }
+                    if (held != null && found != RedriveOutcome.REDRIVEN) {
+                        throw StaleDeliveryException.ofDeadLetter(name, deadLetterId);
+                    }
+                    return found;
                 },
-                (result, undone) -> undone ? redrive(deadLetterId, result) : null);
+                (result, undone) -> undone ? redrive(deadLetterId, held, result) : null);
     }
 
     void checkNoDeadLetters(String operation) {
@@ -318,8 +349,8 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     }
 
     @Override
-    public CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which) {
-        return durable(Sweep.of(this, which, stats -> {
+    public CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which, long limit) {
+        return durable(Sweep.of(this, which, limit, stats -> {
             // One microsecond apart, so that they stay in order.
             AtomicLong time = new AtomicLong(stats.timeMicros());
             return message -> message.dueMicros() <= stats.timeMicros()
@@ -335,21 +366,23 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     }
 
     @Override
-    public CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which) {
+    public CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which, long limit) {
         // 'e' leaves alone what was claimed meanwhile.
         return durable(Sweep.of(
                 this,
                 which,
+                limit,
                 stats -> message -> cancelWaiting(message.id())
                         .thenApply(result -> result.previousState() == MessageState.DELAYED)));
     }
 
     @Override
-    public CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which) {
+    public CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which, long limit) {
         checkNoDeadLetters("redriveAll");
         return durable(Sweep.of(
                 deadLetters(),
                 which,
+                limit,
                 stats -> message -> redrive(message.id()).thenApply(outcome -> outcome == RedriveOutcome.REDRIVEN)));
     }
 
@@ -384,6 +417,42 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
         return client.calls()
                 .untilAnswered(this, LuaScript.GET, (Object) idBytes(id))
                 .thenApply(reply -> MessageReplies.get((List<?>) reply));
+    }
+
+    @Override
+    public CompletableFuture<OptionalLong> scheduledMicros(String id) {
+        return get(id).thenApply(found ->
+                found.map(message -> OptionalLong.of(message.scheduledMicros())).orElseGet(OptionalLong::empty));
+    }
+
+    @Override
+    public CompletableFuture<List<DeadLetterId>> deadLettersOf(String id) {
+        checkNoDeadLetters("deadLettersOf");
+        DeadLetterId one = DeadLetterId.parse(ScheduleRequest.requireId(id, true));
+        return one == null
+                ? letters(id)
+                : letter(one)
+                        .thenCompose(found -> found.isEmpty() ? letters(id) : CompletableFuture.completedFuture(found));
+    }
+
+    /** The dead letters of a message, the newest first. */
+    CompletableFuture<List<DeadLetterId>> letters(String messageId) {
+        return letters(messageId, NOTHING);
+    }
+
+    /** A dead letter, if there is this one. */
+    CompletableFuture<List<DeadLetterId>> letter(DeadLetterId id) {
+        return letters(id.messageId(), id.time().getBytes(StandardCharsets.US_ASCII));
+    }
+
+    private CompletableFuture<List<DeadLetterId>> letters(String messageId, byte[] time) {
+        return client.calls()
+                .untilAnswered(this, LuaScript.LETTERS, messageId.getBytes(StandardCharsets.UTF_8), time)
+                .thenApply(reply -> ((List<?>) reply)
+                        .stream()
+                                .map(digits -> new DeadLetterId(
+                                        messageId, new String((byte[]) digits, StandardCharsets.US_ASCII)))
+                                .toList());
     }
 
     @Override
@@ -452,7 +521,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     @Override
     public Submission<Settlement> settle(ClaimedDelivery delivery, char action, long micros, byte[] failure) {
         byte[] id = delivery.idBytes();
-        if (action == 'a' && micros == 0) {
+        if (action == 'a' && micros == 0 && !isDeadLetters()) {
             return client.submit(
                     this,
                     LuaScript.ACKNOWLEDGE,
@@ -468,7 +537,12 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                 delivery.id(),
                 arguments,
                 id.length + failure.length + 40,
-                (time, outcome, due) -> settlementOf(LuaScript.SETTLE, outcome));
+                (time, outcome, then) -> {
+                    if (action == 'b' && then > 0) {
+                        delivery.buried(DeadLetterId.of(delivery.id(), then));
+                    }
+                    return settlementOf(LuaScript.SETTLE, outcome);
+                });
     }
 
     @Override
@@ -506,12 +580,14 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     @Override
     public CompletableFuture<CheckResult> check() {
         byte[] base = keys.base().getBytes(StandardCharsets.UTF_8);
+        byte[] kind = isDeadLetters() ? DEAD_LETTERS : NOTHING;
         return CheckWalk.of(
                         (isDeadLetters() ? "dead letters of " : "") + "queue '" + name + "'" + partition,
+                        isDeadLetters(),
                         (walk, cursor) -> CheckWalk.isBegin(cursor)
-                                ? client.calls().untilAnswered(this, LuaScript.CHECK, walk, cursor, base)
+                                ? client.calls().untilAnswered(this, LuaScript.CHECK, walk, cursor, base, kind)
                                 // A cursor is of one server: another one would go on with it anywhere.
-                                : client.calls().once(this, LuaScript.CHECK, walk, cursor, base))
+                                : client.calls().once(this, LuaScript.CHECK, walk, cursor, base, kind))
                 .thenCompose(found ->
                         client.awaitDurable(this, "a check made " + found.restored() + " messages wait again", found));
     }
@@ -547,7 +623,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                     valkey == null ? "Redis" : "Valkey",
                     valkey != null ? valkey : known(field(info, "redis_version")),
                     known(field(info, "maxmemory_policy")),
-                    "1".equals(field(info, "aof_enabled")));
+                    field(info, "aof_enabled") == null ? null : "1".equals(field(info, "aof_enabled")));
         });
     }
 

@@ -11,14 +11,26 @@ import org.redisson.client.RedisException;
 import org.redisson.client.RedisOutOfMemoryException;
 import org.redisson.client.RedisTimeoutException;
 
-/** Tells what an error means for the call that met it. */
-final class RedisErrors {
+/** Tells what an error means for the call that met it, and to people what it was. */
+public final class RedisErrors {
 
     /** What our scripts say of a call that is wrong, and Redis of a key that is not ours. */
     private static final Pattern PERMANENT =
             Pattern.compile("REDISDELAY (argument|format|superseded|partitions)|WRONGTYPE Operation against");
 
     private static final Pattern PARTITIONS = Pattern.compile("REDISDELAY partitions: (\\d{1,9})");
+
+    /** Where the advice and the call begin that Redisson's own errors quote; a call may have anything in it. */
+    private static final Pattern QUOTED = Pattern.compile(
+            "! |\\.? Check |[.,;]? ?\\b(?:Command|command|params|channel|connection): | occurred after | to channel: ");
+
+    /** How Netty names where it could not connect to. */
+    private static final Pattern RESOLVED = Pattern.compile("(?<!/)([^\\s/]*)/([0-9a-fA-F.:%\\[\\]]+)(:\\d+)");
+
+    /** Redisson's words for whatever it was. */
+    private static final String GENERIC = "Unexpected exception while processing command";
+
+    private static final int MAX_CAUSES = 20;
 
     private RedisErrors() {}
 
@@ -70,7 +82,7 @@ final class RedisErrors {
      */
     private static String reply(Throwable error) {
         boolean noAnswer = error instanceof RedisTimeoutException || error instanceof RedisConnectionException;
-        return noAnswer ? "" : text(error);
+        return noAnswer ? "" : said(error);
     }
 
     /** Whether the Redis client was shut down. */
@@ -83,8 +95,42 @@ final class RedisErrors {
         return error instanceof RedisOutOfMemoryException;
     }
 
+    /**
+     * What happened, in a few words that name no call and no channel: what Redis said, or else the root cause, such as {@code
+     * Connection refused: localhost:6379}. Errors of our own say themselves what happened.
+     */
+    public static String text(Throwable error) {
+        Throwable e = unwrap(error);
+        String text = message(e);
+        for (int i = 0; i < MAX_CAUSES && e.getCause() != null && !(e instanceof DelayQueueException); i++) {
+            e = e.getCause();
+            String cause = message(e);
+            // Netty says the same as the JDK below it, and where; and a name alone is no better than words.
+            if (!text.startsWith(cause) && (hasWords(e) || text.equals(GENERIC))) {
+                text = cause;
+            }
+        }
+        Matcher resolved = RESOLVED.matcher(text);
+        return resolved.replaceAll(where -> Matcher.quoteReplacement(
+                (where.group(1).isEmpty() ? where.group(2) : where.group(1)) + where.group(3)));
+    }
+
+    private static boolean hasWords(Throwable error) {
+        return error.getMessage() != null && !error.getMessage().isBlank();
+    }
+
+    private static String message(Throwable error) {
+        if (!hasWords(error)) {
+            String name = error.getClass().getName();
+            return name.substring(Math.max(name.lastIndexOf('.'), name.lastIndexOf('$')) + 1);
+        }
+        boolean redissons = error instanceof RedisTimeoutException || error instanceof RedisConnectionException;
+        Matcher quoted = QUOTED.matcher(error.getMessage());
+        return redissons && quoted.find() ? error.getMessage().substring(0, quoted.start()) : said(error);
+    }
+
     /** What Redis said, without the channel and the command with its arguments that Redisson adds. */
-    static String text(Throwable error) {
+    private static String said(Throwable error) {
         String text = String.valueOf(error.getMessage());
         int added = text.indexOf(". channel: [");
         return added < 0 ? text : text.substring(0, added);

@@ -36,10 +36,17 @@ final class RedissonCaller implements RedisCaller {
 
     private final RScript[] scripts = new RScript[TIMEOUT_STEPS];
     private final DurableCaller durable;
+    private final String server;
     /** Whether the queue's slot can be moved to another server. */
     private final boolean cluster;
 
     RedissonCaller(RedissonClient redisson) {
+        this(redisson, null);
+    }
+
+    /** @param address where it connects to, fit to be shown; null if that is not known */
+    RedissonCaller(RedissonClient redisson, String address) {
+        server = address == null ? "Redis" : "Redis at " + address;
         for (int i = 0; i < TIMEOUT_STEPS; i++) {
             scripts[i] = redisson.getScript(OptionalOptions.defaults()
                     .codec(ByteArrayCodec.INSTANCE)
@@ -48,6 +55,11 @@ final class RedissonCaller implements RedisCaller {
         }
         durable = new DurableCaller(redisson, this);
         cluster = redisson.getConfig().isClusterConfig();
+    }
+
+    @Override
+    public String server() {
+        return server;
     }
 
     /** How long the answer to a sending is waited for. */

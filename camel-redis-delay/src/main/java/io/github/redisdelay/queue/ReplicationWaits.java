@@ -181,7 +181,7 @@ final class ReplicationWaits {
         /** Ends the caller's wait only. */
         void expire() {
             submission.completeExceptionally(new RequestTimeoutException(
-                    "queue '" + queue.name() + "': Redis did not answer in time; " + done
+                    "queue '" + queue.name() + "': " + redis.server() + " did not answer in time; " + done
                             + ", not known to be replicated",
                     true,
                     null));

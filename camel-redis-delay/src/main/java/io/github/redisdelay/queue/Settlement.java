@@ -5,7 +5,7 @@ package io.github.redisdelay.queue;
 public enum Settlement {
     /** The delivery held its lease and the call took effect. */
     DONE,
-    /** The message is not in the queue any more: cancelled, or finished by another delivery. Nothing changed. */
+    /** The message is not in the queue any more: cancelled, or finished by another delivery or call. Nothing changed. */
     STALE_GONE,
     /** The message waits, or is held by another delivery; it may be delivered again. Nothing changed. */
     STALE_HELD

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+
 /** What a delivery needs of its queue, for as long as it is under way: longer than its consumer may live. */
 interface Settlements {
 
@@ -22,6 +25,11 @@ interface Settlements {
      * @param action a letter that {@code settle.lua} knows
      */
     Submission<Settlement> settle(ClaimedDelivery delivery, char action, long micros, byte[] failure);
+
+    /** When the message that is stored under an id was scheduled; empty if there is none. */
+    default CompletableFuture<OptionalLong> scheduledMicros(String id) {
+        return CompletableFuture.completedFuture(OptionalLong.empty());
+    }
 
     /** Extends a lease from now on. */
     Submission<Settlement> extend(ClaimedDelivery delivery, long leaseMicros);

@@ -123,12 +123,15 @@ final class SingleCalls {
             if (error == closed) {
                 return closed;
             }
-            Throwable cause = error instanceof TimeoutException && lastError != null ? lastError : error;
+            Throwable cause = error;
+            if (error instanceof TimeoutException) {
+                cause = lastError != null ? lastError : new TimeoutException("no answer within " + requestTimeout);
+            }
             if (RedisErrors.explained(queue.name(), cause) instanceof PartitionMismatchException mismatch) {
                 return mismatch;
             }
             String what = error instanceof TimeoutException
-                    ? "Redis did not answer within " + requestTimeout
+                    ? redis.server() + " did not answer within " + requestTimeout
                             + (lastError == null ? "" : " (" + RedisErrors.text(lastError) + ")")
                     : RedisErrors.text(error);
             return new DelayQueueException("queue '" + queue.name() + "': " + what, cause);

@@ -289,7 +289,7 @@ final class SingleReceiver implements DelayQueueReceiver {
 
     private DelayQueueException failed(Throwable cause) {
         return new DelayQueueException(
-                "queue '" + queue + "': Redis could not be asked for a message: "
+                "queue '" + queue + "': " + client.server() + " could not be asked for a message: "
                         + (cause == null ? "no answer in time" : RedisErrors.text(cause)),
                 cause);
     }

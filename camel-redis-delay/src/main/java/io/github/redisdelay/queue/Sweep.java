@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
@@ -27,6 +26,9 @@ final class Sweep {
     /** Behind this due time there is only what came later. */
     private final long endMicros;
 
+    /** How many may be changed. */
+    private final long limit;
+
     /** How many messages are looked at in all: more of them come in between while others schedule. */
     private long left;
 
@@ -38,10 +40,12 @@ final class Sweep {
     private Sweep(
             DelayQueue queue,
             Predicate<MessageInfo> which,
+            long limit,
             Function<MessageInfo, CompletableFuture<Boolean>> change,
             QueueStats stats) {
         this.queue = queue;
         this.which = which;
+        this.limit = limit;
         this.change = change;
         this.endMicros = stats.lastDueMicros();
         this.left = MAX_GROWTH * stats.delayed();
@@ -51,14 +55,16 @@ final class Sweep {
     static CompletableFuture<Long> of(
             DelayQueue queue,
             Predicate<MessageInfo> which,
+            long limit,
             Function<QueueStats, Function<MessageInfo, CompletableFuture<Boolean>>> change) {
-        return queue.stats().thenCompose(stats -> new Sweep(queue, which, change.apply(stats), stats).page(null));
+        return queue.stats()
+                .thenCompose(stats -> new Sweep(queue, which, limit, change.apply(stats), stats).page(null));
     }
 
     // The pages follow one another: no two threads are in here at a time.
     private CompletableFuture<Long> page(String from) {
-        if (left <= 0) {
-            if (endMicros > 0) {
+        if (left <= 0 || limit <= 0) {
+            if (endMicros > 0 && limit > 0) {
                 LOG.warn(
                         "queue '{}': messages are scheduled faster than they are changed; it ends with {}",
                         queue.name(),
@@ -66,24 +72,31 @@ final class Sweep {
             }
             return CompletableFuture.completedFuture(changed);
         }
-        int limit = (int) Math.min(left, DelayQueue.MAX_PAGE);
-        return queue.browse(MessageState.DELAYED, from, limit).thenCompose(page -> {
+        int size = (int) Math.min(left, DelayQueue.MAX_PAGE);
+        return queue.browse(MessageState.DELAYED, from, size).thenCompose(page -> {
             left -= page.messages().size();
-            List<CompletableFuture<Boolean>> changes = new ArrayList<>();
-            for (MessageInfo message : page.messages()) {
-                if (which.test(message)) {
-                    changes.add(change(message));
-                }
-            }
-            return CompletableFuture.allOf(changes.toArray(new CompletableFuture<?>[0]))
-                    .thenCompose(done -> {
-                        changed +=
-                                changes.stream().filter(CompletableFuture::join).count();
-                        return page.next() == null || isBehindEnd(page)
-                                ? CompletableFuture.completedFuture(changed)
-                                : page(page.next());
-                    });
+            List<MessageInfo> chosen = page.messages().stream().filter(which).toList();
+            return change(chosen).thenCompose(done -> {
+                return changed >= limit || page.next() == null || isBehindEnd(page)
+                        ? CompletableFuture.completedFuture(changed)
+                        : page(page.next());
+            });
         });
+    }
+
+    /** Changes some, no more than may be changed; those that others have changed meanwhile do not count, and others take their places. */
+    private CompletableFuture<Void> change(List<MessageInfo> chosen) {
+        int now = (int) Math.min(chosen.size(), limit - changed);
+        if (now <= 0) {
+            return CompletableFuture.completedFuture(null);
+        }
+        List<CompletableFuture<Boolean>> changes =
+                chosen.subList(0, now).stream().map(this::change).toList();
+        return CompletableFuture.allOf(changes.toArray(new CompletableFuture<?>[0]))
+                .thenCompose(done -> {
+                    changed += changes.stream().filter(CompletableFuture::join).count();
+                    return change(chosen.subList(now, chosen.size()));
+                });
     }
 
     private boolean isBehindEnd(MessagePage page) {

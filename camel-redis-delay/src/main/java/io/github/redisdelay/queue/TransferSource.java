@@ -102,15 +102,13 @@ final class TransferSource {
         claimNumber = number;
     }
 
-    /** The claim's sending got no answer, it is repeated, or it was refused: whether that is the first failure in a row. */
-    boolean attemptFailed(Throwable error, long now) {
-        boolean first = lastError == null;
-        if (first) {
+    /** The claim's sending got no answer, it is repeated, or it was refused. */
+    void attemptFailed(Throwable error, long now) {
+        if (lastError == null) {
             failingSinceNanos = now;
         }
         lastError = error;
         asked = 0;
-        return first;
     }
 
     /** The claim was refused. */

@@ -277,6 +277,18 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     }
 
     @Override
+    public void setConcurrentConsumers(int concurrentConsumers) {
+        ConsumerOptions.checkConcurrentConsumers(concurrentConsumers);
+        lock.lock();
+        try {
+            inHand.setSlots(concurrentConsumers);
+        } finally {
+            lock.unlock();
+        }
+        step();
+    }
+
+    @Override
     public int underWay() {
         lock.lock();
         try {
@@ -353,7 +365,9 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         boolean first;
         lock.lock();
         try {
-            first = source.attemptFailed(error, timers.nanoTime()) && mode != Mode.STOPPED;
+            // One Redis may have all the partitions: it is told once, not once for each.
+            first = failingLongest() == null && mode != Mode.STOPPED;
+            source.attemptFailed(error, timers.nanoTime());
         } finally {
             lock.unlock();
         }

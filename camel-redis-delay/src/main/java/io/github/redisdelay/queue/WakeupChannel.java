@@ -267,7 +267,8 @@ final class WakeupChannel {
                 timer = timers.schedule(ECHO_NANOS - PATIENCE_NANOS, this::echo);
                 return;
             }
-            LOG.warn("wake-ups do not arrive any more: subscribing again");
+            // What it means for deliveries is told where they fail, and where the next subscription does.
+            LOG.debug("channel '{}': an echo did not come back, it is subscribed to again", name());
             unsubscribeAndGoOn();
         }
     }

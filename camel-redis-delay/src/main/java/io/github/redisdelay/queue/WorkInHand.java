@@ -53,6 +53,9 @@ final class WorkInHand {
     /** When it was finished. */
     private long aloneFinishedNanos;
 
+    /** How many may be worked on at a time. Fewer than are being worked on now leave no room. */
+    private int slots;
+
     private long windowStartNanos;
     private int finishedInWindow;
     private int finishedBefore;
@@ -68,6 +71,12 @@ final class WorkInHand {
         this.partitions = partitions;
         this.leaseNanos = options.visibilityTimeout().toNanos();
         this.windowStartNanos = now;
+        this.slots = options.concurrentConsumers();
+    }
+
+    /** How many may be worked on at a time from now on. */
+    void setSlots(int slots) {
+        this.slots = slots;
     }
 
     /** It was claimed. */
@@ -245,7 +254,7 @@ final class WorkInHand {
         int room = freeSlots() + ahead - readAhead.size() - asked;
         // While claims are under way a handful is not worth another one: it would go on with one message for each
         // claim.
-        int least = asked == 0 ? 1 : Math.max(1, (options.concurrentConsumers() + ahead) / (2 * partitions));
+        int least = asked == 0 ? 1 : Math.max(1, (slots + ahead) / (2 * partitions));
         return room < least ? 0 : room;
     }
 
@@ -260,7 +269,7 @@ final class WorkInHand {
     }
 
     private int freeSlots() {
-        return alone != null ? 0 : options.concurrentConsumers() - underWay.size();
+        return alone != null ? 0 : slots - underWay.size();
     }
 
     /** Whether one waits to be begun alone: nothing more is claimed, as it would be lost with it. */
@@ -271,9 +280,9 @@ final class WorkInHand {
     private int readAheadSize(long now) {
         shiftWindow(now);
         // One for each slot is no sign of speed: a slow consumer, too, finishes a message before it asks for the next.
-        int beyondSlots = Math.max(finishedInWindow, finishedBefore) - options.concurrentConsumers();
+        int beyondSlots = Math.max(finishedInWindow, finishedBefore) - slots;
         // Nor is anything read ahead that is not begun within a few milliseconds: others may have nothing to do.
-        long soon = workNanos <= 0 ? beyondSlots : options.concurrentConsumers() * (QUICK_NANOS / workNanos);
+        long soon = workNanos <= 0 ? beyondSlots : slots * (QUICK_NANOS / workNanos);
         return (int) Math.max(0, Math.min(Math.min(options.maxMessagesPerPoll(), beyondSlots), soon));
     }
 

@@ -1,6 +1,7 @@
 -- Cancels messages, changes the time at which they are due, or pauses the queue.
 --
--- KEYS  1 to 16 see queue.lua  17 see room.lua
+-- KEYS  1 to 16 see queue.lua  17 see room.lua  18 the index (see index.lua) that these messages are in if they are dead letters
+--       19 index of the queue's dead letters  20 dead messages
 -- ARGV  1 lane  2 sequence  3 the queue's base key
 --       then three for each message, at most 256:
 --         id; of z and w nothing
@@ -9,12 +10,13 @@
 --         for d, a and p the delay or the time, in microseconds, for p 0 is now; else 0
 -- Reply bytes: struct 'd' time of the call, then for each message 'Bd'
 --         where it was: 0 nowhere  1 delayed  2 leased  3 delayed, and its new due time is beyond the exact range:
---           unchanged  4 nowhere, but finished lately; of z and w whether the queue was paused: 0 or 1
---         its new due time (0: none)
+--           unchanged  4 nowhere, but finished lately  20 and more: dead, and it has so many dead letters
+--           more than 20, at most 100; of z and w whether the queue was paused: 0 or 1
+--         its new due time (0: none); if it is dead, the time in the id of the newest of its dead letters
 -- Cost  O(log N) for each message
 --
 -- A cancel removes the message in any state, and frees an id that was finished lately. A new due time is given only to a
--- delayed message.
+-- delayed message. A message that is dead is told of and left alone: what becomes of a dead letter is asked for by other calls.
 
 --@include call.lua
 --@include record.lua
@@ -22,7 +24,10 @@
 --@include place.lua
 --@include seen.lua
 --@include room.lua
+--@include index.lua
 
+local letters, dead_letters, dead_messages = KEYS[18], KEYS[19], KEYS[20]
+local DEAD_AND = 20
 local lane = ARGV[1]
 local sequence = integer(ARGV[2], 1, MAX_EXACT, 'sequence')
 local count = (#ARGV - 3) / 3
@@ -39,6 +44,9 @@ read_config()
 redis.call('HLEN', messages)
 redis.call('ZCARD', leased)
 redis.call('HLEN', state)
+redis.call('ZCARD', letters)
+redis.call('ZCARD', dead_letters)
+redis.call('HLEN', dead_messages)
 local remembers = any_seen()
 
 local dues = {}
@@ -92,6 +100,10 @@ for i = 1, count do
       redis.call('ZREM', leased, id)
       redis.call('HDEL', messages, id)
       redis.call('HDEL', state, id)
+      local member = member_of(id)
+      if member then
+        redis.call('ZREM', letters, member)
+      end
       if remembers then
         if was == 0 and remembered_until(id, now) then
           was = 4
@@ -111,6 +123,12 @@ for i = 1, count do
       end
       redis.call('HSET', state, id, write_record(record))
       redis.call('ZADD', delayed_set(priority), due, id)
+    end
+  end
+  if (was == 0 or was == 4) and string.find(action, '^[cdap]$') then
+    local all = letters_of(dead_letters, dead_messages, id)
+    if #all > 0 then
+      was, due = DEAD_AND + #all, tonumber(all[1])
     end
   end
   reply[i + 1] = struct.pack('<Bd', was, due)

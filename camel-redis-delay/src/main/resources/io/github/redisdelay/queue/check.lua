@@ -2,9 +2,10 @@
 -- evicted or deleted: such a body is delayed again, such a record without a body is dropped. One slice of a walk; it does
 -- not matter how often it is executed.
 --
--- KEYS  1 to 16 see queue.lua  17 see room.lua
--- ARGV  1 m walks over the bodies, s over the state records  2 where the slice begins: 0 at first, then what the slice
+-- KEYS  1 to 16 see queue.lua  17 see room.lua  18 the index that these messages are in if they are dead letters, see index.lua
+-- ARGV  1 m walks over the bodies, s over the state records, i over the index  2 where the slice begins: 0 at first, then what the slice
 --       before it answered  3 the queue's base key
+--       4 d if these are dead letters, else nothing
 -- Reply  a list: struct 'ddd' time of the call, how many were looked at, and how many ids in the sets have no body; where
 --        the next slice begins, 0 at the end; then the ids that are delayed again, or whose records were dropped
 -- Cost  O(log N) for each one looked at, about 256 in a call, or about 1 MB of bodies, which are copied
@@ -16,6 +17,8 @@
 -- How many have no body is right if nothing else is amiss, so after the last slice of the bodies.
 -- A priority whose set holds something, and that claims do not look at, is noted again by the last slice of the bodies, not
 -- before: scripts did not look for ids there either, so one may have been used again since, and the old entry is not true.
+-- A dead letter that is not in the index is put there by the walk over the bodies; what is there of one without a body is
+-- dropped by the walk over the index.
 -- Of an id in several sets one entry is kept, the others are removed: that it is being delivered; else the one where claims
 -- look; else, as nobody knows, the later one.
 
@@ -24,14 +27,18 @@
 --@include queue.lua
 --@include place.lua
 --@include room.lua
+--@include index.lua
 
 local SLICE, SLICE_BYTES = 256, 1048576
 -- The first step is small, because bodies may be large; and there are not too many, because most of a table may be empty.
 local LONGEST_STEP, STEPS = 32, 64
 local LEASE_ENDED = 2
 
-local walk, cursor, base = ARGV[1], ARGV[2], ARGV[3]
-if (walk ~= 'm' and walk ~= 's') or not string.find(cursor, '^%d+$') or not base then
+local letters = KEYS[18]
+local walk, cursor, base, kind = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local dead = kind == 'd'
+if not (walk == 'm' or walk == 's' or (walk == 'i' and dead)) or not kind or (kind ~= '' and not dead)
+    or not (walk == 'i' or string.find(cursor, '^%d+$')) then
   error('REDISDELAY argument: slice')
 end
 
@@ -39,6 +46,22 @@ read_config()
 local now = server_time()
 local bodies = redis.call('HLEN', messages)
 redis.call('HLEN', state)
+redis.call('ZCARD', letters)
+
+if walk == 'i' then
+  local found = redis.call('ZRANGE', letters, cursor == '0' and '-' or '(' .. cursor, '+', 'BYLEX', 'LIMIT', 0, SLICE)
+  local lost = {}
+  for i = 1, #found do
+    local id, digits = string.match(found[i], '^(.+)%z(%d+)$')
+    if not id or redis.call('HEXISTS', messages, id .. '@' .. digits) == 0 then
+      lost[#lost + 1] = found[i]
+    end
+  end
+  if #lost > 0 then
+    redis.call('ZREM', letters, unpack(lost))
+  end
+  return { struct.pack('<ddd', now, #found, 0), #found == SLICE and found[SLICE] or '0' }
+end
 
 -- What the sets hold: how many ids, in which priorities, and in which of those no claim looks for it.
 local ids_in_sets = redis.call('ZCARD', leased)
@@ -85,6 +108,8 @@ repeat
   steps = steps + 1
 until cursor == '0' or #all >= SLICE or bytes >= SLICE_BYTES or steps >= STEPS
 
+-- The members that the index lacks.
+local missing = {}
 -- The ids that no set leads to; and which are to be taken out of which set, alternating level and id.
 local stray, stale = {}, {}
 local function take_out(level, id)
@@ -97,6 +122,13 @@ for from = 1, #all, SLICE do
   local ids = {}
   for i = from, math.min(from + SLICE - 1, #all) do
     ids[#ids + 1] = all[i]
+  end
+  local members = dead and walk == 'm' and members_of(ids) or {}
+  local indexed = #members > 0 and redis.call('ZMSCORE', letters, unpack(members)) or {}
+  for i = 1, #members do
+    if not indexed[i] then
+      missing[#missing + 1] = members[i]
+    end
   end
   local found = redis.call('ZMSCORE', leased, unpack(ids))
   -- In which set of delayed ones each is.
@@ -163,7 +195,7 @@ if walk == 'm' then
   ids_in_sets = ids_in_sets + #stray
 end
 
-if #stray > 0 or #stale > 0 or #found_again > 0 then
+if #stray > 0 or #stale > 0 or #found_again > 0 or #missing > 0 then
   local called = earliest < math.huge and cover_earlier(base, earliest, now)
   -- These need no memory, after which nothing is refused when memory is full; and they tell a user who may not do them
   -- before anything is changed. What follows first is of the one command that is not among them.
@@ -177,6 +209,9 @@ if #stray > 0 or #stale > 0 or #found_again > 0 then
   end
   for i = 1, #stale, 2 do
     redis.call('ZREM', delayed_set(stale[i]), stale[i + 1])
+  end
+  for i = 1, #missing do
+    redis.call('ZADD', letters, '0', missing[i])
   end
   for i = 1, #found_again do
     use_priority(found_again[i])

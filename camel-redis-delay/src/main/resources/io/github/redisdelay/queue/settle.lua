@@ -1,6 +1,7 @@
 -- Finishes deliveries: acknowledges them, returns them to the queue, or gives them up.
 --
 -- KEYS  1 to 16 see queue.lua  17 see room.lua  18 dead messages  19 dead delayed  20 dead state  21 dead waiting
+--       22 index of the dead letters, see index.lua  23 the index that these messages are in if they are dead letters
 -- ARGV  1 lane  2 sequence  3 the queue's base key  4 the dead letters' base key
 --       then five for each delivery, at most 256:
 --         id
@@ -8,7 +9,8 @@
 --         a acknowledge, n return with a delay, r release, b bury in the dead letters, x discard
 --         for n the delay in microseconds; for a, b and x for how many microseconds the id stays a duplicate; else 0
 --         for n and b what to keep of the failure, else nothing
--- Reply bytes: struct 'd' time of the call, then for each delivery 'Bd' outcome and new due time (0: none)
+-- Reply bytes: struct 'd' time of the call, then for each delivery 'Bd' outcome and, of what was returned, the new due time; of what
+--       is a dead letter now, the time in its id (0: neither)
 --         1 done  2 stale: the message is gone  3 stale: it waits, or another delivery holds it
 -- Cost  O(log N) for each delivery; burying copies the body
 --
@@ -21,9 +23,11 @@
 --@include place.lua
 --@include seen.lua
 --@include room.lua
+--@include index.lua
 
 local ACTIONS = { a = true, n = true, r = true, b = true, x = true }
 local dead_messages, dead_delayed, dead_state, dead_waiting = KEYS[18], KEYS[19], KEYS[20], KEYS[21]
+local dead_letters, letters = KEYS[22], KEYS[23]
 local lane = ARGV[1]
 local sequence = integer(ARGV[2], 1, MAX_EXACT, 'sequence')
 local count = (#ARGV - 4) / 5
@@ -112,6 +116,7 @@ local called, dead_called
 if burials then
   redis.call('HLEN', dead_messages)
   redis.call('HLEN', dead_state)
+  redis.call('ZCARD', dead_letters)
   local head = tonumber(redis.call('ZRANGE', dead_delayed, '0', '0', 'WITHSCORES')[2])
   if not head or now < head or head < now - OVERDUE then
     dead_called = cover(dead_waiting, ARGV[4], now, now)
@@ -120,6 +125,10 @@ end
 if earliest < math.huge then
   redis.call('ZCARD', delayed)
   called = cover_earlier(ARGV[3], earliest, now)
+end
+local members = members_of(gone)
+if #members > 0 then
+  redis.call('ZCARD', letters)
 end
 
 -- Needs no memory: after it, nothing is refused when memory is full.
@@ -148,6 +157,8 @@ if not only_gone then
         redis.call('HSET', dead_messages, dead_id, body)
         redis.call('HSET', dead_state, dead_id, write_record(buried[i]))
         redis.call('ZADD', dead_delayed, now, dead_id)
+        redis.call('ZADD', dead_letters, '0', member_of(dead_id))
+        answers[2 * i + 1] = now
       end
     end
   end
@@ -155,6 +166,9 @@ end
 if #gone > 0 then
   redis.call('HDEL', messages, unpack(gone))
   redis.call('HDEL', state, unpack(gone))
+end
+if #members > 0 then
+  redis.call('ZREM', letters, unpack(members))
 end
 if #remembered > 0 then
   redis.call('ZADD', seen, unpack(remembered))

@@ -103,7 +103,7 @@ class ChangeOperationsTest extends CamelRedisTest {
         for (int i = 0; i < ids.length; i++) {
             schedule("?delay=" + (i + 1) + "m", ids[i]);
         }
-        assertThat(change("?operation=promote", Map.of()).getHeader(RedisDelayConstants.COUNT))
+        assertThat(change("?operation=promote&all=true", Map.of()).getHeader(RedisDelayConstants.COUNT))
                 .isEqualTo(300L);
         assertThat(stats().overdue()).isEqualTo(300);
         consume();

@@ -9,15 +9,22 @@ import static org.awaitility.Awaitility.await;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.camel.Exchange;
 import org.apache.camel.builder.RouteBuilder;
+import org.apache.camel.spi.UnitOfWork;
+import org.apache.camel.support.SynchronizationAdapter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.MDC;
 
 /** Where a message could be lost, held for too long or worked on beside itself. */
 class CompletionEdgeCasesTest extends CamelRedisTest {
@@ -37,13 +44,14 @@ class CompletionEdgeCasesTest extends CamelRedisTest {
 
     @Test
     void should_return_a_message_whose_exception_cannot_be_described() throws Exception {
-        start(consume("", exchange -> {
+        start(consume("?redeliveryDelay=1h&redeliveryJitter=0", exchange -> {
             throw new Evil();
         }));
         send(uri, "x", Map.of());
-        await().until(() -> stats().delayed() == 1);
+        await().untilAsserted(() ->
+                assertThat(stats().nextDueMicros()).as("due again in an hour").isGreaterThan(3_500_000_000L));
         assertThat(stats().leased()).isZero();
-        assertThat(consumer().getUnderWay()).isZero();
+        await().until(() -> consumer().getUnderWay() == 0);
     }
 
     @Test
@@ -69,32 +77,11 @@ class CompletionEdgeCasesTest extends CamelRedisTest {
             send(uri, "x" + i, Map.of());
         }
         // One is worked on, one waits, the others were refused.
-        await().until(() -> stats().delayed() == 3);
+        await().until(() -> stats().delayed() == 3 && stats().nextDueMicros() > 3_500_000_000L);
         await().until(() -> consumer().getUnderWay() == 2);
         go.countDown();
         await().until(() -> stats().leased() == 0);
         assertThat(stats().delayed()).isEqualTo(3);
-    }
-
-    @Test
-    void should_return_a_message_that_failed_after_it_was_handed_to_seda() throws Exception {
-        CountDownLatch go = new CountDownLatch(1);
-        start(new RouteBuilder() {
-            @Override
-            public void configure() {
-                errorHandler(noErrorHandler());
-                from(uri + "?redeliveryDelay=1h")
-                        .routeId("consumer")
-                        .to("seda:later")
-                        .process(exchange -> {
-                            throw new IllegalStateException("after the handover");
-                        });
-                from("seda:later").process(exchange -> go.await());
-            }
-        });
-        send(uri, "x", Map.of());
-        await().until(() -> stats().delayed() == 1);
-        go.countDown();
     }
 
     @Test
@@ -130,6 +117,37 @@ class CompletionEdgeCasesTest extends CamelRedisTest {
         context.getRouteController().suspendRoute("consumer");
         permits.release(100);
         await().until(() -> consumer().getUnderWay() == 0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void should_know_its_route_until_it_is_completed(boolean asynchronous) throws Exception {
+        context.setUseMDCLogging(true);
+        BlockingQueue<String> seen = new LinkedBlockingQueue<>();
+        start(new RouteBuilder() {
+            @Override
+            public void configure() {
+                errorHandler(noErrorHandler());
+                var route = from(uri).routeId("consumer");
+                (asynchronous ? route.threads(1) : route)
+                        .to("direct:inner")
+                        .process(exchange -> exchange.getExchangeExtension()
+                                .addOnCompletion(new SynchronizationAdapter() {
+                                    @Override
+                                    public void onDone(Exchange done) {
+                                        seen.add(MDC.get(UnitOfWork.MDC_ROUTE_ID) + " "
+                                                + done.getUnitOfWork()
+                                                        .getRoute()
+                                                        .getRouteId() + " "
+                                                + done.getExchangeId().equals(MDC.get(UnitOfWork.MDC_EXCHANGE_ID)));
+                                    }
+                                }));
+                from("direct:inner").routeId("inner").log("inner");
+            }
+        });
+        send(uri, "x", Map.of());
+        assertThat(seen.poll(20, TimeUnit.SECONDS)).isEqualTo("consumer consumer true");
+        await().until(() -> context.getInflightRepository().size() == 0);
     }
 
     @Test

@@ -122,6 +122,33 @@ class ConnectionTest {
     }
 
     @Test
+    void should_connect_a_producer_that_is_started_lazily_with_its_first_message() throws Exception {
+        component().getConfiguration().setAddress(redis.address());
+        context.start();
+        context.addRoutes(sending("direct:lazy", "?lazyStartProducer=true"));
+        assertThat(component().clients().connections()).isZero();
+        context.createProducerTemplate().sendBody("direct:lazy", "x");
+        assertThat(component().clients().connections()).isOne();
+    }
+
+    @Test
+    void should_connect_another_producer_when_it_is_started() throws Exception {
+        component().getConfiguration().setAddress(redis.address());
+        context.start();
+        context.addRoutes(sending("direct:eager", ""));
+        assertThat(component().clients().connections()).isOne();
+    }
+
+    private RouteBuilder sending(String from, String options) {
+        return new RouteBuilder() {
+            @Override
+            public void configure() {
+                from(from).to("redis-delay:" + queue + options);
+            }
+        };
+    }
+
+    @Test
     void should_make_a_client_from_an_address_and_close_it() throws Exception {
         component().getConfiguration().setAddress(redis.address());
         assertRoundTrip("");
@@ -284,7 +311,7 @@ class ConnectionTest {
             Exchange failed = context.createProducerTemplate()
                     .request("redis-delay:" + queue, exchange -> exchange.getMessage()
                             .setBody("lost?"));
-            assertThat(failed.getException()).hasMessageContaining("Redis did not answer in time");
+            assertThat(failed.getException()).hasMessageContaining(server.address() + " did not answer in time");
             server.start();
             org.awaitility.Awaitility.await().untilAsserted(() -> {
                 Exchange sent = context.createProducerTemplate()

@@ -11,12 +11,15 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.camel.Exchange;
+import org.apache.camel.ExchangePattern;
 import org.apache.camel.Message;
 import org.apache.camel.ServiceStatus;
 import org.apache.camel.builder.RouteBuilder;
@@ -275,12 +278,25 @@ class ConsumerTest extends CamelRedisTest {
 
     @Test
     void should_share_the_work_among_several_consumers_of_one_context() throws Exception {
+        Set<String> working = ConcurrentHashMap.newKeySet();
+        CountDownLatch allWork = new CountDownLatch(1);
         start(new RouteBuilder() {
             @Override
             public void configure() {
-                from(uri).routeId("one").process(ConsumerTest.this::take);
-                from(uri + "?concurrentConsumers=2").routeId("two").process(ConsumerTest.this::take);
-                from(uri).routeId("three").process(ConsumerTest.this::take);
+                from(uri).routeId("one").process(this::takeWhenAllWork);
+                from(uri + "?concurrentConsumers=2").routeId("two").process(this::takeWhenAllWork);
+                from(uri).routeId("three").process(this::takeWhenAllWork);
+            }
+
+            private void takeWhenAllWork(Exchange exchange) throws Exception {
+                working.add(exchange.getFromRouteId());
+                if (working.size() == 3) {
+                    allWork.countDown();
+                }
+                assertThat(allWork.await(20, TimeUnit.SECONDS))
+                        .as("all routes work, not only " + working)
+                        .isTrue();
+                take(exchange);
             }
         });
         for (int i = 0; i < 100; i++) {
@@ -429,6 +445,43 @@ class ConsumerTest extends CamelRedisTest {
                 send(uri, "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "mine", HeldDeliveries.PROPERTY, "forged"));
         assertThat(stranger.getException()).hasMessageContaining("being delivered");
         go.countDown();
+        assertEmpty();
+    }
+
+    @Test
+    void should_make_exchanges_of_the_pattern_that_is_asked_for() throws Exception {
+        BlockingQueue<ExchangePattern> patterns = new LinkedBlockingQueue<>();
+        for (String options : List.of("", "?exchangePattern=InOut")) {
+            start(new RouteBuilder() {
+                @Override
+                public void configure() {
+                    from(uri + options).routeId("pattern").process(exchange -> patterns.add(exchange.getPattern()));
+                }
+            });
+            send(uri, "x", Map.of());
+            assertThat(patterns.poll(20, TimeUnit.SECONDS))
+                    .isEqualTo(options.isEmpty() ? ExchangePattern.InOnly : ExchangePattern.InOut);
+            context.getRouteController().stopRoute("pattern");
+            context.removeRoute("pattern");
+        }
+    }
+
+    @Test
+    void should_deliver_again_while_the_work_goes_on_if_leases_are_not_extended() throws Exception {
+        CountDownLatch again = new CountDownLatch(1);
+        start(consume("?concurrentConsumers=2&visibilityTimeout=300ms&extendMessageVisibility=false", exchange -> {
+            take(exchange);
+            if (exchange.getMessage().getHeader(RedisDelayConstants.ATTEMPT, int.class) == 1) {
+                assertThat(again.await(20, TimeUnit.SECONDS)).isTrue();
+            } else {
+                again.countDown();
+            }
+        }));
+        send(uri, "x", Map.of());
+        assertThat(next().getHeader(RedisDelayConstants.ATTEMPT)).isEqualTo(1);
+        Message second = next();
+        assertThat(second.getHeader(RedisDelayConstants.ATTEMPT)).isEqualTo(2);
+        assertThat(second.getHeader(RedisDelayConstants.REDELIVERY_REASON)).isEqualTo("leaseEnded");
         assertEmpty();
     }
 }

@@ -146,8 +146,8 @@ class DeadLetterOperationsTest extends CamelRedisTest {
             assertThat(begun.await(10, TimeUnit.SECONDS)).isTrue();
             assertThat(change("?operation=redrive", deadLetterId).getHeader(RedisDelayConstants.RESULT))
                     .isEqualTo("leased");
-            assertThat(count("?operation=redrive", Map.of())).isZero();
-            assertThat(count("?operation=purge", Map.of())).isZero();
+            assertThat(count("?operation=redrive&all=true", Map.of())).isZero();
+            assertThat(count("?operation=purge&all=true", Map.of())).isZero();
             // Said of this one, it counts: as a cancel, a purge removes it whatever its state.
             assertThat(change("?operation=purge", deadLetterId).getHeaders())
                     .containsEntry(RedisDelayConstants.RESULT, "done")
@@ -175,19 +175,31 @@ class DeadLetterOperationsTest extends CamelRedisTest {
         assertThat(count("?operation=purge", Map.of(RedisDelayConstants.EXCEPTION_CLASS, IllegalStateException.class)))
                 .isEqualTo(2);
         assertThat(stats().dead()).isZero();
-        assertThat(count("?operation=redrive", Map.of())).isZero();
+        assertThat(count("?operation=redrive&all=true", Map.of())).isZero();
+    }
+
+    @Test
+    void should_find_an_exception_by_its_simple_name() throws Exception {
+        die("io1", "other1");
+        assertThat(count("?operation=redrive&exceptionClass=Exception", Map.of()))
+                .as("a part of a name is no name")
+                .isZero();
+        assertThat(count("?operation=redrive&exceptionClass=IOException", Map.of()))
+                .isOne();
+        assertThat(count("?operation=purge", Map.of(RedisDelayConstants.EXCEPTION_CLASS, "IllegalStateException")))
+                .isOne();
     }
 
     @Test
     void should_not_take_an_exception_class_that_was_not_found_for_any() throws Exception {
         die("a");
-        for (Object none : new Object[] {null, "", " ", 5}) {
+        for (Object none : new Object[] {null, "", " ", 5, "java.io.", "IO Exception"}) {
             for (String operation : List.of("redrive", "purge")) {
                 Map<String, Object> headers = new HashMap<>();
                 headers.put(RedisDelayConstants.EXCEPTION_CLASS, none);
                 assertThat(send(uri + "?operation=" + operation, "x", headers).getException())
                         .isInstanceOf(IllegalArgumentException.class)
-                        .hasMessageContaining("header 'CamelRedisDelayExceptionClass' is");
+                        .hasMessageContaining("header 'CamelRedisDelayExceptionClass' ");
             }
         }
         assertThat(stats().dead()).isOne();
@@ -197,7 +209,7 @@ class DeadLetterOperationsTest extends CamelRedisTest {
     void should_not_leave_the_results_of_an_earlier_change() throws Exception {
         die("a");
         Message first = change("?operation=redrive", "nobody");
-        Message second = change("?operation=redrive", Map.copyOf(withoutId(first)));
+        Message second = change("?operation=redrive&all=true", Map.copyOf(withoutId(first)));
         assertThat(second.getHeaders())
                 .containsEntry(RedisDelayConstants.COUNT, 1L)
                 .doesNotContainKeys(RedisDelayConstants.RESULT, RedisDelayConstants.PREVIOUS_STATE);
@@ -206,6 +218,7 @@ class DeadLetterOperationsTest extends CamelRedisTest {
     private static Map<String, Object> withoutId(Message message) {
         Map<String, Object> headers = new HashMap<>(message.getHeaders());
         headers.remove(RedisDelayConstants.SCHEDULE_ID);
+        headers.remove(RedisDelayConstants.DEAD_LETTER_ID);
         return headers;
     }
 
@@ -249,7 +262,7 @@ class DeadLetterOperationsTest extends CamelRedisTest {
                 .containsEntry(RedisDelayConstants.RESULT, "done")
                 .containsEntry(RedisDelayConstants.PREVIOUS_STATE, "dead")
                 .containsEntry(RedisDelayConstants.MESSAGE_ID, "a");
-        assertThat(count("?operation=promote&state=dead", Map.of())).isOne();
+        assertThat(count("?operation=promote&state=dead&all=true", Map.of())).isOne();
         assertThat(change("?operation=cancel&state=dead", deadLetterId).getHeader(RedisDelayConstants.RESULT))
                 .isEqualTo("done");
         assertThat(stats().dead()).isZero();
@@ -303,8 +316,9 @@ class DeadLetterOperationsTest extends CamelRedisTest {
     @Test
     void should_share_all_dead_letters_between_a_redrive_and_a_purge_of_all() throws Exception {
         die(IntStream.range(0, 300).mapToObj(i -> "m" + i).toArray(String[]::new));
-        CompletableFuture<Long> purging = CompletableFuture.supplyAsync(() -> count("?operation=purge", Map.of()));
-        long redriven = count("?operation=redrive", Map.of());
+        CompletableFuture<Long> purging =
+                CompletableFuture.supplyAsync(() -> count("?operation=purge&all=true", Map.of()));
+        long redriven = count("?operation=redrive&all=true", Map.of());
         long purged = purging.get(20, TimeUnit.SECONDS);
         assertThat(redriven + purged + stats().dead()).isEqualTo(300);
         assertThat(stats().delayed()).isEqualTo(redriven);

@@ -9,6 +9,7 @@ import ch.qos.logback.classic.Level;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.Envelope;
+import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.ScheduleRequest;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -80,6 +81,37 @@ class DeadLetterRouteTest extends ConsumerSideTest {
         assertThat(message.getHeader(RedisDelayConstants.DEAD_LETTER_ID, String.class))
                 .matches("order@7@[0-9]{16}");
         assertNoDeadLetters();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"WARN", "INFO"})
+    void should_name_the_dead_letter_where_it_says_that_a_message_is_one(String level) throws Exception {
+        boolean expires = level.equals("INFO");
+        try (LogLines log = new LogLines(FailureHandler.class)) {
+            start(consume("?maximumRedeliveries=0", exchange -> {
+                throw new IllegalStateException("partner is down");
+            }));
+            send(
+                    uri,
+                    "x",
+                    expires
+                            ? Map.of(
+                                    RedisDelayConstants.SCHEDULE_ID, "P-1",
+                                    RedisDelayConstants.DELIVER_AT,
+                                            Instant.now().minusSeconds(60),
+                                    RedisDelayConstants.TIME_TO_LIVE, "1s")
+                            : Map.of(RedisDelayConstants.SCHEDULE_ID, "P-1"));
+            await().until(() -> stats().dead() == 1);
+            String letter = dead().browse(MessageState.DELAYED, null, 1)
+                    .join()
+                    .messages()
+                    .get(0)
+                    .id();
+            await().untilAsserted(() -> assertThat(log.of(Level.valueOf(level)))
+                    .singleElement()
+                    .asString()
+                    .contains("message 'P-1' of queue '" + queue + "'", "'" + letter + "'"));
+        }
     }
 
     @Test

@@ -209,7 +209,7 @@ class DeliveryCompletionTest {
 
     @Test
     void should_follow_the_policy_and_warn_when_it_cannot_read_what_the_route_asks_for() {
-        try (LogLines lines = new LogLines(RouteOutcome.class)) {
+        try (LogLines lines = new LogLines(FailedAttempt.class)) {
             RecordingDelivery delivery = new RecordingDelivery(1);
             ask("header", RedisDelayConstants.RETRY_AFTER, "soon");
             completion(delivery).onComplete(exchange);

@@ -203,7 +203,7 @@ class DeserializationSecurityTest extends ConsumerSideTest {
         });
         await().until(() -> stats().dead() == forms.size());
         for (Map<?, ?> entry : list("dead")) {
-            assertThat(entry.get("reason")).isEqualTo("unreadable");
+            assertThat(entry.get("deadLetterReason")).isEqualTo("unreadable");
             Message looked = send(
                             uri + "?operation=get",
                             null,
@@ -243,7 +243,7 @@ class DeserializationSecurityTest extends ConsumerSideTest {
         for (int i = 0; i < count / 2; i++) {
             assertThat(consumer.receiveBody(uri, 20_000)).isInstanceOf(byte[].class);
         }
-        assertThat(send(uri + "?operation=redrive", null, Map.of()).getException())
+        assertThat(send(uri + "?operation=redrive&all=true", null, Map.of()).getException())
                 .isNull();
     }
 
@@ -327,7 +327,7 @@ class DeserializationSecurityTest extends ConsumerSideTest {
                     client.queue(name).cancel("a").join();
                     client.queue(name).pause().join();
                     client.queue(name).resume().join();
-                    assertThat(own.requestBody("redis-delay:" + name + "?operation=redrive", (Object) null))
+                    assertThat(own.requestBody("redis-delay:" + name + "?operation=redrive&all=true", (Object) null))
                             .isNull();
                 }
                 next();

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -32,7 +33,14 @@ class DocumentationTest {
     private static final String METADATA = "META-INF/io/github/redisdelay/camel/redis-delay.json";
     private static final Path PAGE = Path.of("src/main/docs/redis-delay-component.adoc");
     private static final Path ROOT = Path.of("..");
-    private static final Pattern URI = Pattern.compile("redis-delay:[A-Za-z$][^\"'`\\s<>,;)\\[\\]|…]*");
+    /** Each place where the scheme is named, and what comes behind it. */
+    private static final Pattern SCHEME = Pattern.compile("(?<![\\w-])redis-delay:(\\S*)");
+    /** Keys and channels of Redis, and patterns of such. */
+    private static final Pattern KEY = Pattern.compile("(\\{(?!\\{)|\\*|wakeup:).*");
+    /** The scheme alone. */
+    private static final Pattern NOTHING = Pattern.compile("([\"'`}…].*)?");
+
+    private static final Pattern AFTER_URI = Pattern.compile("(&nbsp;|[\"'`<>,;)\\[\\]|…]).*|[.:]+$");
 
     private static String metadata() throws IOException {
         try (InputStream in = DocumentationTest.class.getClassLoader().getResourceAsStream(METADATA)) {
@@ -102,31 +110,49 @@ class DocumentationTest {
 
     @Test
     void should_name_only_valid_endpoint_uris() throws Exception {
-        CamelCatalog catalog = new DefaultCamelCatalog();
-        catalog.addComponent("redis-delay", RedisDelayComponent.class.getName(), metadata());
-        List<Path> files = new ArrayList<>();
-        files.add(ROOT.resolve("README.md"));
-        files.add(PAGE);
-        collect(files, ROOT.resolve("docs"));
-        collect(files, ROOT.resolve("camel-redis-delay-example/src"));
-        int found = 0;
-        List<String> wrong = new ArrayList<>();
-        for (Path file : files) {
-            Matcher matcher = URI.matcher(Files.readString(file));
+        Map<String, List<String>> uris = new TreeMap<>();
+        for (Path file : files()) {
+            Matcher matcher = SCHEME.matcher(Files.readString(file));
             while (matcher.find()) {
-                String uri = matcher.group().replaceAll("[.:]+$", "").replace("&amp;", "&");
-                if (uri.contains("{") && !uri.contains("{{")) {
-                    continue; // a Redis key
-                }
-                found++;
-                EndpointValidationResult result = catalog.validateEndpointProperties(uri);
-                if (!result.isSuccess()) {
-                    wrong.add(file + ": " + uri + ": " + result.summaryErrorMessage(false));
+                String rest = matcher.group(1);
+                if (!KEY.matcher(rest).matches() && !NOTHING.matcher(rest).matches()) {
+                    String uri = "redis-delay:"
+                            + AFTER_URI.matcher(rest.replace("&amp;", "&")).replaceFirst("");
+                    uris.computeIfAbsent(uri, none -> new ArrayList<>()).add(file.toString());
                 }
             }
         }
+        CamelCatalog catalog = new DefaultCamelCatalog();
+        catalog.addComponent("redis-delay", RedisDelayComponent.class.getName(), metadata());
+        List<String> wrong = new ArrayList<>();
+        uris.forEach((uri, places) -> {
+            EndpointValidationResult result = catalog.validateEndpointProperties(uri);
+            if (!result.isSuccess()) {
+                wrong.add(places + ": " + uri + ": " + result.summaryErrorMessage(false));
+            }
+        });
         assertThat(wrong).isEmpty();
-        assertThat(found).as("URIs in the documentation").isGreaterThan(10);
+        // So that the patterns above are known to let them through.
+        assertThat(uris)
+                .containsKeys(
+                        "redis-delay:orders?delay=30m",
+                        "redis-delay:orders?delay={{payment.window}}",
+                        "redis-delay:{{orders.queue}}?delay=30m",
+                        "redis-delay:queueName");
+    }
+
+    /** All that readers read: pages, the component, what helps to test, and the examples with their tests. */
+    private static List<Path> files() throws IOException {
+        List<Path> files = new ArrayList<>();
+        try (Stream<Path> root = Files.list(ROOT)) {
+            root.filter(file -> file.toString().endsWith(".md")).forEach(files::add);
+        }
+        collect(files, ROOT.resolve("docs"));
+        collect(files, Path.of("src/main"));
+        for (String module : List.of("test", "example", "example-spring-boot", "benchmark")) {
+            collect(files, ROOT.resolve("camel-redis-delay-" + module + "/src"));
+        }
+        return files;
     }
 
     @Test
@@ -142,9 +168,6 @@ class DocumentationTest {
     }
 
     private static void collect(List<Path> files, Path folder) throws IOException {
-        if (!Files.isDirectory(folder)) {
-            return;
-        }
         try (Stream<Path> walk = Files.walk(folder)) {
             walk.filter(Files::isRegularFile)
                     .filter(path -> path.toString().matches(".*\\.(java|yaml|xml|md|adoc|properties)"))

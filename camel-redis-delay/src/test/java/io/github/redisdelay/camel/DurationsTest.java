@@ -287,7 +287,10 @@ class DurationsTest {
                 Arguments.of(new byte[0], "is of type byte[]"),
                 Arguments.of(List.of("5s"), "is of type java.util."),
                 Arguments.of("", "is empty"),
-                Arguments.of("-5s", "'-5s' is no duration"));
+                Arguments.of("-5s", "'-5s' has a sign"),
+                Arguments.of("+5s", "'+5s' has a sign"),
+                Arguments.of("-PT5S", "'-PT5S' has a sign"),
+                Arguments.of(" 5s", "' 5s' begins with a space, which a URI makes of a +"));
     }
 
     @ParameterizedTest
@@ -318,7 +321,7 @@ class DurationsTest {
                     15s,,3m  | is empty
                     15s;3m   | '15s;3m' is no duration
                     15s 3m   | '15s 3m' is no duration
-                    15s,-3m  | '-3m' is no duration
+                    15s,-3m  | '-3m' has a sign
                     15s,3M   | '3M' is no duration
                     """)
     void refuses_a_wrong_list(String text, String problem) {
@@ -348,6 +351,8 @@ class DurationsTest {
                 "2030-01-31T11:15:00+01:00",
                 "2030-01-31T11:15:00+01:00[Europe/Berlin]",
                 "2030-01-31T05:15:00-05:00",
+                "2030-01-31T11:15:00 01:00", // a + that was decoded in a URI
+                "2030-01-31T11:15 01:00[Europe/Berlin]",
                 new StringBuilder("2030-01-31T10:15:00Z"),
                 "1896084900000");
     }
@@ -369,7 +374,10 @@ class DurationsTest {
 
     @Test
     void reads_the_first_and_the_last_delivery_time() {
-        assertThat(Durations.instant(AT, 0)).isEqualTo(Instant.EPOCH);
+        assertThat(Durations.instant(AT, Instant.EPOCH)).isEqualTo(Instant.EPOCH);
+        assertThat(Durations.instant(AT, new Date(0))).isEqualTo(Instant.EPOCH);
+        assertThat(Durations.instant(AT, "1970-01-01T00:00:00Z")).isEqualTo(Instant.EPOCH);
+        assertThat(Durations.instant(AT, 100_000_000_000L)).isEqualTo(Instant.parse("1973-03-03T09:46:40Z"));
         assertThat(Durations.instant(AT, Durations.LAST)).isEqualTo(Durations.LAST);
         assertThat(Durations.instant(AT, "2255-06-05T23:47:34.740991Z")).isEqualTo(Durations.LAST);
         assertThat(DueTime.at(Durations.LAST).micros()).isEqualTo(DueTime.MAX_MICROS);
@@ -387,6 +395,20 @@ class DurationsTest {
                 Arguments.of("2030-01-31", "'2030-01-31' has no offset"),
                 Arguments.of("2030-01-31T10:15:00[Europe/Berlin]", "is no time"),
                 Arguments.of("2030-01-31 10:15:00Z", "is no time"),
+                Arguments.of("2030-01-31 10:15:00 01:00", "is no time"),
+                Arguments.of("2030-01-31T10:15:00  01:00", "is no time"),
+                Arguments.of("2030-01-31T10:15:00 01", "is no time"),
+                Arguments.of("2030-01-31 01:00", "is no time"),
+                Arguments.of("2030-02-30T10:15:00 01:00", "'2030-02-30T10:15:00 01:00' is no time"),
+                Arguments.of(
+                        1_900_000_000L,
+                        "'1900000000' looks like seconds: give milliseconds since 1970, for 2030-03-17T17:46:40Z"
+                                + " 1900000000000"),
+                Arguments.of("1900000000", "'1900000000' looks like seconds"),
+                Arguments.of(99_999_999_999L, "'99999999999' looks like seconds"),
+                Arguments.of(1, "looks like seconds"),
+                Arguments.of(0, "'0' is no delivery time: leave it out for now"),
+                Arguments.of("0", "'0' is no delivery time: leave it out for now"),
                 Arguments.of("2030-02-30T10:15:00Z", "is no time"),
                 Arguments.of("2030-01-31T25:15:00Z", "is no time"),
                 Arguments.of("2030-01-31T10:15:00Z ", "is no time"),

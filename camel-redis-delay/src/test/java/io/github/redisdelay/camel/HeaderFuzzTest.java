@@ -50,21 +50,7 @@ import org.slf4j.LoggerFactory;
 class HeaderFuzzTest {
 
     /** What a route can set to direct the component. */
-    private static final List<String> CONTROLS = List.of(
-            RedisDelayConstants.DELAY,
-            RedisDelayConstants.DELIVER_AT,
-            RedisDelayConstants.SCHEDULE_ID,
-            RedisDelayConstants.OPERATION,
-            RedisDelayConstants.PRIORITY,
-            RedisDelayConstants.TIME_TO_LIVE,
-            RedisDelayConstants.DEDUPLICATION_PERIOD,
-            RedisDelayConstants.MAXIMUM_REDELIVERIES,
-            RedisDelayConstants.REDELIVERY_DELAY,
-            RedisDelayConstants.BACK_OFF_MULTIPLIER,
-            RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY,
-            RedisDelayConstants.REDELIVERY_DELAYS,
-            RedisDelayConstants.RETRY_AFTER,
-            RedisDelayConstants.DEAD_LETTER_REASON);
+    private static final List<String> CONTROLS = OwnHeaders.ASKING;
 
     private static final ProducerSettings PLAIN = new ProducerSettings(
             null,
@@ -75,12 +61,12 @@ class HeaderFuzzTest {
             Envelope.Settings.NONE,
             0,
             100,
-            null,
+            new MessageChoice(false, null, null, null, null),
             null);
 
     private final DefaultCamelContext context = new DefaultCamelContext();
     /** Warns of what a route left that cannot be read. */
-    private final Logger warnings = (Logger) LoggerFactory.getLogger(RouteOutcome.class);
+    private final Logger warnings = (Logger) LoggerFactory.getLogger(FailedAttempt.class);
 
     @BeforeEach
     void silence() {
@@ -197,7 +183,10 @@ class HeaderFuzzTest {
                     },
                     () -> ScheduleHeaders.operation(message, RedisDelayOperation.schedule),
                     () -> ScheduleIds.of(message, random.nextBoolean()),
-                    () -> ScheduleIds.single(message, random.nextBoolean()));
+                    () -> ScheduleIds.single(message),
+                    () -> ScheduleIds.ofDeadLetters(message),
+                    () -> ScheduleIds.singleOrDeadLetter(message),
+                    () -> PLAIN.choice().with(message));
             for (Runnable read : reads) {
                 try {
                     read.run();

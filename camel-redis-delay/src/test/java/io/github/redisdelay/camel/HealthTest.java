@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import org.apache.camel.Exchange;
 import org.apache.camel.builder.RouteBuilder;
@@ -129,9 +128,31 @@ class HealthTest {
     }
 
     @Test
-    void should_be_switched_off_with_the_components_checks() {
-        HealthCheck check = new RedisDelayHealthCheck(consumer(), Duration.ZERO);
-        check.setEnabled(false);
-        assertThat(check.call(Map.of()).getState()).isEqualTo(HealthCheck.State.UNKNOWN);
+    void should_be_switched_off_by_the_option_of_the_component() throws Exception {
+        assertThat(camelsCheck().getDetails()).containsEntry("redis.queue", "orders");
+        context.getComponent("redis-delay", RedisDelayComponent.class).setHealthCheckConsumerEnabled(false);
+        context.getRouteController().stopRoute("orders");
+        context.removeRoute("orders");
+        context.addRoutes(new RouteBuilder() {
+            @Override
+            public void configure() {
+                from("redis-delay:orders").routeId("orders").process(exchange -> {});
+            }
+        });
+        assertThat(camelsCheck().getDetails()).doesNotContainKey("redis.queue");
+        assertThat(camelsCheck().getState()).isEqualTo(HealthCheck.State.UNKNOWN);
+    }
+
+    /** The component has none: a producer fails with an error that says why. */
+    @Test
+    void should_have_no_check_of_producers() {
+        context.getComponent("redis-delay", RedisDelayComponent.class).setHealthCheckProducerEnabled(true);
+        HealthCheckRegistry registry = HealthCheckRegistry.get(context);
+        registry.register(registry.resolveById("producers"));
+        context.createProducerTemplate().sendBody("redis-delay:orders", "x");
+        assertThat(HealthCheckHelper.invoke(context))
+                .extracting(result -> result.getCheck().getId())
+                .contains("consumer:orders")
+                .noneMatch(id -> id.startsWith("producer:"));
     }
 }

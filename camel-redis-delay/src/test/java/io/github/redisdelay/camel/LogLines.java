@@ -9,7 +9,7 @@ import java.util.List;
 import org.slf4j.LoggerFactory;
 
 /** What a class logs, while open. */
-final class LogLines implements AutoCloseable {
+public final class LogLines implements AutoCloseable {
 
     private final Logger logger;
     private final Level before;
@@ -20,7 +20,7 @@ final class LogLines implements AutoCloseable {
     }
 
     /** @param source the name of a class that cannot be seen from here */
-    LogLines(String source) {
+    public LogLines(String source) {
         logger = (Logger) LoggerFactory.getLogger(source);
         before = logger.getLevel();
         logger.setLevel(Level.INFO);
@@ -28,7 +28,7 @@ final class LogLines implements AutoCloseable {
         logger.addAppender(appender);
     }
 
-    List<String> of(Level level) {
+    public List<String> of(Level level) {
         return List.copyOf(appender.list).stream()
                 .filter(event -> event.getLevel() == level)
                 .map(ILoggingEvent::getFormattedMessage)

@@ -4,12 +4,16 @@ package io.github.redisdelay.camel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.camel.Exchange;
 import org.apache.camel.Message;
 import org.apache.camel.builder.RouteBuilder;
@@ -42,7 +46,7 @@ class LookOperationsTest extends CamelRedisTest {
     }
 
     private static List<Object> ids(Message page) {
-        return messages(page).stream().map(entry -> entry.get("id")).toList();
+        return messages(page).stream().map(entry -> entry.get("messageId")).toList();
     }
 
     /** Makes a dead letter of each of these ids, by a route that is removed again. */
@@ -93,18 +97,24 @@ class LookOperationsTest extends CamelRedisTest {
             schedule("", "a", "stored");
             await().until(() -> stats().leased() == 1);
 
-            assertThat(get("a").getHeaders())
+            Message found = get("a");
+            assertThat(found.getHeaders())
                     .containsEntry(RedisDelayConstants.MESSAGE_STATE, "leased")
                     .containsEntry(RedisDelayConstants.ATTEMPT, 1);
+            // 30 s from the claim, and the clocks are this machine's.
+            assertThat(found.getHeader(RedisDelayConstants.LEASE_END, long.class) - System.currentTimeMillis())
+                    .isBetween(10_000L, 30_000L);
+            String holder = found.getHeader(RedisDelayConstants.HOLDER, String.class);
+            assertThat(holder).contains("/consumer/"); // the route
 
             Message page = look("?operation=list&state=leased", Map.of());
             Map<String, Object> entry = messages(page).get(0);
             assertThat(entry)
-                    .containsEntry("id", "a")
+                    .containsEntry("messageId", "a")
                     .containsEntry("state", "leased")
-                    .containsEntry("attempts", 1);
+                    .containsEntry("attempt", 1);
             assertThat((Long) entry.get("leaseEnd")).isGreaterThan(System.currentTimeMillis());
-            assertThat((String) entry.get("holder")).isNotEmpty();
+            assertThat(entry).containsEntry("holder", holder);
             assertThat(ids(look("?operation=list", Map.of()))).isEmpty();
         } finally {
             go.countDown();
@@ -127,7 +137,7 @@ class LookOperationsTest extends CamelRedisTest {
         Message page = look("?operation=list&state=dead", Map.of());
         Map<String, Object> entry = messages(page).get(0);
         assertThat(entry)
-                .containsEntry("id", "a")
+                .containsEntry("messageId", "a")
                 .containsEntry("state", "dead")
                 .containsEntry("failureException", IllegalStateException.class.getName())
                 .containsEntry("failureMessage", "no such order")
@@ -148,6 +158,53 @@ class LookOperationsTest extends CamelRedisTest {
                     .containsEntry("customer", 42);
         }
         assertThat(stats().dead()).isOne();
+    }
+
+    /** One word for one thing: what a list says is what the headers say. */
+    @Test
+    void should_call_everything_in_a_list_as_its_header_is_called() throws Exception {
+        Set<String> headers = new TreeSet<>();
+        for (Field field : RedisDelayConstants.class.getFields()) {
+            headers.add((String) field.get(null));
+        }
+        die("dead");
+        CountDownLatch go = new CountDownLatch(1);
+        AtomicBoolean failed = new AtomicBoolean();
+        try {
+            start(consume("?redeliveryDelay=1ms", exchange -> {
+                if (failed.compareAndSet(false, true)) {
+                    throw new IllegalStateException("once");
+                }
+                go.await(20, TimeUnit.SECONDS);
+            }));
+            schedule("", "leased", "x");
+            await().until(() -> failed.get() && stats().leased() == 1);
+            schedule("?delay=1h", "delayed", "x");
+            Set<String> names = new TreeSet<>();
+            for (String state : List.of("delayed", "leased", "dead")) {
+                names.addAll(messages(look("?operation=list&state=" + state, Map.of()))
+                        .get(0)
+                        .keySet());
+            }
+            assertThat(names).hasSize(17).allSatisfy(name -> assertThat(headers)
+                    .contains("CamelRedisDelay" + Character.toUpperCase(name.charAt(0)) + name.substring(1)));
+        } finally {
+            go.countDown();
+        }
+    }
+
+    @Test
+    void should_tell_of_a_dead_letter_how_often_its_message_was_delivered_and_when_it_died() throws Exception {
+        long before = System.currentTimeMillis() - 1000;
+        die("a");
+        Map<String, Object> entry =
+                messages(look("?operation=list&state=dead", Map.of())).get(0);
+        assertThat(entry).containsEntry("attempt", 1).containsEntry("deadLetterReason", "failed");
+        assertThat((Long) entry.get("deadLetterTime")).isBetween(before, System.currentTimeMillis() + 1000);
+        Message found = get((String) entry.get("deadLetterId"));
+        assertThat(found.getHeaders())
+                .containsEntry(RedisDelayConstants.ATTEMPT, 1)
+                .containsEntry(RedisDelayConstants.DEAD_LETTER_TIME, entry.get("deadLetterTime"));
     }
 
     @Test

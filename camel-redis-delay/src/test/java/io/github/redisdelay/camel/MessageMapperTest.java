@@ -372,7 +372,6 @@ class MessageMapperTest {
                         new Object[0],
                         new Byte[] {1},
                         Optional.of("a"),
-                        'c',
                         Colour.RED,
                         UUID.randomUUID(),
                         Instant.EPOCH,
@@ -392,6 +391,11 @@ class MessageMapperTest {
                 .isThrownBy(() -> store(body))
                 .withMessage("body of type " + body.getClass().getTypeName()
                         + " cannot be stored: marshal it first, e.g. .marshal().json()");
+    }
+
+    @Test
+    void a_character_is_text() {
+        assertThat(store('ü').body()).isEqualTo("ü");
     }
 
     @Test
@@ -578,11 +582,11 @@ class MessageMapperTest {
 
     @Test
     void losses_are_logged_for_a_thousand_names_and_the_last_says_so() {
-        for (int i = 0; i < MessageMapper.MAX_LOST_NAMES + 10; i++) {
+        for (int i = 0; i < OncePerName.MAX + 10; i++) {
             mapper.toEnvelope(exchange("x", "lost" + i, new Order()), Settings.NONE);
         }
 
-        assertThat(logged.list).hasSize(MessageMapper.MAX_LOST_NAMES);
+        assertThat(logged.list).hasSize(OncePerName.MAX);
         assertThat(logged.list.get(998).getFormattedMessage()).endsWith("once for each header name");
         assertThat(logged.list.get(999).getFormattedMessage()).endsWith("after 1000 names, no more");
     }

@@ -33,7 +33,7 @@ public final class ObservedComponent extends RedisDelayComponent {
                 return observer.apply(super.queue(client));
             }
         };
-        endpoint.setOwnOptions(parameters.keySet());
+        endpoint.setOwnOptions(parameters);
         return endpoint;
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
+import io.github.redisdelay.queue.ServerInfo;
 import io.github.redisdelay.test.RedisServer;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -29,25 +30,60 @@ class OperationsTest extends CamelRedisTest {
                     .asString()
                     .startsWith(queue + " on " + redis.address() + " (")
                     .contains("2 waiting, 1 overdue (oldest 60 min), and nobody listened until now, 0 dead,"
-                            + " next due in 59 min");
+                            + " next due in 60 min");
         }
     }
 
     @Test
     void should_warn_of_an_eviction_policy_that_throws_messages_away() throws Exception {
         try (RedisServer server = RedisServer.dedicated("maxmemory-policy allkeys-lru");
-                LogLines log = new LogLines(RedisDelayConsumer.class)) {
-            start(new RouteBuilder() {
-                @Override
-                public void configure() {
-                    from("redis-delay:orders?address=" + server.address()).process(exchange -> {});
-                }
-            });
-            assertThat(log.of(Level.WARN))
+                LogLines log = new LogLines(ServerWarnings.class)) {
+            start(twoConsumers(server));
+            assertThat(log.of(Level.WARN).stream().filter(line -> line.contains("maxmemory")))
+                    .as("once for the server")
                     .singleElement()
                     .asString()
                     .contains(server.address(), "maxmemory-policy allkeys-lru", "noeviction");
             context.stop();
+        }
+    }
+
+    private static RouteBuilder twoConsumers(RedisServer server) {
+        return new RouteBuilder() {
+            @Override
+            public void configure() {
+                from("redis-delay:orders?address=" + server.address()).process(exchange -> {});
+                from("redis-delay:others?address=" + server.address()).process(exchange -> {});
+            }
+        };
+    }
+
+    @Test
+    void should_warn_once_of_a_server_whose_append_only_file_is_off() throws Exception {
+        try (RedisServer server = RedisServer.dedicated("appendonly no");
+                LogLines log = new LogLines(ServerWarnings.class)) {
+            start(twoConsumers(server));
+            assertThat(log.of(Level.WARN))
+                    .singleElement()
+                    .asString()
+                    .contains(server.address(), "append-only file off", "Set appendonly to yes");
+            context.stop();
+        }
+    }
+
+    @Test
+    void should_not_warn_of_a_server_that_keeps_all_or_does_not_tell() throws Exception {
+        try (RedisServer server = RedisServer.dedicated("appendonly yes", "rename-command INFO \"\"");
+                LogLines log = new LogLines(ServerWarnings.class)) {
+            start(twoConsumers(server));
+            assertThat(log.of(Level.WARN)).isEmpty();
+            context.stop();
+        }
+        ServerWarnings warnings = new ServerWarnings();
+        try (LogLines log = new LogLines(ServerWarnings.class)) {
+            warnings.check("redis://h:1", new ServerInfo("Redis", "7.0.15", "noeviction", true));
+            warnings.check("redis://h:1", new ServerInfo("Redis", "unknown", "unknown", null));
+            assertThat(log.of(Level.WARN)).isEmpty();
         }
     }
 
@@ -62,7 +98,7 @@ class OperationsTest extends CamelRedisTest {
             await().untilAsserted(() -> assertThat(log.of(Level.WARN))
                     .singleElement()
                     .asString()
-                    .contains("message 'stuck' of queue '" + queue + "'", "route 'consumer'", " ms on "));
+                    .contains("message 'stuck' of queue '" + queue + "'", "route 'consumer'", " ms by "));
             go.countDown();
         }
     }

@@ -9,9 +9,12 @@ import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.Envelope.Settings;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Set;
 import org.apache.camel.ResolveEndpointFailedException;
+import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.impl.DefaultCamelContext;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,7 +53,7 @@ class OptionsTest {
                         Settings.NONE,
                         0,
                         100,
-                        null,
+                        new MessageChoice(false, null, null, null, null),
                         null));
         assertThat(endpoint.consumerOptions()).isEqualTo(io.github.redisdelay.queue.ConsumerOptions.DEFAULTS);
         assertThat(endpoint.clientOptions()).isEqualTo(io.github.redisdelay.queue.ClientOptions.DEFAULTS);
@@ -65,7 +68,8 @@ class OptionsTest {
                 + "&batching=true&concurrentConsumers=7&maxMessagesPerPoll=256&visibilityTimeout=PT1M"
                 + "&extendMessageVisibility=false&maximumVisibilityExtension=2h&requestTimeout=1500&keyPrefix=shop"
                 + "&maximumRedeliveries=-1&deadLetter=false&maximumMessageSize=77&priority=9&timeToLive=1h"
-                + "&deduplicationPeriod=2h&maximumQueueLength=1000000&limit=256&state=delayed&exceptionClass=a.B");
+                + "&deduplicationPeriod=2h&maximumQueueLength=1000000&limit=256&state=delayed&exceptionClass=a.B"
+                + "&all=true&reason=failed&routeId=notify");
         assertThat(endpoint.producerSettings())
                 .isEqualTo(new ProducerSettings(
                         DueTime.after(Duration.ofMinutes(90)),
@@ -76,7 +80,7 @@ class OptionsTest {
                         new Settings(Duration.ofHours(2), Duration.ofHours(1), null),
                         1_000_000,
                         256,
-                        "a.B",
+                        new MessageChoice(true, "a.B", "failed", "notify", 256),
                         MessageSet.DELAYED));
         assertThat(endpoint.consumerOptions())
                 .isEqualTo(new io.github.redisdelay.queue.ConsumerOptions(
@@ -90,6 +94,10 @@ class OptionsTest {
     @Test
     void should_take_a_delivery_time() {
         assertThat(endpoint("redis-delay:orders?deliverAt=2030-01-31T10:15:00Z")
+                        .producerSettings()
+                        .due())
+                .isEqualTo(DueTime.at(Instant.parse("2030-01-31T10:15:00Z")));
+        assertThat(endpoint("redis-delay:orders?deliverAt=2030-01-31T11:15:00+01:00")
                         .producerSettings()
                         .due())
                 .isEqualTo(DueTime.at(Instant.parse("2030-01-31T10:15:00Z")));
@@ -150,7 +158,19 @@ class OptionsTest {
                 "delay=1m&deliverAt=2030-01-31T10:15:00Z | options 'delay' (1m) and 'deliverAt'",
                 "concurrentConsumers=0 | option 'concurrentConsumers' is 0",
                 "maxMessagesPerPoll=257 | option 'maxMessagesPerPoll' is 257: it must be from 1 to 256",
-                "visibilityTimeout=99 | visibilityTimeout is PT0.099S: it must be from 100 milliseconds to 365 days",
+                "visibilityTimeout=99ms | option 'visibilityTimeout' is '99ms': it must be from 100 milliseconds to 365 days",
+                "visibilityTimeout=30 | is '30': it must be from 100 milliseconds to 365 days; a bare number is milliseconds: 30s?",
+                "visibilityTimeout=366d | option 'visibilityTimeout' is '366d': it must be",
+                "deliverAt=1900000000 | option 'deliverAt' '1900000000' looks like seconds",
+                "delay=+5s | option 'delay' ' 5s' begins with a space, which a URI makes of a +: leave the sign out",
+                "delay=RAW(+5s) | option 'delay' '+5s' has a sign",
+                "delay=${header.mins}m | option 'delay' '${header.mins}m' has an expression, which to() does not evaluate: use toD(), or header 'CamelRedisDelay'",
+                "deliverAt=$simple{header.at} | use toD(), or header 'CamelRedisDelayDeliverAt'",
+                "priority=${header.p} | use toD(), or header 'CamelRedisDelayPriority'",
+                "limit=${header.n} | which to() does not evaluate: use toD(), or header 'CamelRedisDelayLimit';",
+                "concurrentConsumers=${count} | option 'concurrentConsumers' '${count}' has an expression, which from() does not evaluate: use a property; a property is written {{name}}",
+                "exceptionClass=java.net.Connect Exception | option 'exceptionClass' 'java.net.Connect Exception' is no name of a class",
+                "exceptionClass=java.net.* | option 'exceptionClass' 'java.net.*' is no name of a class",
                 "requestTimeout=0 | option 'requestTimeout' is 0",
                 "maximumMessageSize=0 | option 'maximumMessageSize' is 0",
                 "redeliveryDelays= | option 'redeliveryDelays'",
@@ -163,7 +183,7 @@ class OptionsTest {
                 "priority=4294967305 | option 'priority' is '4294967305': that is too large",
                 "maximumQueueLength=99999999999999999999 | option 'maximumQueueLength' is '99999999999999999999': that is too",
                 "maximumQueueLength=9223372036854775807 | it must be from 1 to 9007199254740991, or 0 for any number",
-                "exceptionClass= | option 'exceptionClass' is empty",
+                "exceptionClass= | option 'exceptionClass' is ''",
                 "noSuchOption=1 | Unknown parameters=[{noSuchOption=1}]"
             })
     void should_name_option_value_and_what_is_right(String options, String message) {
@@ -173,10 +193,69 @@ class OptionsTest {
     }
 
     @Test
+    void should_refuse_a_producers_option_on_a_consumer() {
+        RedisDelayEndpoint endpoint = endpoint("redis-delay:orders?delay=30m&state=dead&Priority=5");
+        for (ThrowingCallable consumer : List.<ThrowingCallable>of(
+                () -> endpoint.createConsumer(exchange -> {}), endpoint::createPollingConsumer)) {
+            assertThatThrownBy(consumer)
+                    .hasStackTraceContaining(
+                            "options 'delay', 'Priority' are the producer's: write them at"
+                                    + " to(\"redis-delay:orders?delay=30m&Priority=5\"); a consumer receives messages when they are due");
+        }
+    }
+
+    @Test
+    void should_refuse_a_consumers_option_on_a_producer() {
+        assertThatThrownBy(() ->
+                        endpoint("redis-delay:orders?concurrentConsumers=4").createProducer())
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("option 'concurrentConsumers' is the consumer's: write it at"
+                        + " from(\"redis-delay:orders?concurrentConsumers=4\")");
+        assertThatThrownBy(
+                        () -> endpoint("redis-delay:orders?redeliveryDelay=4s").createProducer())
+                .hasMessage("option 'redeliveryDelay' is the consumer's: write it at"
+                        + " from(\"redis-delay:orders?redeliveryDelay=4s\"), or send header"
+                        + " 'CamelRedisDelayRedeliveryDelay' with the message");
+    }
+
+    @Test
+    void should_not_start_a_route_with_an_option_of_the_other_side() throws Exception {
+        context.addRoutes(new RouteBuilder() {
+            @Override
+            public void configure() {
+                from("redis-delay:orders?delay=30m").to("log:x");
+            }
+        });
+        assertThatThrownBy(context::start).hasStackTraceContaining("option 'delay' is the producer's");
+    }
+
+    @Test
+    void should_take_the_options_of_both_sides_from_the_component_and_those_of_camel_and_common_ones_from_both()
+            throws Exception {
+        RedisDelayConfiguration options = component().getConfiguration();
+        options.setDelay("1h");
+        options.setConcurrentConsumers(4);
+        RedisDelayEndpoint endpoint = endpoint("redis-delay:orders?batching=true&keyPrefix=a&requestTimeout=1s"
+                + "&lazyStartProducer=true&bridgeErrorHandler=true&exchangePattern=InOnly");
+        assertThat(endpoint.createProducer()).isNotNull();
+        assertThat(endpoint.createConsumer(exchange -> {})).isNotNull();
+        assertThat(endpoint("redis-delay:orders").createPollingConsumer()).isNotNull();
+    }
+
+    @Test
+    void should_say_of_a_queue_name_that_is_an_expression_that_it_takes_toD() {
+        assertThatThrownBy(() -> endpoint("redis-delay:${header.queue}"))
+                .hasStackTraceContaining("queueName '${header.queue}' has an expression, which to() does not evaluate:"
+                        + " use toD(); a property is written {{name}}");
+    }
+
+    @Test
     void should_let_the_endpoint_replace_the_components_delivery_time_as_a_whole() {
         component().getConfiguration().setDelay("1h");
         assertThat(endpoint("redis-delay:a").producerSettings().due()).isEqualTo(DueTime.after(Duration.ofHours(1)));
-        assertThat(endpoint("redis-delay:a?deliverAt=0").producerSettings().due())
+        assertThat(endpoint("redis-delay:a?deliverAt=1970-01-01T00:00:00Z")
+                        .producerSettings()
+                        .due())
                 .isEqualTo(DueTime.at(Instant.EPOCH));
     }
 

@@ -94,7 +94,7 @@ class PartitionedRoutesTest extends ConsumerSideTest {
                             null,
                             cursor == null ? Map.of() : Map.of(RedisDelayConstants.CURSOR, cursor))
                     .getMessage();
-            page.getBody(List.class).forEach(entry -> listed.add(((Map<?, ?>) entry).get("id")));
+            page.getBody(List.class).forEach(entry -> listed.add(((Map<?, ?>) entry).get("messageId")));
             cursor = page.getHeader(RedisDelayConstants.CURSOR);
         } while (cursor != null);
         assertThat(listed).containsExactly("m0", "m4", "m5", "m6", "m7", "m8", "m3", "m2");
@@ -103,7 +103,9 @@ class PartitionedRoutesTest extends ConsumerSideTest {
         assertThat(ask("&operation=pause", null, Map.of()).getException()).isNull();
         assertThat(stats().paused()).isTrue();
         assertThat(ask("&operation=resume", null, Map.of()).getException()).isNull();
-        assertThat(ask("&operation=promote", null, Map.of()).getMessage().getHeader(RedisDelayConstants.COUNT))
+        assertThat(ask("&operation=promote&all=true", null, Map.of())
+                        .getMessage()
+                        .getHeader(RedisDelayConstants.COUNT))
                 .isEqualTo(8L);
         assertThat(stats().overdue()).isEqualTo(8);
     }
@@ -121,7 +123,9 @@ class PartitionedRoutesTest extends ConsumerSideTest {
             ask("", "m" + i, Map.of());
         }
         await().until(() -> stats().dead() == 6);
-        assertThat(ask("&operation=redrive", null, Map.of()).getMessage().getHeader(RedisDelayConstants.COUNT))
+        assertThat(ask("&operation=redrive&all=true", null, Map.of())
+                        .getMessage()
+                        .getHeader(RedisDelayConstants.COUNT))
                 .isEqualTo(6L);
         Set<Object> ids = new HashSet<>();
         for (int i = 0; i < 6; i++) {
@@ -283,7 +287,8 @@ class PartitionedRoutesTest extends ConsumerSideTest {
         }
         RedisDelayEndpoint endpoint = context.getEndpoint(uri + THREE, RedisDelayEndpoint.class);
         assertThat(endpoint.getPartitions()).isEqualTo(3);
-        assertThat(endpoint.getDelayed()).isEqualTo(6);
-        assertThat(endpoint.getOverdue()).isEqualTo(6);
+        ManagedQueue managed = new ManagedQueue(endpoint);
+        assertThat(managed.getDelayed()).isEqualTo(6);
+        assertThat(managed.getOverdue()).isEqualTo(6);
     }
 }

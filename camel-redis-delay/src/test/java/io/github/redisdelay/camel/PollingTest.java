@@ -14,6 +14,8 @@ import org.apache.camel.Exchange;
 import org.apache.camel.builder.RouteBuilder;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PollingTest extends CamelRedisTest {
 
@@ -171,14 +173,19 @@ class PollingTest extends CamelRedisTest {
         assertAcknowledged();
     }
 
-    @Test
-    void should_end_a_receive_when_the_context_stops() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void should_end_a_receive_when_it_or_the_context_stops(boolean whole) throws Exception {
         Thread[] thread = new Thread[1];
         Exchange[] result = {send("log:x", "x", Map.of())};
         thread[0] = new Thread(() -> result[0] = consumer.receive(uri));
         thread[0].start();
         await().until(() -> thread[0].getState() == Thread.State.TIMED_WAITING);
-        consumer.stop();
+        if (whole) {
+            context.stop();
+        } else {
+            consumer.stop();
+        }
         thread[0].join(Duration.ofSeconds(10).toMillis());
         assertThat(thread[0].isAlive()).isFalse();
         assertThat(result[0]).isNull();

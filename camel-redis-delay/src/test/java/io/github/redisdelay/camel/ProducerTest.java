@@ -18,11 +18,13 @@ import java.util.concurrent.TimeUnit;
 import org.apache.camel.Exchange;
 import org.apache.camel.Message;
 import org.apache.camel.builder.RouteBuilder;
+import org.apache.camel.impl.engine.HashMapHeadersMapFactory;
 import org.apache.camel.support.DefaultExchange;
 import org.apache.camel.support.DefaultMessage;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ProducerTest extends CamelRedisTest {
@@ -98,6 +100,9 @@ class ProducerTest extends CamelRedisTest {
                 send(uri, "x", Map.of(RedisDelayConstants.DELIVER_AT, "tomorrow")),
                 "header 'CamelRedisDelayDeliverAt' 'tomorrow' is no time");
         assertFails(
+                send(uri, "x", Map.of(RedisDelayConstants.DELIVER_AT, 1_900_000_000L)),
+                "header 'CamelRedisDelayDeliverAt' '1900000000' looks like seconds");
+        assertFails(
                 send(uri, "x", Map.of(RedisDelayConstants.DELAY, 1, RedisDelayConstants.DELIVER_AT, 1)),
                 "header 'CamelRedisDelay' (1) and header 'CamelRedisDelayDeliverAt' (1) are both set");
         assertFails(
@@ -107,6 +112,65 @@ class ProducerTest extends CamelRedisTest {
         assertFails(send(uri, "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "i".repeat(257))), "has 257 bytes");
         assertFails(send(uri, "x", Map.of(RedisDelayConstants.SCHEDULE_ID, List.of())), "is a list: give one id");
         assertFails(send(uri, "x", Map.of(RedisDelayConstants.SCHEDULE_ID, Map.of())), "is of type java.util");
+    }
+
+    @ParameterizedTest
+    @EnumSource(RedisDelayOperation.class)
+    void should_do_nothing_with_a_header_that_is_nearly_one_of_its_own(RedisDelayOperation operation) {
+        Exchange sent = send(uri + "?delay=1h&operation=" + operation, "x", Map.of("CamelRedisDelayId", "a"));
+        assertThat(sent.getException()).isInstanceOf(IllegalArgumentException.class);
+        assertFails(sent, "header 'CamelRedisDelayId' is unknown: 'CamelRedisDelayScheduleId' is the nearest");
+    }
+
+    @Test
+    void should_look_at_the_names_of_headers_in_any_case_and_only_at_its_own() {
+        assertFails(send(uri, "x", Map.of("camelredisdelayDelay", "30m")), "'CamelRedisDelay' is the nearest");
+        assertThat(due(send(uri, "x", Map.of("camelredisdelay", 5, "CamelRedisKey", "a", "CamelRedis", 1))))
+                .isEqualTo(5);
+    }
+
+    @Test
+    void should_refuse_a_name_in_another_case_where_camel_takes_it_for_another_name() {
+        context.setCaseInsensitiveHeaders(false);
+        context.getCamelContextExtension().setHeadersMapFactory(new HashMapHeadersMapFactory());
+        assertFails(
+                send(uri, "x", Map.of("camelredisdelay", "30m")),
+                "header 'camelredisdelay' is unknown: 'CamelRedisDelay' is the nearest");
+        assertThat(due(send(uri, "x", Map.of("CamelRedisDelay", 5)))).isEqualTo(5);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void should_take_what_failed_for_its_headers_from_a_dead_letter_channel_only_without_them(boolean without)
+            throws Exception {
+        context.addRoutes(new RouteBuilder() {
+            @Override
+            public void configure() {
+                errorHandler(deadLetterChannel(uri).onPrepareFailure(failed -> {
+                    if (without) {
+                        failed.getMessage().removeHeaders("CamelRedisDelay*");
+                    }
+                }));
+                from("direct:in").to(uri + "-2");
+            }
+        });
+        for (String header : List.of("CamelRedisDelayDelay", RedisDelayConstants.DELAY)) {
+            assertThat(send("direct:in", "x", Map.of(header, "soon")).getException())
+                    .isNull();
+        }
+        assertThat(stats().delayed()).isEqualTo(without ? 2 : 0);
+    }
+
+    @Test
+    void should_refuse_only_those_elements_of_a_batch_that_have_an_unknown_header() {
+        Message wrong = new DefaultMessage(context);
+        wrong.setHeader("CamelRedisDelayDeliveryTime", "2030-01-31T10:15:00Z");
+        Exchange sent = send(uri + "?batching=true&delay=1h", List.of("a", wrong, "b"), Map.of());
+        assertThat(sent.getException(BatchScheduleException.class).getFailures().values())
+                .singleElement()
+                .asString()
+                .contains("header 'CamelRedisDelayDeliveryTime' is unknown: 'CamelRedisDelayDeliverAt' is the nearest");
+        assertThat(stats().delayed()).isEqualTo(2);
     }
 
     @ParameterizedTest

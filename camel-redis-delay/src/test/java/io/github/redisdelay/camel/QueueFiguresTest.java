@@ -36,7 +36,7 @@ class QueueFiguresTest extends CamelRedisTest {
                     managed.getManagementStrategy().getManagementAgent().getMBeanServer();
             ObjectName endpoint = server.queryNames(
                             new ObjectName(
-                                    "org.apache.camel:context=" + managed.getManagementName() + ",type=endpoints,*"),
+                                    "org.apache.camel:context=" + managed.getManagementName() + ",type=queues,*"),
                             null)
                     .iterator()
                     .next();

@@ -2,6 +2,7 @@
 package io.github.redisdelay.camel;
 
 import io.github.redisdelay.queue.ClaimId;
+import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.Envelope;
@@ -56,6 +57,11 @@ final class RecordingDelivery implements Delivery {
     @Override
     public Submission<Settlement> bury(byte[] bytes, Duration remember) {
         return note("bury" + (remember.isZero() ? "" : ", remember " + remember), bytes);
+    }
+
+    @Override
+    public DeadLetterId deadLetterId() {
+        return null;
     }
 
     @Override
@@ -141,6 +147,11 @@ final class RecordingDelivery implements Delivery {
     @Override
     public byte[] lastFailure() {
         return lastFailure;
+    }
+
+    @Override
+    public java.util.concurrent.CompletableFuture<Boolean> isReplaced() {
+        return java.util.concurrent.CompletableFuture.completedFuture(false);
     }
 
     @Override

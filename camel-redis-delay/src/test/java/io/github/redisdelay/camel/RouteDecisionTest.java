@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicateMessageException;
 import io.github.redisdelay.queue.Envelope;
@@ -12,12 +13,14 @@ import io.github.redisdelay.queue.ScheduleRequest;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ConcurrentModificationException;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.camel.Exchange;
 import org.apache.camel.Message;
 import org.apache.camel.builder.RouteBuilder;
+import org.apache.camel.support.DefaultMessage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -68,6 +71,62 @@ class RouteDecisionTest extends ConsumerSideTest {
                 .isBetween(50L, 20_000L);
         assertThat(next().getHeader(RedisDelayConstants.ATTEMPT)).isEqualTo(3);
         assertThat(consumer().getRedelivered()).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "true, CamelRedisDelayRetryAfer, RetryAfter",
+        "false, CamelRedisDelayDeadLeterReason, DeadLetterReason",
+        "false, CamelRedisDelayRedeliver, RetryAfter",
+        "false, camelRedisDelayRetryAfter, RetryAfter"
+    })
+    void should_warn_once_of_a_wish_that_is_misspelt(boolean header, String name, String nearest) throws Exception {
+        try (LogLines log = new LogLines(OwnHeaders.class)) {
+            start(consume("", exchange -> ask(exchange, header, name, "50ms")));
+            schedule("a", "x");
+            schedule("b", "x");
+            await().until(() -> consumer().getReceived() == 2);
+            assertEmpty();
+            assertThat(log.of(Level.WARN))
+                    .singleElement()
+                    .asString()
+                    .contains("'" + name + "'", "route 'consumer'", "'CamelRedisDelay" + nearest + "' is the nearest");
+        }
+    }
+
+    @Test
+    void should_warn_of_no_header_or_property_that_is_known() throws Exception {
+        try (LogLines log = new LogLines(OwnHeaders.class)) {
+            start(consume(AN_HOUR, exchange -> {
+                exchange.getMessage().setHeader("camelredisdelayretryafter", "1h");
+                exchange.getMessage().setHeader("CamelRedis", "x");
+                throw new IllegalStateException("for headers about a failure");
+            }));
+            schedule("a", "x");
+            assertWaitsFor(Duration.ofHours(1));
+            assertThat(log.of(Level.WARN)).isEmpty();
+        }
+    }
+
+    @Test
+    void should_finish_a_message_whose_headers_cannot_be_looked_through() throws Exception {
+        start(consume(
+                "?redeliveryDelay=10ms",
+                exchange -> exchange.setMessage(new DefaultMessage(context) {
+                    @Override
+                    public boolean hasHeaders() {
+                        return true;
+                    }
+
+                    @Override
+                    public Map<String, Object> getHeaders() {
+                        throw new ConcurrentModificationException("another thread goes on with them");
+                    }
+                })));
+        schedule("a", "x");
+        await().until(() -> consumer().getReceived() == 1);
+        assertEmpty();
+        assertThat(consumer().getRedelivered()).isZero();
     }
 
     @Test

@@ -135,7 +135,7 @@ class ScheduleOptionsTest extends CamelRedisTest {
                 Arguments.of(RedisDelayConstants.TIME_TO_LIVE, 0, "it must be 1 millisecond or more"),
                 Arguments.of(
                         RedisDelayConstants.TIME_TO_LIVE, Duration.ofNanos(500), "it must be 1 millisecond or more"),
-                Arguments.of(RedisDelayConstants.TIME_TO_LIVE, "-5s", "is no duration"),
+                Arguments.of(RedisDelayConstants.TIME_TO_LIVE, "-5s", "has a sign"),
                 Arguments.of(RedisDelayConstants.TIME_TO_LIVE, "1w", "is no duration"),
                 Arguments.of(RedisDelayConstants.DEDUPLICATION_PERIOD, "0", "it must be 1 millisecond or more"),
                 Arguments.of(RedisDelayConstants.DEDUPLICATION_PERIOD, -1, "is negative"),

@@ -366,8 +366,8 @@ class SecretsSecurityTest {
                 "?password=RAW(%1$s)&address=redis://%2$s&username=shop",
                 "?address=redis://shop:%1$s@%2$s",
                 "?address=RAW(redis://shop:%1$s@%2$s)",
-                "?requestTimeout=3s&concurrentConsumers=2&address=redis://shop:%1$s@%2$s",
-                "?requestTimeout=3s&concurrentConsumers=2&address=redis://:%1$s@%2$s",
+                "?requestTimeout=3s&partitions=1&address=redis://shop:%1$s@%2$s",
+                "?requestTimeout=3s&partitions=1&address=redis://:%1$s@%2$s",
                 "?requestTimeout=3s&password=%1$s&address=redis://%2$s"
             })
     void should_show_no_password_of_an_endpoint_that_runs(String form) throws Exception {

@@ -11,6 +11,7 @@ import io.github.redisdelay.queue.MasterAndReplica;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ReplicationTimeoutException;
 import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.test.RedisServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -233,6 +234,26 @@ class WaitForReplicasTest {
                 .hasMessageContaining(
                         MasterAndReplica.knows(servers.master, "waitaof") ? "set appendonly yes" : "Redis 7.2");
         assertThat(stats().delayed()).isZero();
+    }
+
+    /** Redis from 7.2 on, and Valkey, can. The embedded one is older: there only the second half of this is tried. */
+    @Test
+    void should_wait_for_the_disk_where_the_server_can_and_say_so_where_it_cannot() throws Exception {
+        try (RedisServer server = RedisServer.dedicated("appendonly yes", "appendfsync everysec")) {
+            configuration().setAddress(server.address());
+            route(uri + "?delay=1h&waitForDisk=true&replicationTimeout=2500ms", 0);
+            Exchange exchange = send("body", Map.of());
+            if (MasterAndReplica.knows(server, "waitaof")) {
+                assertThat(exchange.getException()).isNull();
+                server.kill();
+                server.start();
+                await().ignoreExceptions().until(() -> stats().delayed() == 1);
+            } else {
+                assertThat(exchange.getException()).hasMessageContaining("WAITAOF needs Redis 7.2 or Valkey");
+                assertThat(stats().delayed()).isZero();
+            }
+            context.stop();
+        }
     }
 
     @Test

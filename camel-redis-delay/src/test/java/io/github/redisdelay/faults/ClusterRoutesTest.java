@@ -98,8 +98,13 @@ class ClusterRoutesTest {
             Node to = cluster.nodes().get((cluster.nodes().indexOf(from) + 1) % 3);
             List<CompletableFuture<Object>> sent = new ArrayList<>();
             cluster.emptySlot(slot, from, to, new Random(1), () -> {
+                long refused = cluster.refused();
                 sent.add(producer.asyncSendBody("redis-delay:" + moved, moved + " while open " + sent.size()));
-                await().pollDelay(Duration.ofMillis(100)).until(() -> true);
+                // One call at a time is under way, and repeated more and more slowly.
+                if (sent.size() <= 3) {
+                    await().until(() ->
+                            cluster.refused() > refused || sent.stream().allMatch(CompletableFuture::isDone));
+                }
             });
             cluster.closeSlot(slot, from, to);
             for (CompletableFuture<Object> each : sent) {

@@ -261,6 +261,15 @@ public final class ClusterServers implements AutoCloseable {
         }
     }
 
+    /** How many commands were sent elsewhere, or were to be repeated, because their slot is being moved. */
+    public long refused() {
+        return nodes.stream()
+                .flatMap(node -> node.info("errorstats").lines())
+                .filter(line -> line.matches("errorstat_(ASK|TRYAGAIN):.*"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D+", "")))
+                .sum();
+    }
+
     @Override
     public void close() {
         nodes.forEach(node -> node.server.close());

@@ -285,10 +285,14 @@ class PermissionsTest {
                 throw new IllegalStateException("always");
             }
             if (id.startsWith("long")) {
-                // Longer than the lease, so that it is extended.
-                await().pollDelay(Duration.ofMillis(900)).until(() -> true);
+                long leaseEnd = leaseEnd(id);
+                await().until(() -> leaseEnd(id) > leaseEnd); // it is extended
             }
             received.add(id);
+        }
+
+        private long leaseEnd(String id) {
+            return send("?operation=get", id).getMessage().getHeader(RedisDelayConstants.LEASE_END, long.class);
         }
 
         private Exchange send(String options, Object body, Map<String, Object> headers) {
@@ -347,7 +351,7 @@ class PermissionsTest {
             operate("resume", "", null);
             operate("promote", "", "changed");
             awaitReceived("changed");
-            operate("promote", "", null);
+            operate("promote", "&all=true", null);
             awaitReceived("replaced");
             send("?delay=1h", "cancelled");
             operate("cancel", "", "cancelled");
@@ -363,12 +367,12 @@ class PermissionsTest {
             operate("get", "&state=dead", one);
             operate("redrive", "", one);
             awaitDead(3); // it has died again
-            operate("redrive", "", null);
+            operate("redrive", "&all=true", null);
             awaitDead(3);
             context.getRouteController().startRoute("dead");
             awaitReceived("dead");
             context.getRouteController().stopRoute("dead");
-            operate("purge", "", null);
+            operate("purge", "&all=true", null);
             for (String operation : allOperations()) {
                 // Those that came since.
                 if (!operations.contains(operation)) {

@@ -181,8 +181,12 @@ class TopologyPermissionsTest {
         List<CompletableFuture<Object>> sent = new ArrayList<>();
         done(to.server().address(), "CONFIG RESETSTAT");
         cluster.emptySlot(slot, from, to, new Random(1), () -> {
+            long refused = cluster.refused();
             sent.add(routes.producer.asyncSendBody("redis-delay:" + queue, queue + " while open " + sent.size()));
-            await().pollDelay(Duration.ofMillis(300)).until(() -> true);
+            // One call at a time is under way, and repeated more and more slowly.
+            if (sent.size() <= 3) {
+                await().until(() -> cluster.refused() > refused || sent.stream().allMatch(CompletableFuture::isDone));
+            }
         });
         // As soon as none of the keys is left, the old node sends clients to the new one. They repeat calls more and
         // more slowly.

@@ -22,6 +22,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.redisson.client.RedisException;
 import org.redisson.client.codec.StringCodec;
@@ -64,6 +66,32 @@ class CheckTest extends RealQueueTest {
         assertThat(get(queue.deadLetters().check())).isEqualTo(new CheckResult(1, 0, 0, 0));
         assertThat(snapshot()).isEqualTo(before);
         assertThat(get(client.queue(redis.uniqueQueue()).check())).isEqualTo(new CheckResult(0, 0, 0, 0));
+    }
+
+    @Test
+    void should_repair_the_index_of_dead_letters() {
+        String kept = bury("a", 0);
+        bury("gone", 0);
+        delete("dead:letters");
+        assertThat(get(queue.deadLettersOf("a"))).isEmpty();
+        assertThat(get(queue.deadLetters().check())).isEqualTo(new CheckResult(2, 0, 0, 0));
+        assertThat(get(queue.deadLettersOf("a")))
+                .extracting(DeadLetterId::toString)
+                .containsExactly(kept);
+        assertThat(held("dead:letters")).hasSize(2);
+
+        redis.client()
+                .getMap(keys().dead().key("messages"), StringCodec.INSTANCE)
+                .keySet()
+                .removeIf(id -> ((String) id).startsWith("gone@"));
+        redis.client()
+                .getScoredSortedSet(keys().dead().key("letters"), StringCodec.INSTANCE)
+                .addAll(IntStream.range(0, 600).boxed().collect(Collectors.toMap(i -> "foreign" + i, i -> 0.0)));
+        assertThat(get(queue.deadLettersOf("gone"))).as("without a body").isEmpty();
+        get(queue.deadLetters().check());
+        assertThat(held("dead:letters")).hasSize(1);
+        assertThat(get(queue.check())).isEqualTo(new CheckResult(0, 0, 0, 0));
+        assertThat(held("letters")).isEmpty();
     }
 
     /** A cursor is of one server: after a failover, say, another one would go on with it anywhere, and pass messages over. */

@@ -37,6 +37,20 @@ class DeadLettersTest extends RealQueueTest {
     }
 
     @Test
+    void should_tell_who_gave_it_up_under_which_id_it_is_kept() {
+        schedule("a", LONG_AGO);
+        schedule("b", LONG_AGO);
+        List<ClaimedDelivery> held = claim(2);
+        assertThat(held.get(0).deadLetterId()).isNull();
+        assertThat(get(held.get(0).bury(new byte[0]))).isEqualTo(Settlement.DONE);
+        get(queue.cancel("b"));
+        assertThat(get(held.get(1).bury(new byte[0]))).isEqualTo(Settlement.STALE_GONE);
+        assertThat(held("dead:messages"))
+                .containsExactly(held.get(0).deadLetterId().toString());
+        assertThat(held.get(1).deadLetterId()).isNull();
+    }
+
+    @Test
     void should_be_delivered_to_a_consumer_of_dead_letters_until_it_acknowledges_them() throws Exception {
         String dead = bury("a", 3);
         BlockingQueue<Delivery> received = consume(queue.deadLetters(), ConsumerOptions.DEFAULTS);
@@ -273,5 +287,105 @@ class DeadLettersTest extends RealQueueTest {
         assertThatThrownBy(() -> dead.trimDeadLetters(HOUR, 1)).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> queue.trimDeadLetters(HOUR.negated(), 1)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> queue.trimDeadLetters(HOUR, -1)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    private List<String> lettersOf(String id) {
+        return get(queue.deadLettersOf(id)).stream().map(DeadLetterId::toString).toList();
+    }
+
+    @Test
+    void should_be_found_by_the_id_of_the_message_the_newest_first() {
+        String first = bury("a", 0);
+        String second = bury("a", 3);
+        String other = bury("a@5", 0);
+        bury("a@", 0);
+        bury("a5", 0);
+        bury("b", 0);
+        assertThat(lettersOf("a")).containsExactly(second, first);
+        assertThat(lettersOf("a@5")).containsExactly(other);
+        assertThat(lettersOf(first)).containsExactly(first);
+        assertThat(lettersOf(other)).containsExactly(other);
+        for (String none :
+                List.of("A", "a@6", "a@" + Long.MAX_VALUE, "nobody", first.substring(0, first.length() - 1))) {
+            assertThat(lettersOf(none)).as(none).isEmpty();
+        }
+        assertThatThrownBy(() -> queue.deadLetters().deadLettersOf("a")).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void should_not_be_found_any_more_when_they_are_gone() {
+        String redriven = bury("a", 0);
+        String purged = bury("a", 0);
+        String acknowledged = bury("a", 0);
+        String held = bury("a", 0);
+        assertThat(lettersOf("a")).containsExactly(held, acknowledged, purged, redriven);
+        get(queue.redrive(redriven));
+        get(queue.deadLetters().cancel(purged));
+        assertThat(lettersOf("a")).containsExactly(held, acknowledged);
+        List<ClaimedDelivery> deliveries = claimDead(2);
+        assertThat(lettersOf("a")).as("while consumers have them").containsExactly(held, acknowledged);
+        get(deliveries.get(0).acknowledge());
+        get(deliveries.get(1).negativeAcknowledge(Duration.ZERO, new byte[0]));
+        assertThat(lettersOf("a")).containsExactly(held);
+        assertThat(get(queue.trimDeadLetters(Duration.ofNanos(1), 0))).isOne();
+        assertThat(lettersOf("a")).isEmpty();
+        assertThat(held("dead:letters")).isEmpty();
+    }
+
+    @Test
+    void should_be_told_of_where_a_message_is_changed_that_has_died() {
+        assertThat(get(queue.cancel("a")).previousState()).isEqualTo(MessageState.NONE);
+        bury("a", 0);
+        String newest = bury("a", 0);
+        for (ChangeResult result :
+                List.of(get(queue.cancel("a")), get(queue.promote("a")), get(queue.reschedule("a", IN_AN_HOUR)))) {
+            assertThat(result.previousState()).isEqualTo(MessageState.DEAD);
+            assertThat(result.deadLetterId()).hasToString(newest);
+            assertThat(result.deadLetters()).isEqualTo(2);
+            assertThat(result.dueMicros()).isZero();
+        }
+        assertThat(held("dead:messages")).hasSize(2);
+        schedule("a", IN_AN_HOUR);
+        assertThat(get(queue.cancel("a")))
+                .as("one that lives is meant first")
+                .isEqualTo(new ChangeResult("a", MessageState.DELAYED, 0));
+        assertThat(get(queue.cancel("a")).previousState()).isEqualTo(MessageState.DEAD);
+    }
+
+    /** A script that fails after its first write would leave the messages behind it unchanged, at each repeat. */
+    @Test
+    void should_not_stumble_over_what_no_script_has_put_into_the_index() {
+        redis.client()
+                .getScript(org.redisson.client.codec.StringCodec.INSTANCE)
+                .eval(
+                        org.redisson.api.RScript.Mode.READ_WRITE,
+                        "for _, digits in ipairs({ 'x', '', '1e9', string.rep('9', 400) }) do "
+                                + "redis.call('HSET', KEYS[1], 'a@' .. digits, 'x') "
+                                + "redis.call('ZADD', KEYS[2], 0, 'a\\0' .. digits) end return 1",
+                        org.redisson.api.RScript.ReturnType.VALUE,
+                        List.of(keys().dead().key("messages"), keys().dead().key("letters")));
+        assertThat(lettersOf("a")).isEmpty();
+        assertThat(get(queue.cancel("a")).previousState()).isEqualTo(MessageState.NONE);
+        String own = bury("a", 0);
+        assertThat(get(queue.cancel("a")).deadLetterId()).hasToString(own);
+    }
+
+    @Test
+    void should_be_counted_up_to_a_hundred() {
+        for (int i = 0; i < 3; i++) {
+            scheduleMany(1, "m", LONG_AGO);
+            get(claim(1).get(0).bury(new byte[0]));
+        }
+        redis.client()
+                .getScript(org.redisson.client.codec.StringCodec.INSTANCE)
+                .eval(
+                        org.redisson.api.RScript.Mode.READ_WRITE,
+                        "for i = 1, 150 do local at = 1500000000000000 + i "
+                                + "redis.call('HSET', KEYS[1], 'm0@' .. string.format('%.0f', at), 'x') "
+                                + "redis.call('ZADD', KEYS[2], 0, 'm0\\0' .. string.format('%.0f', at)) end return 1",
+                        org.redisson.api.RScript.ReturnType.VALUE,
+                        List.of(keys().dead().key("messages"), keys().dead().key("letters")));
+        assertThat(lettersOf("m0")).hasSize(100).isSortedAccordingTo(java.util.Comparator.reverseOrder());
+        assertThat(get(queue.cancel("m0")).deadLetters()).isEqualTo(100);
     }
 }

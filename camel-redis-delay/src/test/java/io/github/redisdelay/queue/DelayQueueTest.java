@@ -164,8 +164,8 @@ class DelayQueueTest {
         assertThat(second.claimedMicros()).isGreaterThanOrEqualTo(second.dueMicros());
         assertThat(second.firstDueMicros()).isEqualTo(first.dueMicros());
         assertThat(first.acknowledge().get())
-                .as("the finished delivery's settlement")
-                .isEqualTo(Settlement.DONE);
+                .as("an acknowledgement after the return")
+                .isEqualTo(Settlement.STALE_HELD);
         assertThat(second.acknowledge().get()).isEqualTo(Settlement.DONE);
         assertEmpty();
     }

@@ -289,7 +289,10 @@ class PartitionedQueueTest {
         scheduleMany(30, "m", IN_AN_HOUR);
         assertThat(get(queue.promoteAll(message -> message.id().endsWith("5")))).isEqualTo(3);
         assertThat(get(queue.stats()).overdue()).isEqualTo(3);
-        assertThat(get(queue.cancelAll(message -> !message.id().endsWith("5")))).isEqualTo(27);
+        assertThat(get(queue.cancelAll(message -> !message.id().endsWith("5"), 20)))
+                .isEqualTo(20);
+        assertThat(get(queue.cancelAll(message -> !message.id().endsWith("5"), 20)))
+                .isEqualTo(7);
         assertThat(get(queue.stats()).delayed()).isEqualTo(3);
         assertThat(get(queue.check())).isEqualTo(new CheckResult(3, 0, 0, 0));
     }
@@ -302,6 +305,14 @@ class PartitionedQueueTest {
         assertThat(get(queue.stats()).dead()).isEqualTo(9);
         assertThat(get(letters.stats()).delayed()).isEqualTo(9);
         assertThat(get(letters.get(dead.get(3))).orElseThrow().body()).isEqualTo(body("dead3"));
+        for (int i = 0; i < 9; i++) {
+            for (String id : List.of("dead" + i, dead.get(i))) {
+                assertThat(get(queue.deadLettersOf(id)))
+                        .extracting(DeadLetterId::toString)
+                        .containsExactly(dead.get(i));
+            }
+            assertThat(get(queue.cancel("dead" + i)).deadLetterId()).hasToString(dead.get(i));
+        }
         assertThat(get(queue.redrive(dead.get(0)))).isEqualTo(RedriveOutcome.REDRIVEN);
         assertThat(get(queue.get("dead0"))).isPresent();
         assertThat(get(queue.redriveAll(message -> message.id().startsWith("dead1@"))))

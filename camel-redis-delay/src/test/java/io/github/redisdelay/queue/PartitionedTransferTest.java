@@ -264,11 +264,12 @@ class PartitionedTransferTest {
         assertThat(counts()).containsExactly(1, 1);
         assertThat(failing).containsExactly("no connection");
         assertThat(task.lastError()).hasMessage("no connection");
+        task.attemptFailed(1, new IllegalStateException("no connection either"));
         answerNothing(1);
         assertThat(task.lastError()).as("one still fails").isNotNull();
         answerNothing(0);
         assertThat(task.lastError()).isNull();
-        assertThat(failing).containsExactly("no connection", "works");
+        assertThat(failing).as("told once, not for each partition").containsExactly("no connection", "works");
     }
 
     @Test

@@ -151,7 +151,8 @@ final class QueueModel {
                         default -> {}
                     }
                 }
-                case REDRIVE -> earliest = dead.delayed.containsKey(id) ? time : earliest;
+                case REDRIVE ->
+                    earliest = dead.delayed.containsKey(id) || dead.holds(id, (byte[]) item[1]) ? time : earliest;
                 default -> {}
             }
         }
@@ -216,8 +217,7 @@ final class QueueModel {
         int width =
                 switch (script) {
                     case CHANGE, EXTEND -> 3;
-                    case REDRIVE -> 1;
-                    case ACKNOWLEDGE -> 2;
+                    case ACKNOWLEDGE, REDRIVE -> 2;
                     default -> 5;
                 };
         List<Object[]> items = new ArrayList<>();
@@ -264,10 +264,22 @@ final class QueueModel {
                 }
                 yield new byte[0];
             }
-            case CHECK -> check(text(arguments[0]).equals("m"), time);
+            case CHECK ->
+                text(arguments[0]).equals("i")
+                        ? List.of(doubles(time, messages.size(), 0), ascii("0"))
+                        : check(text(arguments[0]).equals("m"), time);
+            case LETTERS -> letters(text(arguments[0]), text(arguments[1]));
             case STATS -> stats(time);
             default -> throw new IllegalArgumentException(script.name());
         };
+    }
+
+    private List<byte[]> letters(String id, String digits) {
+        return digits.isEmpty()
+                ? lettersOf(id).stream()
+                        .map(time -> ascii(String.valueOf(time)))
+                        .toList()
+                : dead.messages.containsKey(id + "@" + digits) ? List.of(ascii(digits)) : List.of();
     }
 
     private static byte[] doubles(double... values) {
@@ -355,10 +367,15 @@ final class QueueModel {
             }
             Waiting pending = delayed.get(id);
             int was = pending != null ? 1 : leased.containsKey(id) ? 2 : 0;
+            List<Long> letters = was == 0 && action != 'e' ? lettersOf(id) : List.of();
             if (action == 'c' || (action == 'e' && was != 2)) {
                 remove(id);
                 Long until = seen.remove(id);
-                answer(reply, was == 0 && until != null && until > time ? 4 : was, 0);
+                if (letters.isEmpty()) {
+                    answer(reply, was == 0 && until != null && until > time ? 4 : was, 0);
+                } else {
+                    answer(reply, 20 + letters.size(), letters.get(0));
+                }
                 continue;
             }
             if (action == 'd' || (action == 'p' && due == 0)) {
@@ -367,7 +384,9 @@ final class QueueModel {
             if (action == 'p' && pending != null) {
                 due = Math.min(due, pending.due);
             }
-            if (action == 'e' || was != 1) {
+            if (!letters.isEmpty()) {
+                answer(reply, 20 + letters.size(), letters.get(0));
+            } else if (action == 'e' || was != 1) {
                 answer(reply, was, 0);
             } else if (due > MAX) {
                 answer(reply, 3, 0);
@@ -381,6 +400,17 @@ final class QueueModel {
                 answer(reply, 1, due);
             }
         }
+    }
+
+    /** When a message was given up, the latest first. */
+    private List<Long> lettersOf(String id) {
+        return dead == null
+                ? List.of()
+                : dead.messages.keySet().stream()
+                        .filter(letter -> DeadLetterId.messageIdOf(letter).equals(id))
+                        .map(letter -> Long.parseLong(letter.substring(id.length() + 1)))
+                        .sorted(Comparator.reverseOrder())
+                        .toList();
     }
 
     private void settle(List<Object[]> items, long time, ByteBuffer reply) {
@@ -429,7 +459,7 @@ final class QueueModel {
                                 deadId, new State(0, 0, 0, s.priority + DEAD, NO_CLAIM, time, s.firstDue, failure));
                     }
                     finish(id, micros, time);
-                    answer(reply, 1, 0);
+                    answer(reply, 1, message == null ? 0 : time);
                 }
                 default -> {
                     finish(id, micros, time);
@@ -464,9 +494,10 @@ final class QueueModel {
         for (int i = 0; i < items.size(); i++) {
             String deadId = text(items.get(i)[0]);
             String id = deadId.replaceFirst("(?s)^(.+)@[0-9]+$", "$1");
-            if (dead.leased.containsKey(deadId)) {
+            if (dead.leased.containsKey(deadId) && !dead.holds(deadId, (byte[]) items.get(i)[1])) {
                 answer(reply, 3, 0);
-            } else if (!dead.delayed.containsKey(deadId) || !dead.messages.containsKey(deadId)) {
+            } else if (!(dead.delayed.containsKey(deadId) || dead.leased.containsKey(deadId))
+                    || !dead.messages.containsKey(deadId)) {
                 answer(reply, 0, 0);
             } else if (delayed.containsKey(id) || leased.containsKey(id)) {
                 answer(reply, 2, 0);
@@ -819,6 +850,8 @@ final class QueueModel {
         QueueSnapshot snapshot = QueueSnapshot.empty();
         put(snapshot, "");
         dead.put(snapshot, "dead:");
+        QueueSnapshot.members(dead.messages.keySet())
+                .forEach(member -> snapshot.keys().get("dead:letters").put(member, "0"));
         return snapshot;
     }
 

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.ByteArrayCodec;
@@ -35,7 +36,7 @@ record QueueSnapshot(Map<String, Map<String, String>> keys) {
 
     private static List<String> parts() {
         List<String> own = new ArrayList<>(
-                List.of("messages", "delayed", "leased", "state", "calls", "config", "seen", "waiting"));
+                List.of("messages", "delayed", "leased", "state", "calls", "config", "seen", "waiting", "letters"));
         for (int priority = 1; priority <= ScheduleRequest.MAX_PRIORITY; priority++) {
             own.add("delayed:" + priority);
         }
@@ -186,6 +187,14 @@ record QueueSnapshot(Map<String, Map<String, String>> keys) {
         return ids;
     }
 
+    /** What an index has of these dead letters. */
+    static Set<String> members(Set<String> deadLetters) {
+        return deadLetters.stream()
+                .map(DeadLetterId::parse)
+                .map(id -> id.messageId() + "\0" + id.time())
+                .collect(Collectors.toSet());
+    }
+
     /**
      * I3: an id is in exactly one of the delayed sets and leased, and has a body as long as it is in one. And none waits where
      * no claim looks.
@@ -202,6 +211,11 @@ record QueueSnapshot(Map<String, Map<String, String>> keys) {
                 assertThat(all).as("ids with a body").containsAll(messages);
             } else {
                 assertThat(messages).as("ids with a body").isEqualTo(all);
+            }
+            if (!bodiesMayBeMissing) {
+                assertThat(keys.get(queue + "letters").keySet())
+                        .as("the index")
+                        .isEqualTo(queue.isEmpty() ? Set.of() : members(messages));
             }
             assertThat(all)
                     .as("ids with a state record")

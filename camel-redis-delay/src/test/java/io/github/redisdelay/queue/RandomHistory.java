@@ -122,11 +122,20 @@ final class RandomHistory {
             case 8 -> sent(client.queue.promote(id()), null);
             case 9, 10, 11, 12, 13, 14 -> claim(client);
             case 15 -> look(client);
-            case 16, 17, 18 -> sent(client.queue.redrive(deadLetter()), null);
+            case 16, 17 -> sent(client.queue.redrive(deadLetter()), null);
+            case 18 -> redriveHeld(client);
             case 19 -> actOnDeadLetters(client);
             case 20 -> sent(random.nextInt(4) == 0 ? client.queue.pause() : client.queue.resume(), null);
             case 21 -> rare(client);
             default -> settle(client);
+        }
+    }
+
+    /** Moves a dead letter back whose delivery somebody holds, or held. */
+    private void redriveHeld(Client client) {
+        if (!deadDeliveries.isEmpty()) {
+            ClaimedDelivery delivery = held(deadDeliveries);
+            sent(client.queue.redrive(delivery.id(), delivery.claimId()), null);
         }
     }
 
@@ -146,8 +155,9 @@ final class RandomHistory {
         MessageState state = random.nextBoolean() ? MessageState.DELAYED : MessageState.LEASED;
         char letter = state == MessageState.DELAYED ? 'd' : 'l';
         calls.add(
-                switch (random.nextInt(4)) {
+                switch (random.nextInt(5)) {
                     case 0 -> queue.stats();
+                    case 2 -> client.queue.deadLettersOf(random.nextBoolean() ? id() : deadLetter());
                     case 1 -> queue.get(queue == client.dead ? deadLetter() : id());
                     default ->
                         queue.browse(

@@ -52,8 +52,8 @@ class ScriptSafetyTest {
     @RegisterExtension
     static RedisExtension redis = new RedisExtension();
 
-    private static final Set<LuaScript> CHANGING =
-            EnumSet.complementOf(EnumSet.of(LuaScript.GET, LuaScript.BROWSE, LuaScript.STATS, LuaScript.SERVER));
+    private static final Set<LuaScript> CHANGING = EnumSet.complementOf(
+            EnumSet.of(LuaScript.GET, LuaScript.BROWSE, LuaScript.LETTERS, LuaScript.STATS, LuaScript.SERVER));
     private static final long MAX = DueTime.MAX_MICROS;
     private static final byte[] CLAIM = new byte[16];
     private static final byte[] OTHER_CLAIM = new byte[16];
@@ -206,11 +206,12 @@ class ScriptSafetyTest {
                         bytes("ended", OTHER_CLAIM, "x", 0, ""));
             case ACKNOWLEDGE -> bytes("lane", 10, "l1", CLAIM, "l2", OTHER_CLAIM, "none", CLAIM, "l3", CLAIM);
             case EXTEND -> bytes("lane", 10, "l1", CLAIM, 1_000, "l2", OTHER_CLAIM, 1_000, "none", CLAIM, 1_000);
-            case REDRIVE -> bytes("lane", 10, "base", dead9, deadOfOne, "none@1");
+            case REDRIVE -> bytes("lane", 10, "base", dead9, "", deadOfOne, CLAIM, "none@1", "");
             case TRIM -> bytes(1, 1);
-            case CHECK -> bytes("m", 0, "base");
+            case CHECK -> bytes("m", 0, "base", "");
             case PARTITIONS -> bytes("b", 6, 0, 1);
             case GET -> bytes("l1");
+            case LETTERS -> bytes("dead9", "");
             case BROWSE -> bytes("d", 10, 0, "");
             case PRESENCE -> bytes(CONSUMER, "again");
             case STATS, SERVER, REPLICATION -> new Object[0];
@@ -232,14 +233,16 @@ class ScriptSafetyTest {
         String common = "messages delayed leased state calls config delayed:5 ";
         return Set.of((switch (script) {
                     case SCHEDULE -> common + "seen delayed:1 waiting";
-                    case CHANGE -> common + "seen waiting";
+                    case CHANGE -> common + "seen waiting letters dead:letters dead:messages";
                     case CLAIM -> common + "waiting";
-                    case SETTLE -> common + "seen waiting dead:messages dead:delayed dead:state";
+                    case SETTLE -> common + "seen waiting dead:messages dead:delayed dead:state dead:letters";
                     case EXTEND, ACKNOWLEDGE -> "messages leased state calls config";
-                    case REDRIVE -> common + "delayed:9 waiting dead:messages dead:delayed dead:leased dead:state";
-                    case TRIM -> "dead:messages dead:delayed dead:state config";
+                    case REDRIVE ->
+                        common + "delayed:9 waiting dead:messages dead:delayed dead:leased dead:state dead:letters";
+                    case TRIM -> "dead:messages dead:delayed dead:state config dead:letters";
+                    case LETTERS -> "dead:letters dead:messages config";
                     case CHECK ->
-                        "messages delayed leased state config"
+                        "messages delayed leased state config letters"
                                 + IntStream.rangeClosed(1, 9)
                                         .mapToObj(priority -> " delayed:" + priority)
                                         .collect(Collectors.joining());
@@ -308,7 +311,7 @@ class ScriptSafetyTest {
     void should_change_nothing_where_a_key_has_a_wrong_type(LuaScript script, int index, String type) {
         String key = (String) keys.of(script).get(index);
         String part = key.substring(keys.base().length() + 1);
-        boolean hash = !part.matches("(dead:)?(delayed(:\\d)?|leased|seen|waiting)");
+        boolean hash = !part.matches("(dead:)*(delayed(:\\d)?|leased|seen|waiting|letters)");
         if (type.equals(hash ? "hash" : "zset")) {
             return; // the right one
         }
@@ -347,7 +350,7 @@ class ScriptSafetyTest {
             LuaScript.SETTLE, new Layout(4, 5),
             LuaScript.EXTEND, new Layout(2, 3),
             LuaScript.ACKNOWLEDGE, new Layout(2, 2),
-            LuaScript.REDRIVE, new Layout(3, 1));
+            LuaScript.REDRIVE, new Layout(3, 2));
 
     /** Positions of numbers in the valid calls. */
     private static List<Integer> numbers(LuaScript script) {
@@ -559,7 +562,9 @@ class ScriptSafetyTest {
         assertRefused(LuaScript.CHANGE, with(valid(LuaScript.CHANGE), 12, ""), "change without id");
         assertRefused(LuaScript.CHANGE, with(valid(LuaScript.CHANGE), 15, ""), "promote without id");
         assertRefused(LuaScript.CHANGE, with(valid(LuaScript.CHANGE), 27, "due"), "pause with an id");
-        assertRefused(LuaScript.REDRIVE, with(valid(LuaScript.REDRIVE), 4, ""), "redrive without id");
+        assertRefused(LuaScript.REDRIVE, with(valid(LuaScript.REDRIVE), 5, ""), "redrive without id");
+        assertRefused(LuaScript.REDRIVE, with(valid(LuaScript.REDRIVE), 6, "short"), "redrive with part of a claim id");
+        assertRefused(LuaScript.REDRIVE, with(valid(LuaScript.REDRIVE), 6, new byte[16]), "redrive with no claim id");
         assertRefused(LuaScript.PRESENCE, with(valid(LuaScript.PRESENCE), 0, "1234567"), "a short consumer's id");
         assertRefused(LuaScript.PRESENCE, with(valid(LuaScript.PRESENCE), 0, "123456789"), "a long consumer's id");
         assertRefused(LuaScript.PRESENCE, with(valid(LuaScript.PRESENCE), 1, "x".repeat(4097)), "a long name");
@@ -993,6 +998,8 @@ class ScriptSafetyTest {
             "seen.lua",
             "room.lua",
             "look.lua",
+            "index.lua",
+            "letters.lua",
             "redrive.lua",
             "trim.lua",
             "check.lua",
@@ -1024,8 +1031,8 @@ class ScriptSafetyTest {
 
     @Test
     void should_know_all_scripts() {
-        Set<String> known = new TreeSet<>(
-                Set.of("call.lua", "record.lua", "queue.lua", "place.lua", "seen.lua", "room.lua", "look.lua"));
+        Set<String> known = new TreeSet<>(Set.of(
+                "call.lua", "record.lua", "queue.lua", "place.lua", "seen.lua", "room.lua", "look.lua", "index.lua"));
         for (LuaScript script : LuaScript.values()) {
             known.add(script.name().toLowerCase(java.util.Locale.ROOT) + ".lua");
             assertThat(script.source()).doesNotContain("--@include");
@@ -1068,6 +1075,8 @@ class ScriptSafetyTest {
             "name",
             "heads[level]", // made by struct.pack, as is the next
             "packed",
+            "digits",
+            "cursor",
             "closed", // a text already, as is the next
             "score");
 
@@ -1129,6 +1138,14 @@ class ScriptSafetyTest {
             Set<String> names = new TreeSet<>(common);
             if (name.equals("room.lua") || file(name).contains("--@include room.lua")) {
                 names.addAll(Set.of("waiting", "dead_waiting"));
+            }
+            if (name.equals("index.lua") || file(name).contains("--@include index.lua")) {
+                names.addAll(Set.of("letters", "dead_letters"));
+            }
+            Matcher indexes =
+                    Pattern.compile("(?<!function )\\bletters_of\\(([^,)]*)").matcher(code);
+            while (indexes.find()) {
+                assertThat(indexes.group(1)).as(name + ": " + indexes.group()).isIn("letters", "dead_letters");
             }
             Matcher rooms = Pattern.compile("(?<!function )\\b(cover|counted|promises|keep_promises)\\(([^,)]*)")
                     .matcher(code);
@@ -1194,10 +1211,10 @@ class ScriptSafetyTest {
                             case "record.lua" -> Set.of("ids");
                             case "schedule.lua" -> Set.of("ids", "scores", "fields", "answers");
                             case "acknowledge.lua" -> Set.of("ids", "finished", "answers");
-                            case "settle.lua" -> Set.of("finished", "gone", "remembered", "answers");
+                            case "settle.lua" -> Set.of("finished", "gone", "remembered", "answers", "members");
                             case "room.lua" -> Set.of("given"); // 2 * (2 + 4 * 16)
-                            case "trim.lua" -> Set.of("ids"); // 100
-                            case "check.lua" -> Set.of("ids"); // 256
+                            case "trim.lua" -> Set.of("ids", "members"); // 100
+                            case "check.lua" -> Set.of("ids", "members", "lost"); // 256
                             default -> Set.of();
                         };
                 assertThat(bounded).as(name).contains(unpack.group(1));

@@ -154,6 +154,7 @@ final class SimulatedNetwork implements RedisCaller {
     /** The model of the queue that a call is to, or of its dead letters. */
     private QueueModel modelOf(Packet packet) {
         boolean toDead = packet.script != LuaScript.TRIM
+                && packet.script != LuaScript.LETTERS
                 && packet.keys.get(0).toString().startsWith(keys.dead().base());
         return toDead ? model.dead : model;
     }
@@ -161,7 +162,7 @@ final class SimulatedNetwork implements RedisCaller {
     /** The server's time at a call; at the last one before for those that do not tell it, which look at no near time. */
     private long timeOf(Packet packet) {
         switch (packet.script) {
-            case TRIM, GET, BROWSE, PRESENCE -> {}
+            case TRIM, GET, BROWSE, LETTERS, PRESENCE -> {}
             default -> {
                 byte[] head = packet.reply instanceof byte[] bytes ? bytes : (byte[]) ((List<?>) packet.reply).get(0);
                 lastTime = (long)

@@ -5,13 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.apache.camel.Message;
+import org.apache.camel.RoutesBuilder;
+import org.apache.camel.spi.Registry;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -37,9 +38,18 @@ class BatchInsertTest extends RecipeTest {
 
     private final Database database = new Database();
 
+    @Override
+    protected RoutesBuilder createRouteBuilder() {
+        return new BatchInsert();
+    }
+
+    @Override
+    void bindBeans(Registry registry) {
+        registry.bind("database", database);
+    }
+
     @BeforeEach
-    void start() throws Exception {
-        start(new BatchInsert(), Map.of("database", database));
+    void pause() {
         template.sendBody("redis-delay:measurements?operation=pause", null);
     }
 

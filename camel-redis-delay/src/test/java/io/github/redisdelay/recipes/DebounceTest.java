@@ -4,11 +4,12 @@ package io.github.redisdelay.recipes;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.apache.camel.RoutesBuilder;
+import org.apache.camel.spi.Registry;
 import org.junit.jupiter.api.Test;
 
 class DebounceTest extends RecipeTest {
@@ -17,11 +18,7 @@ class DebounceTest extends RecipeTest {
     public static class SearchIndex {
         final BlockingQueue<String> updated = new LinkedBlockingQueue<>();
         final CountDownLatch begun = new CountDownLatch(1);
-        final CountDownLatch goOn;
-
-        SearchIndex(int waits) {
-            goOn = new CountDownLatch(waits);
-        }
+        final CountDownLatch goOn = new CountDownLatch(1);
 
         public void update(String document) throws InterruptedException {
             begun.countDown();
@@ -30,10 +27,21 @@ class DebounceTest extends RecipeTest {
         }
     }
 
+    private final SearchIndex index = new SearchIndex();
+
+    @Override
+    protected RoutesBuilder createRouteBuilder() {
+        return new Debounce();
+    }
+
+    @Override
+    void bindBeans(Registry registry) {
+        registry.bind("searchIndex", index);
+    }
+
     @Test
     void should_index_once_what_has_changed_three_times() throws Exception {
-        SearchIndex index = new SearchIndex(0);
-        start(new Debounce(), Map.of("searchIndex", index));
+        index.goOn.countDown();
         template.sendBody("direct:documentChanged", "D-1");
         template.sendBody("direct:documentChanged", "D-2");
         template.sendBody("direct:documentChanged", "D-1");
@@ -46,8 +54,6 @@ class DebounceTest extends RecipeTest {
 
     @Test
     void should_index_again_what_has_changed_while_it_was_being_indexed() throws Exception {
-        SearchIndex index = new SearchIndex(1);
-        start(new Debounce(), Map.of("searchIndex", index));
         template.sendBody("direct:documentChanged", "D-1");
         makeDue("index");
         assertThat(index.begun.await(10, TimeUnit.SECONDS)).isTrue();

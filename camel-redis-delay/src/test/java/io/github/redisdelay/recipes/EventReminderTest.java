@@ -10,6 +10,8 @@ import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.apache.camel.Header;
+import org.apache.camel.RoutesBuilder;
+import org.apache.camel.spi.Registry;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -35,9 +37,19 @@ class EventReminderTest extends RecipeTest {
 
     private final Mail mail = new Mail();
 
+    @Override
+    protected RoutesBuilder createRouteBuilder() {
+        return new EventReminder();
+    }
+
+    @Override
+    void bindBeans(Registry registry) {
+        registry.bind("calendar", new Calendar());
+        registry.bind("mail", mail);
+    }
+
     @BeforeEach
     void plan() throws Exception {
-        start(new EventReminder(), Map.of("calendar", new Calendar(), "mail", mail));
         send("direct:eventPlanned", "concert", TOMORROW);
     }
 

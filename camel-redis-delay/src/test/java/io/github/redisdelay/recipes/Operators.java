@@ -26,7 +26,7 @@ final class Operators extends RouteBuilder {
                 .to("redis-delay:orders?operation=redrive&exceptionClass=java.net.SocketTimeoutException")
                 .log("${header.CamelRedisDelayCount} dead letters are delivered again");
         from("direct:purgeDeadLetters") // all: there is no way back
-                .to("redis-delay:orders?operation=purge")
+                .to("redis-delay:orders?operation=purge&all=true")
                 .log("${header.CamelRedisDelayCount} dead letters were dropped");
 
         from("timer:watch?period=1m").to("direct:watch");

@@ -7,11 +7,12 @@ import static org.awaitility.Awaitility.await;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.camel.RoutesBuilder;
+import org.apache.camel.spi.Registry;
 import org.junit.jupiter.api.Test;
 
 class OutboxTest extends RecipeTest {
@@ -58,12 +59,22 @@ class OutboxTest extends RecipeTest {
         await().until(() -> isEmpty("events"));
     }
 
+    @Override
+    protected RoutesBuilder createRouteBuilder() {
+        return new Outbox();
+    }
+
+    @Override
+    void bindBeans(Registry registry) {
+        registry.bind("outbox", table);
+        registry.bind("events", events);
+    }
+
     @Test
     void should_schedule_each_row_once_although_the_relay_dies_before_the_delete() throws Exception {
         table.insert(1, "one");
         table.insert(2, "two");
         table.crashes.set(2);
-        start(new Outbox(), Map.of("outbox", table, "events", events));
         handleAll();
         assertThat(table.crashes).hasValue(0);
         assertThat(events.handled).containsExactlyInAnyOrder("one", "two");
@@ -72,7 +83,6 @@ class OutboxTest extends RecipeTest {
     @Test
     void should_not_schedule_a_row_again_whose_message_is_finished() throws Exception {
         table.insert(1, "one");
-        start(new Outbox(), Map.of("outbox", table, "events", events));
         handleAll();
         table.insert(1, "one"); // the delete was rolled back
         table.insert(2, "two");

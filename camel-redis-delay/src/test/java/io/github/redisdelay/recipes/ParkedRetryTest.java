@@ -6,11 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
-import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.camel.Header;
+import org.apache.camel.RoutesBuilder;
+import org.apache.camel.spi.Registry;
 import org.junit.jupiter.api.Test;
 
 class ParkedRetryTest extends RecipeTest {
@@ -40,10 +41,19 @@ class ParkedRetryTest extends RecipeTest {
         await().until(() -> ledger.tries.get() == which + 1);
     }
 
+    @Override
+    protected RoutesBuilder createRouteBuilder() {
+        return new ParkedRetry();
+    }
+
+    @Override
+    void bindBeans(Registry registry) {
+        registry.bind("ledger", ledger);
+    }
+
     @Test
     void should_try_later_with_the_message_as_it_came() throws Exception {
         ledger.failures = 3;
-        start(new ParkedRetry(), Map.of("ledger", ledger));
         template.sendBodyAndHeader("direct:invoices", "invoice 1", "tenant", "north");
         assertThat(minutesToWait("retry")).isEqualTo(10);
         retry(1);
@@ -56,7 +66,6 @@ class ParkedRetryTest extends RecipeTest {
     @Test
     void should_give_up_after_five_redeliveries_of_the_retry() throws Exception {
         ledger.failures = 100;
-        start(new ParkedRetry(), Map.of("ledger", ledger));
         template.sendBodyAndHeader("direct:invoices", "invoice 1", "tenant", "north");
         for (int which = 1; which <= 6; which++) {
             retry(which);
@@ -67,7 +76,6 @@ class ParkedRetryTest extends RecipeTest {
 
     @Test
     void should_not_park_what_can_never_succeed() throws Exception {
-        start(new ParkedRetry(), Map.of("ledger", ledger));
         assertThatThrownBy(() -> template.sendBody("direct:invoices", " ")).hasRootCauseMessage("an empty invoice");
         assertThat(isEmpty("retry")).isTrue();
     }

@@ -12,6 +12,8 @@ import org.apache.camel.Endpoint;
 import org.apache.camel.Exchange;
 import org.apache.camel.Processor;
 import org.apache.camel.Producer;
+import org.apache.camel.RoutesBuilder;
+import org.apache.camel.spi.Registry;
 import org.apache.camel.support.DefaultComponent;
 import org.apache.camel.support.DefaultEndpoint;
 import org.apache.camel.support.DefaultProducer;
@@ -68,6 +70,17 @@ class PartnerNotificationTest extends RecipeTest {
     private final BlockingQueue<String> asked = new LinkedBlockingQueue<>();
     private final Partners partners = new Partners();
 
+    @Override
+    protected RoutesBuilder createRouteBuilder() {
+        return new PartnerNotification();
+    }
+
+    @Override
+    void bindBeans(Registry registry) {
+        registry.bind("http", new Http(this::answer));
+        registry.bind("partners", partners);
+    }
+
     /** The partner's answer is a status, and after a blank a Retry-After. */
     private void answer(Exchange exchange) throws InterruptedException {
         String[] answer = answers.take().split(" ");
@@ -82,8 +95,6 @@ class PartnerNotificationTest extends RecipeTest {
 
     @BeforeEach
     void notifyPartner() throws Exception {
-        context.addComponent("http", new Http(this::answer));
-        start(new PartnerNotification(), Map.of("partners", partners));
         template.sendBodyAndHeader("direct:notifyPartner", "order A-1 is paid", "partnerUrl", URL);
     }
 

@@ -6,10 +6,9 @@ import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueueClient;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.test.RedisExtension;
-import java.util.Map;
-import org.apache.camel.ProducerTemplate;
-import org.apache.camel.builder.RouteBuilder;
-import org.apache.camel.impl.DefaultCamelContext;
+import org.apache.camel.RoutesBuilder;
+import org.apache.camel.spi.Registry;
+import org.apache.camel.test.junit5.CamelTestSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -18,44 +17,42 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * Runs a recipe as it stands in the docs, on a real Redis. The queues have the names of the recipe, and a key prefix that no
  * other test uses; the delays are the real ones, and {@link #makeDue} ends them.
  */
-abstract class RecipeTest {
+abstract class RecipeTest extends CamelTestSupport {
 
     @RegisterExtension
     static RedisExtension redis = new RedisExtension();
 
-    DefaultCamelContext context;
-    ProducerTemplate template;
     private DelayQueueClient outside;
 
-    @BeforeEach
-    final void openContext() {
+    @Override
+    protected abstract RoutesBuilder createRouteBuilder();
+
+    /** Binds what the recipe names. */
+    abstract void bindBeans(Registry registry);
+
+    @Override
+    protected void bindToRegistry(Registry registry) {
         RedisDelayComponent component = new RedisDelayComponent();
         component.getConfiguration().setRedisson(redis.client());
         component.getConfiguration().setKeyPrefix(redis.keyPrefix());
-        context = new DefaultCamelContext();
-        context.getShutdownStrategy().setTimeout(10);
-        context.addComponent("redis-delay", component);
-        template = context.createProducerTemplate();
+        registry.bind("redis-delay", component);
+        bindBeans(registry);
+    }
+
+    @BeforeEach
+    final void openClient() {
         outside = DelayQueueClient.create(
                 redis.client(), new ClientOptions(redis.keyPrefix(), ClientOptions.DEFAULTS.requestTimeout()));
     }
 
     @AfterEach
-    final void closeContext() throws Exception {
-        context.close();
+    final void closeClient() {
         outside.close();
-    }
-
-    /** Starts a recipe with its beans. */
-    void start(RouteBuilder recipe, Map<String, Object> beans) throws Exception {
-        beans.forEach(context.getRegistry()::bind);
-        context.addRoutes(recipe);
-        context.start();
     }
 
     /** Makes everything due that waits in a queue. */
     void makeDue(String queue) {
-        template.sendBody("redis-delay:" + queue + "?operation=promote", null);
+        template.sendBody("redis-delay:" + queue + "?operation=promote&all=true", null);
     }
 
     /** What is in a queue. */

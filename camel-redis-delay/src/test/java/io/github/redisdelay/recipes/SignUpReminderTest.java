@@ -6,10 +6,10 @@ import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
-import org.junit.jupiter.api.BeforeEach;
+import org.apache.camel.RoutesBuilder;
+import org.apache.camel.spi.Registry;
 import org.junit.jupiter.api.Test;
 
 class SignUpReminderTest extends RecipeTest {
@@ -25,9 +25,14 @@ class SignUpReminderTest extends RecipeTest {
 
     private final Mail mail = new Mail();
 
-    @BeforeEach
-    void start() throws Exception {
-        start(new SignUpReminder(), Map.of("mail", mail));
+    @Override
+    protected RoutesBuilder createRouteBuilder() {
+        return new SignUpReminder();
+    }
+
+    @Override
+    void bindBeans(Registry registry) {
+        registry.bind("mail", mail);
     }
 
     @Test

@@ -4,9 +4,9 @@ package io.github.redisdelay.recipes;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.BeforeEach;
+import org.apache.camel.RoutesBuilder;
+import org.apache.camel.spi.Registry;
 import org.junit.jupiter.api.Test;
 
 class StatusSyncTest extends RecipeTest {
@@ -24,16 +24,21 @@ class StatusSyncTest extends RecipeTest {
 
     private final Carriers carriers = new Carriers();
 
-    @BeforeEach
-    void start() throws Exception {
-        start(new StatusSync(), Map.of("carriers", carriers));
-    }
-
     private void askNow() {
         int asked = carriers.asked.get();
         makeDue("shipments");
         await().until(() ->
                 carriers.asked.get() == asked + 1 && stats("shipments").leased() == 0);
+    }
+
+    @Override
+    protected RoutesBuilder createRouteBuilder() {
+        return new StatusSync();
+    }
+
+    @Override
+    void bindBeans(Registry registry) {
+        registry.bind("carriers", carriers);
     }
 
     @Test

@@ -4,10 +4,11 @@ package io.github.redisdelay.recipes;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.camel.RoutesBuilder;
+import org.apache.camel.spi.Registry;
 import org.junit.jupiter.api.Test;
 
 class TokenRenewalTest extends RecipeTest {
@@ -40,9 +41,18 @@ class TokenRenewalTest extends RecipeTest {
         await().until(() -> accounts.renewals.get() == renewal);
     }
 
+    @Override
+    protected RoutesBuilder createRouteBuilder() {
+        return new TokenRenewal();
+    }
+
+    @Override
+    void bindBeans(Registry registry) {
+        registry.bind("accounts", accounts);
+    }
+
     @Test
     void should_renew_again_and_again() throws Exception {
-        start(new TokenRenewal(), Map.of("accounts", accounts));
         template.sendBody("direct:accountLinked", "ada");
         for (int renewal = 1; renewal <= 3; renewal++) {
             assertThat(minutesToWait("tokens")).isEqualTo(50);
@@ -54,7 +64,6 @@ class TokenRenewalTest extends RecipeTest {
     @Test
     void should_try_again_soon_when_a_renewal_failed() throws Exception {
         accounts.down = true;
-        start(new TokenRenewal(), Map.of("accounts", accounts));
         template.sendBody("direct:accountLinked", "ada");
         renewNow(1);
         await().until(() -> stats("tokens").delayed() == 1);
@@ -67,7 +76,6 @@ class TokenRenewalTest extends RecipeTest {
 
     @Test
     void should_stop_when_the_account_is_unlinked() throws Exception {
-        start(new TokenRenewal(), Map.of("accounts", accounts));
         template.sendBody("direct:accountLinked", "ada");
         template.sendBody("direct:accountUnlinked", "ada");
         assertThat(isEmpty("tokens")).isTrue();
@@ -76,7 +84,6 @@ class TokenRenewalTest extends RecipeTest {
     @Test
     void should_stop_when_the_account_is_unlinked_during_a_renewal() throws Exception {
         accounts.slow = true;
-        start(new TokenRenewal(), Map.of("accounts", accounts));
         template.sendBody("direct:accountLinked", "ada");
         renewNow(1);
         assertThat(accounts.renewing.await(10, TimeUnit.SECONDS)).isTrue();

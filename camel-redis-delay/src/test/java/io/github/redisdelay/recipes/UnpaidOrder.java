@@ -23,6 +23,9 @@ final class UnpaidOrder extends RouteBuilder {
                 .when(header("CamelRedisDelayPreviousState").isEqualTo("leased"))
                 .log("${body}: paid while it is being closed")
                 .to("bean:orders?method=refundIfClosed")
+                .when(header("CamelRedisDelayPreviousState").isEqualTo("dead")) // closing it failed for good
+                .log("${body}: paid, and its closing is dead letter ${header.CamelRedisDelayDeadLetterId}")
+                .to("bean:orders?method=refundIfClosed")
                 .otherwise()
                 .log("${body}: closed already, or its payment was told twice")
                 .to("bean:orders?method=refundIfClosed")

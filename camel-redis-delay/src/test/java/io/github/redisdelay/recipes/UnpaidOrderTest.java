@@ -10,6 +10,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.apache.camel.Exchange;
+import org.apache.camel.RoutesBuilder;
+import org.apache.camel.spi.Registry;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -21,7 +24,8 @@ class UnpaidOrderTest extends RecipeTest {
         final BlockingQueue<String> askedForRefund = new LinkedBlockingQueue<>();
         final CountDownLatch closing = new CountDownLatch(1);
         final CountDownLatch goOn = new CountDownLatch(1);
-        volatile boolean slow; // set before the routes are started
+        volatile boolean slow;
+        volatile boolean broken; // set before the routes are started
 
         public void paid(String id) {
             state.replace(id, "open", "paid");
@@ -32,6 +36,9 @@ class UnpaidOrderTest extends RecipeTest {
         }
 
         public void close(String id) throws InterruptedException {
+            if (broken) {
+                throw new IllegalStateException("database is away");
+            }
             if (slow) {
                 closing.countDown();
                 goOn.await(20, TimeUnit.SECONDS);
@@ -42,6 +49,16 @@ class UnpaidOrderTest extends RecipeTest {
 
     private final Orders orders = new Orders();
 
+    @Override
+    protected RoutesBuilder createRouteBuilder() {
+        return new UnpaidOrder();
+    }
+
+    @Override
+    void bindBeans(Registry registry) {
+        registry.bind("orders", orders);
+    }
+
     @BeforeEach
     void place() {
         orders.state.put("A-1", "open");
@@ -49,7 +66,6 @@ class UnpaidOrderTest extends RecipeTest {
 
     @Test
     void should_close_an_order_that_nobody_paid() throws Exception {
-        start(new UnpaidOrder(), Map.of("orders", orders));
         template.sendBody("direct:orderPlaced", "A-1");
         assertThat(minutesToWait("orders")).isEqualTo(30);
         makeDue("orders");
@@ -59,7 +75,6 @@ class UnpaidOrderTest extends RecipeTest {
 
     @Test
     void should_count_an_order_once_that_is_told_twice() throws Exception {
-        start(new UnpaidOrder(), Map.of("orders", orders));
         template.sendBody("direct:orderPlaced", "A-1");
         template.sendBody("direct:orderPlaced", "A-1");
         assertThat(stats("orders").delayed()).isOne();
@@ -67,7 +82,6 @@ class UnpaidOrderTest extends RecipeTest {
 
     @Test
     void should_leave_a_paid_order_alone() throws Exception {
-        start(new UnpaidOrder(), Map.of("orders", orders));
         template.sendBody("direct:orderPlaced", "A-1");
         template.sendBody("direct:orderPaid", "A-1");
         assertThat(isEmpty("orders")).isTrue();
@@ -78,7 +92,6 @@ class UnpaidOrderTest extends RecipeTest {
     @Test
     void should_tell_a_payment_that_comes_while_the_order_is_being_closed() throws Exception {
         orders.slow = true;
-        start(new UnpaidOrder(), Map.of("orders", orders));
         template.sendBody("direct:orderPlaced", "A-1");
         makeDue("orders");
         assertThat(orders.closing.await(10, TimeUnit.SECONDS)).isTrue();
@@ -90,8 +103,21 @@ class UnpaidOrderTest extends RecipeTest {
     }
 
     @Test
+    void should_tell_a_payment_of_an_order_whose_closing_failed_for_good() throws Exception {
+        orders.broken = true;
+        template.sendBodyAndHeader("direct:orderPlaced", "A-1", "CamelRedisDelayMaximumRedeliveries", 0);
+        makeDue("orders");
+        await().until(() -> stats("orders").dead() == 1);
+        Exchange paid = template.request("direct:orderPaid", e -> e.getMessage().setBody("A-1"));
+        assertThat(paid.getMessage().getHeader("CamelRedisDelayPreviousState")).isEqualTo("dead");
+        assertThat(paid.getMessage().getHeader("CamelRedisDelayDeadLetterId", String.class))
+                .startsWith("A-1@");
+        assertThat(orders.state).containsEntry("A-1", "paid");
+        assertThat(orders.askedForRefund).containsExactly("A-1");
+    }
+
+    @Test
     void should_tell_a_payment_that_comes_too_late() throws Exception {
-        start(new UnpaidOrder(), Map.of("orders", orders));
         template.sendBody("direct:orderPlaced", "A-1");
         makeDue("orders");
         await().until(() -> isEmpty("orders"));

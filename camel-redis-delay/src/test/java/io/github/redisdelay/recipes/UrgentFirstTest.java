@@ -4,9 +4,10 @@ package io.github.redisdelay.recipes;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import org.apache.camel.RoutesBuilder;
+import org.apache.camel.spi.Registry;
 import org.junit.jupiter.api.Test;
 
 class UrgentFirstTest extends RecipeTest {
@@ -20,10 +21,20 @@ class UrgentFirstTest extends RecipeTest {
         }
     }
 
+    private final SmsGateway gateway = new SmsGateway();
+
+    @Override
+    protected RoutesBuilder createRouteBuilder() {
+        return new UrgentFirst();
+    }
+
+    @Override
+    void bindBeans(Registry registry) {
+        registry.bind("smsGateway", gateway);
+    }
+
     @Test
     void should_send_what_is_urgent_before_what_is_due_longer() throws Exception {
-        SmsGateway gateway = new SmsGateway();
-        start(new UrgentFirst(), Map.of("smsGateway", gateway));
         template.sendBody("redis-delay:sms?operation=pause", null);
         template.sendBody("direct:newsletter", "news 1");
         template.sendBody("direct:newsletter", "news 2");

@@ -10,7 +10,9 @@ import java.io.IOException;
 import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.util.Map;
 import org.apache.camel.CamelContext;
+import org.apache.camel.Message;
 import org.apache.camel.ProducerTemplate;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -69,13 +71,35 @@ class OrdersApplicationTest {
     }
 
     @Test
-    void anOrderComesBackWhenItIsDue() {
+    void theOptionsOfTheBeanAreTheComponents() {
+        template.sendBodyAndHeader(
+                "direct:orderPlaced", new Order("A-0", "Ada", BigDecimal.ONE), RedisDelayConstants.DELAY, "1h");
+
+        assertThat(redisson.getKeys().getKeys()).anyMatch(key -> key.startsWith("shop:{orders}:"));
+        assertThat(redisson.getKeys().getKeys()).noneMatch(key -> key.startsWith("redis-delay:{"));
+    }
+
+    @Test
+    void anOrderWaitsAndComesBackWhenItIsDue() {
         Order order = new Order("A-1", "Ada", new BigDecimal("12.50"));
 
-        template.sendBodyAndHeader("direct:orderPlaced", order, RedisDelayConstants.DELAY, "300ms");
+        template.sendBodyAndHeaders(
+                "direct:orderPlaced",
+                order,
+                Map.of(RedisDelayConstants.SCHEDULE_ID, "A-1", RedisDelayConstants.DELAY, "1h"));
 
+        assertThat(ask("get").getHeader(RedisDelayConstants.MESSAGE_STATE)).isEqualTo("delayed");
         assertThat(closing.closed()).doesNotContain(order);
+        ask("promote"); // due now
         await().until(() -> closing.closed().contains(order));
+    }
+
+    private Message ask(String operation) {
+        return template.request("redis-delay:orders", asking -> {
+                    asking.getMessage().setHeader(RedisDelayConstants.OPERATION, operation);
+                    asking.getMessage().setHeader(RedisDelayConstants.SCHEDULE_ID, "A-1");
+                })
+                .getMessage();
     }
 
     @Test

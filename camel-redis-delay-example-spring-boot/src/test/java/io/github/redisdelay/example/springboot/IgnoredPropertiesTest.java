@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.example.springboot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** What somebody is told who configures the component as one that has a starter. */
+@ExtendWith(OutputCaptureExtension.class)
+class IgnoredPropertiesTest {
+
+    @Test
+    void propertiesThatNobodyReadsAreNamedAndWhereOptionsGoInstead(CapturedOutput output) {
+        Throwable failure = catchThrowable(() -> SpringApplication.run(
+                OrdersApplication.class,
+                "--spring.autoconfigure.exclude=org.redisson.spring.starter.RedissonAutoConfigurationV2",
+                "--camel.component.redis-delay.address=redis://localhost:1",
+                "--camel.component.redis-delay.visibility-timeout=5m",
+                "--camel.component.redis-delay.maximumRedeliveries=2",
+                "--camel.component.redis-delay.health-check-consumer-enabled=false",
+                "--camel.component.redis-delay.keyPrefix=shop")); // what the bean says
+
+        assertThat(failure)
+                .hasStackTraceContaining(
+                        "no Redis is named: add redisson-spring-boot-starter, or set options on a bean of"
+                                + " type RedisDelayComponent named redis-delay");
+        assertThat(output)
+                .containsOnlyOnce("Nobody reads these properties: camel.component.redis-delay.address,"
+                        + " camel.component.redis-delay.health-check-consumer-enabled,"
+                        + " camel.component.redis-delay.maximum-redeliveries,"
+                        + " camel.component.redis-delay.visibility-timeout. Camel on Spring Boot")
+                .contains("set options on a bean of type RedisDelayComponent named redis-delay");
+    }
+}

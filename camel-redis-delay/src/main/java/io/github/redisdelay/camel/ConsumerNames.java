@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.camel.Navigate;
+import org.apache.camel.Processor;
+
+/**
+ * Names consumers that have no route, each once: by the class of the bean whose method has {@code @Consume}, or by the queue; and by
+ * a number, from the second one of a name on. Thread-safe.
+ */
+final class ConsumerNames {
+
+    /** As Camel shows the processor of a bean, whose class is in a part of Camel that the component does not need. */
+    private static final Pattern BEAN = Pattern.compile("BeanProcessor\\[(?:[\\w]+\\.)*([\\w$]+)");
+
+    private final Map<String, Integer> given = new ConcurrentHashMap<>();
+
+    /** A name that no other consumer has. */
+    String next(Processor processor, String queue) {
+        String name = bean(processor);
+        if (name == null) {
+            name = queue;
+        }
+        int number = given.merge(name, 1, Integer::sum);
+        return number == 1 ? name : name + "-" + number;
+    }
+
+    private static String bean(Processor processor) {
+        List<?> methods = processor instanceof Navigate<?> several && several.hasNext() ? several.next() : List.of();
+        Matcher bean = BEAN.matcher(methods.isEmpty() ? "" : String.valueOf(methods.get(0)));
+        return bean.find() ? bean.group(1).replace('$', '.') : null;
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import io.github.redisdelay.queue.ChangeResult;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.RedriveOutcome;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import org.apache.camel.RuntimeCamelException;
+import org.apache.camel.api.management.ManagedAttribute;
+import org.apache.camel.api.management.ManagedOperation;
+import org.apache.camel.api.management.ManagedResource;
+
+/**
+ * A queue, or the dead letters of one, in JMX: its figures, and what an operator does with it. There is one for each queue, however
+ * many endpoints lead to it. No operation is about all messages: that is for routes.
+ */
+@ManagedResource(description = "Managed Redis Delay Queue")
+public final class ManagedQueue {
+
+    private final RedisDelayEndpoint endpoint;
+    private final QueueFigures figures;
+
+    /** @param endpoint any that leads to the queue */
+    ManagedQueue(RedisDelayEndpoint endpoint) {
+        this.endpoint = endpoint;
+        this.figures = new QueueFigures(endpoint, System::nanoTime);
+    }
+
+    @ManagedAttribute(description = "Name of the queue")
+    public String getQueueName() {
+        return endpoint.getQueueName();
+    }
+
+    @ManagedAttribute(description = "What the Redis keys of the queue begin with")
+    public String getKeyPrefix() {
+        return endpoint.getKeyPrefix();
+    }
+
+    @ManagedAttribute(description = "Whether the figures are those of the queue's dead letters")
+    public boolean isDeadLetters() {
+        return endpoint.isOfDeadLetters();
+    }
+
+    @ManagedAttribute(description = "Over how many hash tags the queue is spread")
+    public int getPartitions() {
+        return endpoint.getPartitions();
+    }
+
+    @ManagedAttribute(description = "Where Redis is")
+    public String getServiceUrl() {
+        return endpoint.getServiceUrl();
+    }
+
+    @ManagedAttribute(description = "Messages that wait, due ones included")
+    public long getDelayed() {
+        return figures.get().delayed();
+    }
+
+    @ManagedAttribute(description = "Messages that are due and not being delivered")
+    public long getOverdue() {
+        return figures.get().overdue();
+    }
+
+    @ManagedAttribute(description = "Messages that are being delivered, by any consumer")
+    public long getLeased() {
+        return figures.get().leased();
+    }
+
+    @ManagedAttribute(description = "Dead letters")
+    public long getDead() {
+        return figures.get().dead();
+    }
+
+    @ManagedAttribute(
+            description = "For how long the oldest message has been due that is not being delivered, in milliseconds")
+    public long getOldestOverdueMillis() {
+        return figures.get().oldestOverdueMicros() / 1000;
+    }
+
+    @ManagedAttribute(
+            description = "In how many milliseconds the next message is due that is not due yet; -1 if there is none")
+    public long getNextDueMillis() {
+        long micros = figures.get().nextDueMicros();
+        return micros < 0 ? -1 : (micros + 999) / 1000;
+    }
+
+    @ManagedAttribute(description = "Consumers of the queue that were seen lately, anywhere")
+    public int getConsumers() {
+        return figures.get().consumers();
+    }
+
+    @ManagedAttribute(description = "Whether the queue is paused")
+    public boolean isPaused() {
+        return figures.get().paused();
+    }
+
+    @ManagedOperation(description = "Pauses the queue for all consumers everywhere")
+    public String pause() {
+        return ask("it could not be paused", DelayQueue::pause) ? "paused" : "it was paused already";
+    }
+
+    @ManagedOperation(description = "Ends a pause of the queue")
+    public String resume() {
+        return ask("it could not be resumed", DelayQueue::resume) ? "resumed" : "it was not paused";
+    }
+
+    @ManagedOperation(description = "Makes the waiting message with this id due now")
+    public String promote(String id) {
+        ChangeResult found = ask("message '" + id + "' could not be promoted", queue -> queue.promote(id));
+        return switch (found.previousState()) {
+            case DELAYED -> "due now";
+            case LEASED -> "it is being delivered";
+            case DEAD -> "it is among the dead letters: left alone";
+            case FINISHED, NONE -> "there is no such message";
+        };
+    }
+
+    @ManagedOperation(description = "Cancels the message with this id, also while it is being delivered")
+    public String cancel(String id) {
+        MessageState found = ask("message '" + id + "' could not be cancelled", queue -> queue.cancel(id))
+                .previousState();
+        return switch (found) {
+            case DELAYED -> "cancelled";
+            case LEASED -> "cancelled while it is being delivered: its route goes on, and it does not come again";
+            case DEAD -> "it is among the dead letters: left alone";
+            case FINISHED, NONE -> "there is no such message";
+        };
+    }
+
+    @ManagedOperation(
+            description =
+                    "Moves the dead letter with this id, or the newest one of the message with this id, back into its queue, due"
+                            + " now")
+    public String redrive(String id) {
+        return switch (askWhole("dead letter '" + id + "' could not be redriven", queue -> queue.deadLettersOf(id)
+                .thenCompose(letters -> letters.isEmpty()
+                        ? CompletableFuture.completedFuture(RedriveOutcome.NONE)
+                        : queue.redrive(letters.get(0).toString())))) {
+            case REDRIVEN -> "redriven";
+            case DUPLICATE -> "a message with its id is in the queue: it stays a dead letter";
+            case LEASED -> "a consumer of the dead letters is working on it";
+            case NONE -> "there is no such dead letter";
+        };
+    }
+
+    private <T> T ask(String failed, Function<DelayQueue, CompletableFuture<T>> call) {
+        boolean deadLetters = isDeadLetters();
+        return askWhole(failed, queue -> call.apply(deadLetters ? queue.deadLetters() : queue));
+    }
+
+    private <T> T askWhole(String failed, Function<DelayQueue, CompletableFuture<T>> call) {
+        try {
+            return QueueFigures.ask(endpoint, failed, call);
+        } catch (RuntimeCamelException e) {
+            // Who reads it may have none of our classes.
+            throw new IllegalStateException(e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import javax.management.JMException;
+import javax.management.ObjectName;
+import org.apache.camel.CamelContext;
+import org.apache.camel.spi.ManagementAgent;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Puts each queue into JMX once, for as long as there is an endpoint that leads to it. Of endpoints that are made while messages
+ * are routed, as by {@code toD}, it shows none, as Camel does: there may be thousands. Thread-safe.
+ */
+final class ManagedQueues {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ManagedQueues.class);
+
+    private final CamelContext context;
+    /** The endpoints of each queue. Guarded by this. */
+    private final Map<ObjectName, Set<RedisDelayEndpoint>> endpoints = new HashMap<>();
+
+    ManagedQueues(CamelContext context) {
+        this.context = context;
+    }
+
+    /** An endpoint was started. */
+    synchronized void add(RedisDelayEndpoint endpoint) {
+        ManagementAgent agent = agent();
+        if (agent == null || !isShown(agent)) {
+            return;
+        }
+        try {
+            ObjectName name = name(agent, endpoint);
+            Set<RedisDelayEndpoint> users = endpoints.computeIfAbsent(name, key -> new HashSet<>());
+            users.add(endpoint);
+            if (!agent.isRegistered(name)) {
+                agent.register(new ManagedQueue(endpoint), name);
+            }
+        } catch (JMException e) {
+            LOG.warn("queue '{}' is not shown in JMX", endpoint.getQueueName(), e);
+        }
+    }
+
+    /** An endpoint was stopped. */
+    synchronized void remove(RedisDelayEndpoint endpoint) {
+        endpoints.entrySet().removeIf(entry -> {
+            boolean last = entry.getValue().remove(endpoint) && entry.getValue().isEmpty();
+            ManagementAgent agent = last ? agent() : null;
+            if (agent != null) {
+                try {
+                    agent.unregister(entry.getKey());
+                } catch (JMException e) {
+                    LOG.debug("{} is not in JMX any more", entry.getKey(), e);
+                }
+            }
+            return last;
+        });
+    }
+
+    private ManagementAgent agent() {
+        return context.getManagementName() == null || context.getManagementStrategy() == null
+                ? null
+                : context.getManagementStrategy().getManagementAgent();
+    }
+
+    /** Camel's own rule for endpoints. */
+    private boolean isShown(ManagementAgent agent) {
+        return agent.getMBeansLevel().isRoutes()
+                && (context.getStatus().isStarting()
+                        || context.getStatus().isInitializing()
+                        || context.getCamelContextExtension().isSetupRoutes()
+                        || agent.getRegisterAlways()
+                        || agent.getRegisterNewRoutes()
+                                && context.getRouteController().isStartingRoutes());
+    }
+
+    private ObjectName name(ManagementAgent agent, RedisDelayEndpoint endpoint) throws JMException {
+        return new ObjectName(agent.getMBeanObjectDomainName() + ":context=" + context.getManagementName()
+                + ",type=queues,name=" + ObjectName.quote(endpoint.getQueueName())
+                + (endpoint.isOfDeadLetters() ? ",state=dead" : "")
+                + ",prefix=" + ObjectName.quote(endpoint.getKeyPrefix())
+                + ",address=" + ObjectName.quote(endpoint.place()));
+    }
+}

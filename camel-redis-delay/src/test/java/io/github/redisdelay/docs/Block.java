@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.docs;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A block of code of a page, in Markdown or AsciiDoc.
+ *
+ * @param page the page, from the root of the checkout
+ * @param line the number of its first line of code
+ * @param language what the page says it is, such as {@code java}; empty if it says nothing
+ */
+record Block(String page, int line, String language, String code) {
+
+    /** The root of the checkout, where tests of this module run beside it. */
+    static final Path ROOT = Path.of("..");
+
+    private static final List<String> PAGES = List.of(
+            "README.md",
+            "docs/recipes.md",
+            "docs/testing.md",
+            "camel-redis-delay/src/main/docs/redis-delay-component.adoc");
+
+    private static final Pattern MARKDOWN = Pattern.compile("\\s*(?:```|~~~)(\\S*)");
+    private static final List<String> ASCIIDOC = List.of("----", "....");
+    private static final Pattern ASCIIDOC_LANGUAGE = Pattern.compile("\\[source(?:,(\\w+))?.*]");
+
+    static List<Block> all() throws IOException {
+        List<Block> blocks = new ArrayList<>();
+        for (String page : PAGES) {
+            blocks.addAll(of(page, Files.readAllLines(ROOT.resolve(page))));
+        }
+        return blocks;
+    }
+
+    /** @throws IllegalArgumentException if the last block does not end */
+    static List<Block> of(String page, List<String> lines) {
+        List<Block> blocks = new ArrayList<>();
+        String language = "";
+        int number = 0;
+        for (Iterator<String> rest = lines.iterator(); rest.hasNext(); ) {
+            String line = rest.next();
+            number++;
+            Matcher markdown = MARKDOWN.matcher(line);
+            Matcher asciidoc = ASCIIDOC_LANGUAGE.matcher(line);
+            if (asciidoc.matches()) {
+                language = asciidoc.group(1) == null ? "" : asciidoc.group(1);
+            } else if (ASCIIDOC.contains(line) || markdown.matches()) {
+                String end = markdown.matches() ? line.strip().substring(0, 3) : line;
+                int begin = number + 1;
+                StringBuilder code = new StringBuilder();
+                while (true) {
+                    if (!rest.hasNext()) {
+                        throw new IllegalArgumentException(page + ":" + begin + ": the block does not end");
+                    }
+                    line = rest.next();
+                    number++;
+                    if (line.strip().equals(end)) {
+                        break;
+                    }
+                    code.append(line).append('\n');
+                }
+                blocks.add(new Block(page, begin, markdown.matches() ? markdown.group(1) : language, code.toString()));
+                language = "";
+            }
+        }
+        return blocks;
+    }
+
+    /** Whether its first line begins with one of these words. */
+    boolean begins(String... words) {
+        for (String word : words) {
+            if (code.stripLeading().startsWith(word)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether a line matches. */
+    boolean has(String line) {
+        return Pattern.compile(line, Pattern.MULTILINE).matcher(code).find();
+    }
+
+    /** Whether it is Java that declares something, and does not only call. */
+    boolean isDeclaration() {
+        return language.equals("java") && begins("import ", "@", "class ", "public ", "protected ", "static ");
+    }
+
+    /** Whether it is a route, or several, in any of Camel's languages. */
+    boolean isRoutes() {
+        return switch (language) {
+            case "java" -> !isDeclaration() && has("^from\\(");
+            case "yaml" -> begins("- route:", "- from:");
+            case "xml" -> begins("<routes", "<route>");
+            default -> false;
+        };
+    }
+
+    @Override
+    public String toString() {
+        return page + ":" + line + " " + (language.isEmpty() ? "text" : language);
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.docs;
+
+import io.github.redisdelay.camel.RedisDelayComponent;
+import org.apache.camel.ConsumerTemplate;
+import org.apache.camel.builder.RouteBuilder;
+import org.apache.camel.spi.IdempotentRepository;
+
+/** What a Java block of a page is compiled into: its routes, or what it calls, with what the page's readers have at hand. */
+public abstract class PageCode extends RouteBuilder {
+
+    public ConsumerTemplate consumerTemplate;
+    public RedisDelayComponent component;
+    public IdempotentRepository myIdempotentRepository;
+
+    /** Stands for a class of the reader's. */
+    public record Invoice(String number) {}
+
+    @Override
+    public void configure() throws Exception {}
+
+    /** What is not a route. */
+    public void call() throws Exception {}
+}

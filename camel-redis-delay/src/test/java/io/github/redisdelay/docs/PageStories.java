@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.redisdelay.docs.PageCode.Invoice;
+import java.net.ConnectException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.camel.Exchange;
+import org.apache.camel.Message;
+import org.apache.camel.Processor;
+import org.apache.camel.builder.RouteBuilder;
+import org.apache.camel.http.base.HttpOperationFailedException;
+
+/**
+ * What the pages tell of their routes, played with them. A story belongs to each block that has the code which it is told of;
+ * a block without one is started. Recipes have tests of their own.
+ */
+final class PageStories {
+
+    /** Starts the stage, and does what comes before and after. */
+    interface Story {
+        void play(Stage stage) throws Exception;
+    }
+
+    private static final Map<String, Story> STORIES = new HashMap<>();
+
+    private static final Placed ORDER = new Placed("A-1", "Ada", 12.5, "45m");
+
+    private static final Map<String, Object> DUE_NOW = Map.of("CamelRedisDelay", "0ms");
+
+    private PageStories() {}
+
+    private static void story(String code, Story story) {
+        STORIES.put(code, story);
+    }
+
+    static Story of(Block block) {
+        List<Story> found = STORIES.entrySet().stream()
+                .filter(story -> isOf(story.getKey(), block))
+                .map(Map.Entry::getValue)
+                .toList();
+        if (found.size() > 1) {
+            throw new AssertionError(block + " has " + found.size() + " stories");
+        }
+        return found.isEmpty() ? Stage::start : found.get(0);
+    }
+
+    /** The code of stories that are of no block. */
+    static List<String> untold(List<Block> blocks) {
+        return STORIES.keySet().stream()
+                .filter(code -> blocks.stream().noneMatch(block -> isOf(code, block)))
+                .toList();
+    }
+
+    /** Each of several words has to be there. */
+    private static boolean isOf(String code, Block block) {
+        return !block.page().equals("docs/recipes.md")
+                && List.of(code.split(" ")).stream().allMatch(block.code()::contains);
+    }
+
+    static {
+        story("direct:orderPlaced bean:closeIfUnpaid", stage -> {
+            BlockingQueue<String> closed = new LinkedBlockingQueue<>();
+            stage.bind("closeIfUnpaid", (Processor)
+                    exchange -> closed.add(String.valueOf(exchange.getMessage().getBody())));
+            stage.start();
+            Object order = stage.shows("json") ? ORDER : ORDER.toString();
+            stage.send("direct:orderPlaced", order);
+            assertThat(stage.secondsToWait("orders")).isBetween(29 * 60.0, 30 * 60.0);
+            stage.send("direct:orderPlaced", order, DUE_NOW);
+            assertThat(closed.poll(10, TimeUnit.SECONDS)).contains("A-1", "Ada");
+            stage.awaitMessages("orders", 1, 0);
+        });
+
+        story("direct:orderPlaced direct:orderPaid", stage -> {
+            stage.start();
+            stage.send("direct:orderPlaced", ORDER);
+            assertThat(stage.secondsToWait("orders")).isBetween(29 * 60.0, 30 * 60.0);
+            assertThat(previousState(stage.send("direct:orderPaid", ORDER))).isEqualTo("delayed");
+            stage.awaitMessages("orders", 0, 0);
+            assertThat(previousState(stage.send("direct:orderPaid", ORDER))).isEqualTo("none");
+        });
+
+        story(".idempotentConsumer(", stage -> {
+            List<Boolean> noted = new CopyOnWriteArrayList<>(); // before the work is done
+            stage.bind("closeIfUnpaid", (Processor) exchange -> noted.add(stage.idempotentRepository.contains("A-1")));
+            stage.start();
+            Map<String, Object> id = Map.of("CamelRedisDelayScheduleId", "A-1");
+            for (int i = 0; i < 2; i++) {
+                stage.send("redis-delay:orders", "order", id);
+                stage.awaitMessages("orders", 0, 0);
+                assertThat(noted).containsExactly(false);
+                assertThat(stage.idempotentRepository.contains("A-1")).isTrue();
+            }
+        });
+
+        story("${body.paymentWindow}", stage -> {
+            stage.start();
+            stage.send("direct:orderPlaced", ORDER);
+            assertThat(stage.secondsToWait("orders")).isBetween(44 * 60.0, 45 * 60.0);
+            assertThat(stage.send("redis-delay:orders?operation=get", null, Map.of("CamelRedisDelayScheduleId", "A-1"))
+                            .getMessage()
+                            .getHeader("CamelRedisDelayState"))
+                    .isEqualTo("delayed");
+        });
+
+        story("bean:refundStatus", stage -> {
+            BlockingQueue<Boolean> pending = new LinkedBlockingQueue<>(List.of(true, false));
+            stage.bind("refundStatus", (Processor)
+                    exchange -> exchange.getMessage().setBody(new RefundStatus(pending.remove())));
+            stage.start();
+            stage.send("redis-delay:refunds", "R-1", Map.of("CamelRedisDelayScheduleId", "R-1"));
+            stage.awaitMessages("refunds", 1, 0);
+            assertThat(stage.secondsToWait("refunds")).isBetween(50.0, 60.0);
+            stage.outside.queue("refunds").promote("R-1").join();
+            stage.awaitMessages("refunds", 0, 0);
+            assertThat(pending).isEmpty();
+        });
+
+        story("kafka:payments", stage -> {
+            stage.start();
+            for (int i = 0; i < 2; i++) {
+                stage.send("kafka:payments", "payment", Map.of("paymentId", "P-1"));
+            }
+            stage.awaitMessages("receipts", 1, 0);
+        });
+
+        story("direct:loginCode direct:newsletter", stage -> {
+            stage.start();
+            stage.send("direct:newsletter", "news", DUE_NOW);
+            stage.send("direct:loginCode", "1234");
+            assertThat(stage.consumerTemplate.receiveBody("redis-delay:sms", 10_000, String.class))
+                    .isEqualTo("1234");
+        });
+
+        story("direct:shipped", stage -> {
+            stage.start();
+            stage.send("direct:shipped", "T-1", Map.of("service", "express"));
+            stage.send("direct:shipped", "T-2", Map.of("service", "snail"));
+            stage.awaitMessages("shipments", 2, 0);
+        });
+
+        story("platform-http:/jobs", stage -> {
+            stage.start();
+            stage.send("platform-http:/jobs", "job");
+            stage.awaitMessages("jobs", 1, 0);
+        });
+
+        story("direct:orderPaid direct:eventMoved", stage -> {
+            stage.start();
+            Event moved = new Event("E-1", System.currentTimeMillis() + 3_600_000);
+            assertThat(previousState(stage.send("direct:eventMoved", moved))).isEqualTo("none");
+            stage.send("redis-delay:reminders?delay=1m", "event", Map.of("CamelRedisDelayScheduleId", "E-1"));
+            assertThat(previousState(stage.send("direct:eventMoved", moved))).isEqualTo("delayed");
+            assertThat(stage.secondsToWait("reminders")).isBetween(3_500.0, 3_600.0);
+            stage.send("redis-delay:orders?delay=1m", "order", Map.of("CamelRedisDelayScheduleId", "A-1"));
+            assertThat(previousState(stage.send("direct:orderPaid", ORDER))).isEqualTo("delayed");
+            stage.awaitMessages("orders", 0, 0);
+        });
+
+        story("direct:customerDeleted", stage -> {
+            stage.bind("orders", new Orders());
+            stage.start();
+            for (String id : List.of("A-1", "A-2", "A-3")) {
+                stage.send("redis-delay:orders?delay=1h", "order", Map.of("CamelRedisDelayScheduleId", id));
+            }
+            assertThat(count(stage.send("direct:customerDeleted", "Ada"))).isEqualTo(2);
+            assertThat(count(stage.send("direct:deliverNow", null))).isOne();
+            assertThat(stage.stats("orders").overdue()).isOne();
+        });
+
+        story("direct:stop direct:go", stage -> {
+            stage.start();
+            stage.send("direct:stop", null);
+            assertThat(stage.stats("orders").paused()).isTrue();
+            stage.send("direct:go", null);
+            assertThat(stage.stats("orders").paused()).isFalse();
+        });
+
+        story("direct:find direct:inWork", stage -> {
+            stage.start();
+            stage.send("redis-delay:orders?delay=1h", "order", Map.of("CamelRedisDelayScheduleId", "A-1"));
+            assertThat(stage.send("direct:find", "A-1").getMessage().getBody(String.class))
+                    .isEqualTo("order");
+            assertThat(stage.send("direct:inWork", null).getMessage().getBody(String.class))
+                    .isEqualTo("[]");
+            // Its timer asks for these, and would find nothing in silence.
+            Exchange stats = stage.send("redis-delay:orders?operation=stats", null);
+            assertThat(stats.getMessage().getBody(Map.class).keySet()).containsAll(stage.figures());
+        });
+
+        story("direct:repair", stage -> {
+            stage.start();
+            assertThat(count(stage.send("direct:repair", null))).isZero();
+        });
+
+        story("redeliveryDelays=15s bean:notifyPartner", stage -> {
+            stage.bind("notifyPartner", (Processor) exchange -> {
+                throw new ConnectException("partner is away");
+            });
+            stage.start();
+            stage.send("redis-delay:notifications", "N-1");
+            // The jitter takes up to a tenth.
+            await().untilAsserted(() ->
+                    assertThat(stage.secondsToWait("notifications")).isBetween(12.0, 15.0));
+        });
+
+        story("${exception.responseHeaders[Retry-After]}s", stage -> {
+            AtomicInteger status = new AtomicInteger(429);
+            stage.bindProducer("https", exchange -> {
+                throw new HttpOperationFailedException(
+                        "https://partner.example/notify", status.get(), "", null, Map.of("Retry-After", "120"), "");
+            });
+            stage.start();
+            stage.send("redis-delay:notifications", "N-1");
+            await().untilAsserted(() ->
+                    assertThat(stage.secondsToWait("notifications")).isBetween(100.0, 120.0));
+            status.set(404);
+            stage.send("redis-delay:notifications", "N-2");
+            stage.awaitMessages("notifications", 1, 1);
+        });
+
+        story("bean:payments?method=lookUp", stage -> {
+            Payments payments = new Payments();
+            stage.bind("payments", payments);
+            stage.start();
+            stage.send("redis-delay:orders", "A-1");
+            stage.awaitMessages("orders", 0, 0);
+            assertThat(payments.calls).containsExactly("pay A-1");
+        });
+
+        story("bean:ledger?method=bookAll", stage -> {
+            Ledger ledger = new Ledger();
+            stage.bind("ledger", ledger);
+            stage.bind("readings", ledger);
+            stage.start();
+            stage.send("redis-delay:invoices?batching=true", List.of("{\"number\":\"I-1\"}", "{\"number\":\"I-2\"}"));
+            stage.send("redis-delay:readings?batching=true", List.of("17.5", "18"));
+            stage.awaitMessages("invoices", 0, 0);
+            stage.awaitMessages("readings", 0, 0);
+            assertThat(ledger.booked).containsExactlyInAnyOrder(new Invoice("I-1"), new Invoice("I-2"), "17.5", "18");
+        });
+
+        story("consumerTemplate.receive(", stage -> {
+            stage.context.start();
+            stage.send("redis-delay:orders", "A-1");
+            stage.start();
+            stage.awaitMessages("orders", 0, 0);
+        });
+
+        story("failed_notification", stage -> {
+            BlockingQueue<Message> rows = new LinkedBlockingQueue<>();
+            stage.bindProducer("sql", exchange -> rows.add(exchange.getMessage().copy()));
+            stage.start();
+            failWhatIsSent(stage);
+            stage.send("redis-delay:notifications", "N-1");
+            Message row = rows.poll(10, TimeUnit.SECONDS);
+            assertThat(row).isNotNull();
+            assertThat(row.getHeaders())
+                    .containsEntry("CamelRedisDelayFailureMessage", "partner is away")
+                    .containsKeys("CamelRedisDelayMessageId", "CamelRedisDelayDeadLetterReason");
+            stage.awaitMessages("notifications", 0, 0);
+        });
+
+        story("direct:partnerIsBack", stage -> {
+            stage.start();
+            failWhatIsSent(stage);
+            stage.send("redis-delay:notifications", "N-1");
+            stage.awaitMessages("notifications", 0, 1);
+            stage.context.getRouteController().stopRoute("failing");
+            assertThat(count(stage.send("direct:partnerIsBack", null))).isOne();
+            stage.awaitMessages("notifications", 1, 0);
+            assertThat(count(stage.send("direct:forgetAll", null))).isZero();
+        });
+
+        story("bean:mender?method=mend", stage -> {
+            Mender mender = new Mender();
+            stage.bind("mender", mender);
+            stage.context.start();
+            failWhatIsSent(stage);
+            stage.send("redis-delay:notifications", "N-1");
+            stage.awaitMessages("notifications", 0, 1);
+            stage.context.getRouteController().stopRoute("failing");
+            stage.context.removeRoute("failing");
+            stage.start();
+            stage.awaitMessages("notifications", 1, 0);
+            assertThat(mender.mended).hasValue(1);
+        });
+
+        story("new SSLContextParameters()", stage -> {
+            stage.start();
+            assertThat(stage.component.getConfiguration().getAddress()).startsWith("rediss://");
+            assertThat(stage.component
+                            .getConfiguration()
+                            .getSslContextParameters()
+                            .getTrustManagers()
+                            .getKeyStore()
+                            .getResource())
+                    .isEqualTo("classpath:redis-ca.p12");
+        });
+    }
+
+    private static Object previousState(Exchange exchange) {
+        return exchange.getMessage().getHeader("CamelRedisDelayPreviousState");
+    }
+
+    private static int count(Exchange exchange) {
+        return exchange.getMessage().getHeader("CamelRedisDelayCount", Integer.class);
+    }
+
+    /** Notifications go to the dead letters at once. */
+    private static void failWhatIsSent(Stage stage) throws Exception {
+        stage.context.addRoutes(new RouteBuilder() {
+            @Override
+            public void configure() {
+                errorHandler(noErrorHandler());
+                from("redis-delay:notifications?maximumRedeliveries=0")
+                        .routeId("failing")
+                        .throwException(new ConnectException("partner is away"));
+            }
+        });
+    }
+
+    /** Stands in for the reader's order; as JSON it is one of the example's, too. */
+    public record Placed(String id, String customer, double amount, String paymentWindow) {}
+
+    /** Stands in for the reader's event. */
+    public record Event(String id, long start) {}
+
+    /** Stands in for what the reader's payment provider says. */
+    public record RefundStatus(boolean pending) {}
+
+    /** Stands in for the reader's orders. */
+    public static final class Orders {
+        public List<String> openOrdersOf(String customer) {
+            return List.of("A-1", "A-2");
+        }
+    }
+
+    /** Stands in for what mends the cause of a failure. */
+    public static final class Mender {
+        final AtomicInteger mended = new AtomicInteger();
+
+        public void mend() {
+            mended.incrementAndGet();
+        }
+    }
+
+    /** Stands in for the reader's payments. */
+    public static final class Payments {
+        final List<String> calls = new CopyOnWriteArrayList<>();
+
+        public void pay(String order) {
+            calls.add("pay " + order);
+        }
+
+        public void lookUp(String order) {
+            calls.add("lookUp " + order);
+        }
+    }
+
+    /** Stands in for the reader's ledger, and for the store of readings. */
+    public static final class Ledger {
+        final List<Object> booked = new ArrayList<>();
+
+        public synchronized void bookAll(List<Invoice> invoices) {
+            booked.addAll(invoices);
+        }
+
+        public synchronized void store(List<Message> readings) {
+            readings.forEach(reading -> booked.add(reading.getBody(String.class)));
+        }
+    }
+}

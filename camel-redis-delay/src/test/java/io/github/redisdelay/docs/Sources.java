@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.docs;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** The sources of all modules, as far as pages speak of them. */
+final class Sources {
+
+    private static final Pattern STRING_OR_SPACE = Pattern.compile("(\"(?:[^\"\\\\\n]++|\\\\.)*+\")|\\s+");
+    private static final Pattern PROFILE = Pattern.compile("<profile>.*?<id>(.*?)</id>", Pattern.DOTALL);
+    private static final Pattern VERSION = Pattern.compile("<version>(.*?)</version>");
+
+    private final Map<Path, String> java = new TreeMap<>(); // without space
+    private final Map<String, String> poms = new HashMap<>(); // by module
+    private final List<Properties> applications = new ArrayList<>();
+
+    Sources(Path root) throws IOException {
+        try (Stream<Path> folders = Files.list(root)) {
+            for (Path module : folders.filter(folder -> Files.exists(folder.resolve("pom.xml")))
+                    .toList()) {
+                poms.put(module.getFileName().toString(), Files.readString(module.resolve("pom.xml")));
+                read(module.resolve("src"));
+            }
+        }
+        poms.put("", Files.readString(root.resolve("pom.xml")));
+    }
+
+    private void read(Path folder) throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                if (file.toString().endsWith(".java")) {
+                    java.put(file, withoutSpace(Files.readString(file)));
+                } else if (file.endsWith("application.properties")) {
+                    Properties properties = new Properties();
+                    try (Reader reader = Files.newBufferedReader(file)) {
+                        properties.load(reader);
+                    }
+                    applications.add(properties);
+                }
+            }
+        }
+    }
+
+    /** White space outside of strings does not matter: the sources are formatted by a tool, the pages for readers. */
+    private static String withoutSpace(String code) {
+        return STRING_OR_SPACE
+                .matcher(code)
+                .replaceAll(match -> match.group(1) == null ? "" : Matcher.quoteReplacement(match.group(1)));
+    }
+
+    /** The Java files that have this code; where it says {@code // the tests}, they have some. */
+    List<Path> quotedIn(String code) {
+        List<String> parts = Stream.of(code.split("// the tests\n"))
+                .map(Sources::withoutSpace)
+                .toList();
+        return java.entrySet().stream()
+                .filter(file -> hasInOrder(file.getValue(), parts))
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+
+    private static boolean hasInOrder(String text, List<String> parts) {
+        int from = 0;
+        for (String part : parts) {
+            int found = text.indexOf(part, from);
+            if (found < 0) {
+                return false;
+            }
+            from = found + part.length();
+        }
+        return true;
+    }
+
+    /** Their names. */
+    Set<String> modules() {
+        Set<String> modules = new TreeSet<>(poms.keySet());
+        modules.remove("");
+        return modules;
+    }
+
+    /** The version of all modules. */
+    String version() {
+        Matcher version = VERSION.matcher(poms.get(""));
+        version.find();
+        return version.group(1);
+    }
+
+    /** Their ids, of all modules. */
+    Set<String> profiles() {
+        Set<String> profiles = new TreeSet<>();
+        poms.values().forEach(pom -> PROFILE.matcher(pom).results().forEach(match -> profiles.add(match.group(1))));
+        return profiles;
+    }
+
+    /** Whether there is a class. @param name with its package, or without */
+    boolean hasClass(String name) {
+        String end = "/" + name.replace('.', '/') + ".java";
+        return java.keySet().stream().anyMatch(file -> file.toString().endsWith(end));
+    }
+
+    /** Each {@code application.properties}. */
+    List<Properties> applications() {
+        return applications;
+    }
+}
