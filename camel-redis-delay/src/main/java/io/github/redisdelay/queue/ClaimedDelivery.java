@@ -20,6 +20,7 @@ final class ClaimedDelivery implements Delivery {
     private final long claimSentNanos;
 
     private final long answeredNanos;
+    private final Timers timers;
     private final Owner owner;
     private final AtomicBoolean finished = new AtomicBoolean();
 
@@ -39,7 +40,7 @@ final class ClaimedDelivery implements Delivery {
     /** Who gave the delivery its slot. */
     interface Owner {
         /**
-         * The delivery was finished: its slot is free.
+         * The delivery was finished: its slot is free, and its lease is to be extended no more.
          *
          * @param worked whether it was worked on, as opposed to released
          */
@@ -56,6 +57,7 @@ final class ClaimedDelivery implements Delivery {
             long claimedMicros,
             long claimSentNanos,
             long answeredNanos,
+            Timers timers,
             Owner owner) {
         this.queue = queue;
         this.message = message;
@@ -63,6 +65,7 @@ final class ClaimedDelivery implements Delivery {
         this.claimedMicros = claimedMicros;
         this.claimSentNanos = claimSentNanos;
         this.answeredNanos = answeredNanos;
+        this.timers = timers;
         this.owner = owner;
     }
 
@@ -73,7 +76,7 @@ final class ClaimedDelivery implements Delivery {
 
     @Override
     public boolean isFrom(DelayQueue other) {
-        return queue instanceof RedisDelayQueue own && own.isIn(other);
+        return queue.isPartOf(other);
     }
 
     @Override
@@ -133,7 +136,7 @@ final class ClaimedDelivery implements Delivery {
 
     @Override
     public Duration lateness() {
-        long here = TimeUnit.NANOSECONDS.toMicros(queue.timers().nanoTime() - answeredNanos);
+        long here = TimeUnit.NANOSECONDS.toMicros(timers.nanoTime() - answeredNanos);
         return Duration.of(
                 Math.max(0, claimedMicros - message.dueMicros()) + Math.max(0, here),
                 java.time.temporal.ChronoUnit.MICROS);
@@ -237,7 +240,6 @@ final class ClaimedDelivery implements Delivery {
     }
 
     private void end(boolean worked) {
-        queue.leases().remove(this);
         Submission<Settlement> waiting = extension;
         if (waiting != null) {
             waiting.cancel(false);

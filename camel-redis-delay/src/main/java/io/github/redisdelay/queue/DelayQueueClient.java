@@ -483,6 +483,7 @@ public final class DelayQueueClient implements AutoCloseable {
                 () -> consumer.nextClaimId(random),
                 timers,
                 random,
+                leases,
                 executor,
                 handler,
                 stats,

@@ -28,15 +28,13 @@ final class LeaseKeeper {
 
     /** How a lease is kept; its fields are changed by the timer's thread only. */
     private static final class Held {
-        final Settlements queue;
         final long leaseNanos;
         final long maximumNanos;
         final DeliveryHandler handler;
         volatile long nextNanos;
         Submission<Settlement> extension;
 
-        Held(Settlements queue, long leaseNanos, long maximumNanos, DeliveryHandler handler, long nextNanos) {
-            this.queue = queue;
+        Held(long leaseNanos, long maximumNanos, DeliveryHandler handler, long nextNanos) {
             this.leaseNanos = leaseNanos;
             this.maximumNanos = maximumNanos;
             this.handler = handler;
@@ -49,14 +47,14 @@ final class LeaseKeeper {
     }
 
     /** Keeps the lease of a delivery that has just been begun. */
-    void keep(ClaimedDelivery delivery, Settlements queue, ConsumerOptions options, DeliveryHandler handler) {
+    void keep(ClaimedDelivery delivery, ConsumerOptions options, DeliveryHandler handler) {
         if (!options.extendVisibility()) {
             return;
         }
         long lease = options.visibilityTimeout().toNanos();
         // Counted from when the claim was sent: a message may have waited for its slot.
         long next = Math.max(timers.nanoTime(), delivery.claimSentNanos() + lease / 3);
-        held.put(delivery, new Held(queue, lease, saturatedNanos(options.maximumExtension()), handler, next));
+        held.put(delivery, new Held(lease, saturatedNanos(options.maximumExtension()), handler, next));
         if (timer == null || next - nextTickNanos < 0) {
             synchronized (lock) {
                 arm(next);
@@ -149,7 +147,7 @@ final class LeaseKeeper {
             return; // the lane repeats it until Redis answers
         }
         Submission<Settlement> extension =
-                lease.queue.extend(delivery, TimeUnit.NANOSECONDS.toMicros(lease.leaseNanos));
+                delivery.settlements().extend(delivery, TimeUnit.NANOSECONDS.toMicros(lease.leaseNanos));
         lease.extension = extension;
         delivery.extending(extension);
         extension.whenComplete((settlement, error) -> {

@@ -92,8 +92,8 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
         return client.server();
     }
 
-    /** Whether the other is the same queue, or has this as a partition, and is reached through the same connection. */
-    boolean isIn(DelayQueue other) {
+    @Override
+    public boolean isPartOf(DelayQueue other) {
         if (other instanceof PartitionedQueue whole) {
             return whole.partitions().stream().anyMatch(this::isSameAs);
         }
@@ -565,16 +565,6 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
             case 3 -> Settlement.STALE_HELD;
             default -> throw unknown(script, outcome);
         };
-    }
-
-    @Override
-    public Timers timers() {
-        return client.timers();
-    }
-
-    @Override
-    public LeaseKeeper leases() {
-        return client.leases();
     }
 
     @Override

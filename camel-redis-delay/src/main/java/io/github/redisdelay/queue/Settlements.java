@@ -15,9 +15,10 @@ interface Settlements {
         return false;
     }
 
-    Timers timers();
-
-    LeaseKeeper leases();
+    /** Whether a queue that a caller holds is this one, or has it as a partition, over the same connection. */
+    default boolean isPartOf(DelayQueue queue) {
+        return false;
+    }
 
     /**
      * Sends what finishes a delivery, until Redis answers.

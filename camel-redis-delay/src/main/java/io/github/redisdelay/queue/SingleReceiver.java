@@ -350,7 +350,7 @@ final class SingleReceiver implements DelayQueueReceiver {
     private Delivery begin(Source source, ClaimReply reply, ClaimRequest request, long sent) {
         ClaimedDelivery delivery = delivery(source, reply, request, sent);
         delivery.begun(timers.nanoTime());
-        client.leases().keep(delivery, source.partition, options, listener);
+        client.leases().keep(delivery, options, listener);
         return delivery;
     }
 
@@ -362,7 +362,8 @@ final class SingleReceiver implements DelayQueueReceiver {
                 reply.timeMicros(),
                 sent,
                 timers.nanoTime(),
-                (finished, worked) -> {});
+                timers,
+                (finished, worked) -> client.leases().remove(finished));
     }
 
     /**

@@ -49,6 +49,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     private final Supplier<ClaimId> claimIds;
     private final Timers timers;
     private final RandomGenerator random;
+    private final LeaseKeeper leases;
     private final Executor executor;
     private final DeliveryHandler handler;
     private final Supplier<CompletableFuture<QueueStats>> stats;
@@ -105,6 +106,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
             Supplier<ClaimId> claimIds,
             Timers timers,
             RandomGenerator random,
+            LeaseKeeper leases,
             Executor executor,
             DeliveryHandler handler,
             Supplier<CompletableFuture<QueueStats>> stats,
@@ -115,6 +117,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
                 claimIds,
                 timers,
                 random,
+                leases,
                 executor,
                 handler,
                 stats,
@@ -132,6 +135,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
             Supplier<ClaimId> claimIds,
             Timers timers,
             RandomGenerator random,
+            LeaseKeeper leases,
             Executor executor,
             DeliveryHandler handler,
             Supplier<CompletableFuture<QueueStats>> stats,
@@ -141,6 +145,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         this.claimIds = claimIds;
         this.timers = timers;
         this.random = random;
+        this.leases = leases;
         this.executor = executor;
         this.handler = handler;
         this.stats = stats;
@@ -262,7 +267,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         } finally {
             lock.unlock();
         }
-        letGo.forEach(TransferTask::letLeaseRunOut);
+        letGo.forEach(leases::remove);
         step();
         if (first) {
             for (TransferSource source : sources) {
@@ -270,10 +275,6 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
             }
             stopped.run();
         }
-    }
-
-    private static void letLeaseRunOut(ClaimedDelivery delivery) {
-        delivery.settlements().leases().remove(delivery);
     }
 
     @Override
@@ -334,6 +335,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
 
     @Override
     public void finished(ClaimedDelivery delivery, boolean worked) {
+        leases.remove(delivery);
         lock.lock();
         try {
             inHand.finished(delivery, worked, timers.nanoTime());
@@ -719,7 +721,7 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
             tooLate = source.lateAnswers() == 3;
             for (ClaimReply.ClaimedMessage message : reply.messages()) {
                 inHand.add(new ClaimedDelivery(
-                        source.queue, message, request.claimId(), reply.timeMicros(), sentNanos, now, this));
+                        source.queue, message, request.claimId(), reply.timeMicros(), sentNanos, now, timers, this));
             }
         } finally {
             lock.unlock();
@@ -754,10 +756,9 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     }
 
     private void hand(ClaimedDelivery delivery) {
-        Settlements partition = delivery.settlements();
-        partition.leases().keep(delivery, partition, options, handler);
+        leases.keep(delivery, options, handler);
         if (letLeasesRunOut) {
-            letLeaseRunOut(delivery); // it was stopped in between
+            leases.remove(delivery); // it was stopped in between
         }
         try {
             executor.execute(() -> work(delivery));

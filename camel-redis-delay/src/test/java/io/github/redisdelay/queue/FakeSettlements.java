@@ -14,7 +14,6 @@ final class FakeSettlements implements Settlements {
     record Extended(String id, long micros, long atNanos, Submission<Settlement> submission) {}
 
     private final Timers timers;
-    private final LeaseKeeper leases;
     final List<Settled> settled = new ArrayList<>();
     final List<Extended> extended = new ArrayList<>();
     /** Whether what finishes a delivery is answered at once; else it waits here. */
@@ -23,28 +22,14 @@ final class FakeSettlements implements Settlements {
     final List<Submission<Settlement>> unanswered = new ArrayList<>();
     /** What extensions are answered with; null leaves them waiting. */
     Settlement extensions = Settlement.DONE;
-    /** Run when the keeper of leases is asked for. */
-    Runnable onLeases = () -> {};
 
     FakeSettlements(Timers timers) {
         this.timers = timers;
-        this.leases = new LeaseKeeper(timers);
     }
 
     @Override
     public String name() {
         return "orders";
-    }
-
-    @Override
-    public Timers timers() {
-        return timers;
-    }
-
-    @Override
-    public LeaseKeeper leases() {
-        onLeases.run();
-        return leases;
     }
 
     @Override
@@ -74,9 +59,5 @@ final class FakeSettlements implements Settlements {
                 .filter(s -> s.action() == action)
                 .map(Settled::id)
                 .toList();
-    }
-
-    LeaseKeeper keeper() {
-        return leases;
     }
 }

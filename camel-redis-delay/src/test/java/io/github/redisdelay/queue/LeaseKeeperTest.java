@@ -18,7 +18,7 @@ class LeaseKeeperTest {
 
     private final FakeTimers timers = new FakeTimers();
     private final FakeSettlements queue = new FakeSettlements(timers);
-    private final LeaseKeeper keeper = queue.keeper();
+    private final LeaseKeeper keeper = new LeaseKeeper(timers);
     private final List<String> limits = new ArrayList<>();
     private final DeliveryHandler handler = new DeliveryHandler() {
         @Override
@@ -53,9 +53,10 @@ class LeaseKeeperTest {
                 FakeClaims.TIME,
                 claimSentNanos,
                 timers.nanoTime(),
-                (finished, worked) -> {});
+                timers,
+                (finished, worked) -> keeper.remove(finished));
         delivery.begun(timers.nanoTime());
-        keeper.keep(delivery, queue, options, handler);
+        keeper.keep(delivery, options, handler);
         return delivery;
     }
 
@@ -152,16 +153,6 @@ class LeaseKeeperTest {
             }
 
             @Override
-            public Timers timers() {
-                return timers;
-            }
-
-            @Override
-            public LeaseKeeper leases() {
-                return keeper;
-            }
-
-            @Override
             public Submission<Settlement> settle(ClaimedDelivery delivery, char action, long micros, byte[] failure) {
                 return submit(LuaScript.SETTLE, delivery);
             }
@@ -194,9 +185,10 @@ class LeaseKeeperTest {
                     FakeClaims.TIME,
                     timers.nanoTime(),
                     timers.nanoTime(),
-                    (finished, worked) -> {});
+                    timers,
+                    (finished, worked) -> keeper.remove(finished));
             delivery.begun(timers.nanoTime());
-            keeper.keep(delivery, grouped, options(Duration.ofHours(1)), handler);
+            keeper.keep(delivery, options(Duration.ofHours(1)), handler);
             all.add(delivery);
         }
         timers.advance(s(10));

@@ -73,6 +73,7 @@ class PartitionedTransferTest {
                 this::nextClaimId,
                 timers,
                 new Random(7),
+                new LeaseKeeper(timers),
                 executor,
                 handler,
                 CompletableFuture::new,

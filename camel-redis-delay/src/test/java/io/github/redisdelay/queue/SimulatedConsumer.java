@@ -68,6 +68,7 @@ final class SimulatedConsumer implements Settlements, Claims, DeliveryHandler {
                 this::nextClaimId,
                 timers,
                 queue.random,
+                leases,
                 task -> timers.schedule(0, task),
                 this,
                 () -> CompletableFuture.completedFuture(new QueueStats(0, 0, 0, 0, 0, 0, -1, 0, false, 0)),
@@ -216,14 +217,8 @@ final class SimulatedConsumer implements Settlements, Claims, DeliveryHandler {
         return "orders";
     }
 
-    @Override
-    public Timers timers() {
+    Timers timers() {
         return timers;
-    }
-
-    @Override
-    public LeaseKeeper leases() {
-        return leases;
     }
 
     @Override

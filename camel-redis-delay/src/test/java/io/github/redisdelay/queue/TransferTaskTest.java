@@ -27,6 +27,21 @@ class TransferTaskTest {
 
     private final FakeTimers timers = new FakeTimers();
     private final FakeSettlements queue = new FakeSettlements(timers);
+    /** Runs when the keeper of leases looks at its clock. */
+    private Runnable onLeaseClock = () -> {};
+
+    private final LeaseKeeper leases = new LeaseKeeper(new Timers() {
+        @Override
+        public long nanoTime() {
+            onLeaseClock.run();
+            return timers.nanoTime();
+        }
+
+        @Override
+        public Timer schedule(long delayNanos, Runnable task) {
+            return timers.schedule(delayNanos, task);
+        }
+    });
     private final FakeClaims claims = new FakeClaims(timers);
     private final ManualExecutor executor = new ManualExecutor();
     private final Recorder handler = new Recorder();
@@ -92,6 +107,7 @@ class TransferTaskTest {
                 this::nextClaimId,
                 timers,
                 new Random(7),
+                leases,
                 executor,
                 handler,
                 this::stats,
@@ -1131,7 +1147,7 @@ class TransferTaskTest {
             task.stop(false);
             timers.advance(s(100));
             assertThat(queue.extended).isEmpty();
-            assertThat(queue.keeper().size()).isZero();
+            assertThat(leases.size()).isZero();
             assertThat(task.underWay()).isEqualTo(2);
             handler.begun.get(0).acknowledge();
             assertThat(queue.ids('a')).containsExactly("a");
@@ -1151,7 +1167,7 @@ class TransferTaskTest {
         void should_not_extend_a_lease_that_is_begun_at_the_moment_of_a_stop_by_force() {
             TransferTask task = running(1, 100);
             boolean[] done = new boolean[1];
-            queue.onLeases = () -> {
+            onLeaseClock = () -> {
                 if (!done[0]) {
                     done[0] = true;
                     task.stop(false);
