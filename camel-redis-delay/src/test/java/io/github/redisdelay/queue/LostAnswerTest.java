@@ -134,7 +134,14 @@ class LostAnswerTest {
         ClaimReply reply = get(claims.claim(request));
         assertThat(reply.messages()).as("claimed messages").hasSize(1);
         return new ClaimedDelivery(
-                queue, reply.messages().get(0), request.claimId(), reply.timeMicros(), 0, 0, new FakeTimers(), (d, worked) -> {});
+                queue,
+                reply.messages().get(0),
+                request.claimId(),
+                reply.timeMicros(),
+                0,
+                0,
+                new FakeTimers(),
+                (d, worked) -> {});
     }
 
     private ClaimedDelivery claimed(String id, String body) {

@@ -289,7 +289,14 @@ final class RandomHistory {
         consumer.claim.thenAccept(reply -> {
             for (ClaimReply.ClaimedMessage message : reply.messages()) {
                 given.add(new ClaimedDelivery(
-                        queue, message, request.claimId(), reply.timeMicros(), 0, 0, new FakeTimers(), (d, worked) -> {}));
+                        queue,
+                        message,
+                        request.claimId(),
+                        reply.timeMicros(),
+                        0,
+                        0,
+                        new FakeTimers(),
+                        (d, worked) -> {}));
             }
         });
     }

@@ -120,7 +120,14 @@ abstract class RealQueueTest {
         ClaimReply reply = get(with.claim(request));
         return reply.messages().stream()
                 .map(m -> new ClaimedDelivery(
-                        (RedisDelayQueue) from, m, request.claimId(), reply.timeMicros(), 0, 0, new FakeTimers(), (d, worked) -> {}))
+                        (RedisDelayQueue) from,
+                        m,
+                        request.claimId(),
+                        reply.timeMicros(),
+                        0,
+                        0,
+                        new FakeTimers(),
+                        (d, worked) -> {}))
                 .toList();
     }
 

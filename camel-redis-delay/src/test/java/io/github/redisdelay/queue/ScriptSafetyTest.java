@@ -827,7 +827,8 @@ class ScriptSafetyTest {
                 ClaimReply reply =
                         get(claims.claim(new ClaimRequest(claimId, 60_000_000, 8, 8, ClaimRequest.Afterwards.DONE, 1)));
                 List<ClaimedDelivery> held = reply.messages().stream()
-                        .map(m -> new ClaimedDelivery(queue, m, claimId, reply.timeMicros(), 0, 0, new FakeTimers(), (d, w) -> {}))
+                        .map(m -> new ClaimedDelivery(
+                                queue, m, claimId, reply.timeMicros(), 0, 0, new FakeTimers(), (d, w) -> {}))
                         .sorted(Comparator.comparing(ClaimedDelivery::id))
                         .toList();
                 assertThat(held).hasSize(8);
