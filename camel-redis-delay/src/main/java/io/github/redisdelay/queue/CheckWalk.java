@@ -12,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Walks over a queue's bodies, then over its state records, and over the index of dead letters with {@code check.lua}, slice by slice, each when the one before is
+ * Walks over a queue's bodies, then over its state records, and over the index of dead letters with {@code repair.lua}, slice by slice, each when the one before is
  * answered; logs what was amiss, also if it fails on the way.
  */
 final class CheckWalk {

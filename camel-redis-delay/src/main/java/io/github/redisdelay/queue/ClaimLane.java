@@ -29,7 +29,7 @@ final class ClaimLane implements Claims {
     private final AtomicInteger users = new AtomicInteger(1);
 
     /**
-     * @param member the consumer's member of the waiting room; see {@code room.lua}
+     * @param member the consumer's member of the waiting room; see {@code wakeup.lua}
      * @param attemptFailed told of each sending that got no answer
      * @param released told when the lane's name can be used by another consumer
      */

@@ -507,12 +507,12 @@ public final class DelayQueueClient implements AutoCloseable {
     private CompletableFuture<?> present(
             RedisDelayQueue partition, Partitioning partitioning, int number, Object[] arguments) {
         if (partitioning == null) {
-            return calls.once(partition, LuaScript.PRESENCE, arguments);
+            return calls.once(partition, LuaScript.HEARTBEAT, arguments);
         }
         if (number == 0) {
             partitioning.confirm();
         }
-        return partitioning.ask(() -> calls.once(partition, LuaScript.PRESENCE, arguments));
+        return partitioning.ask(() -> calls.once(partition, LuaScript.HEARTBEAT, arguments));
     }
 
     /** Connects a consumer with the wake-ups. */

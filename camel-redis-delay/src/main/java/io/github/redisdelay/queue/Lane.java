@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * follows one that is under way waits for its answer.
  *
  * <p>A call carries a name and a growing sequence number and is repeated, byte for byte, until Redis answers: the
- * script executes it once (see {@code call.lua}). Calls that are under way at the same time have different names.
+ * script executes it once (see {@code session.lua}). Calls that are under way at the same time have different names.
  *
  * <p>Where a {@link Durability} is asked for, Redis waits for replicas or the disk once for each call. A call that did not get
  * as far in time is answered all the same: its requests have taken effect, and their callers are told so.

@@ -8,34 +8,40 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The scripts: one resource file each, whose comment says keys, arguments, reply and cost. */
+/**
+ * The Lua scripts that Redis executes: one file each in {@code lua/command}, whose comment on top says keys, arguments, reply,
+ * errors and cost. What several of them need stands in {@code lua/include}.
+ */
 enum LuaScript {
-    SCHEDULE("schedule"),
-    CHANGE("change"),
-    CLAIM("claim"),
-    SETTLE("settle"),
-    ACKNOWLEDGE("acknowledge"),
-    EXTEND("extend"),
-    REDRIVE("redrive"),
-    TRIM("trim"),
-    CHECK("check"),
-    GET("get"),
-    BROWSE("browse"),
-    LETTERS("letters"),
-    PRESENCE("presence"),
-    STATS("stats"),
-    SERVER("server"),
-    REPLICATION("replication"),
-    PARTITIONS("partitions");
+    SCHEDULE,
+    CHANGE,
+    CLAIM,
+    SETTLE,
+    ACKNOWLEDGE,
+    EXTEND,
+    REDRIVE,
+    TRIM,
+    REPAIR,
+    GET,
+    BROWSE,
+    DEAD_LETTERS,
+    HEARTBEAT,
+    STATS,
+    SERVER,
+    REPLICATION,
+    PARTITIONS;
+
+    private static final String FOLDER = "/io/github/redisdelay/queue/lua/";
 
     private final String source;
     private final String sha;
 
-    LuaScript(String name) {
-        this.source = load(name + ".lua");
+    LuaScript() {
+        this.source = load("command/" + name().toLowerCase(Locale.ROOT) + ".lua");
         this.sha = sha1(source);
     }
 
@@ -45,7 +51,7 @@ enum LuaScript {
 
     /** Whether the reply is a list; otherwise it is bytes. */
     boolean repliesWithList() {
-        return this == CLAIM || this == GET || this == BROWSE || this == LETTERS || this == CHECK;
+        return this == CLAIM || this == GET || this == BROWSE || this == DEAD_LETTERS || this == REPAIR;
     }
 
     /** The digest under which Redis caches the script. */
@@ -53,7 +59,8 @@ enum LuaScript {
         return sha;
     }
 
-    private static String load(String resource) {
+    private static String load(String file) {
+        String resource = FOLDER + file;
         try (InputStream in = LuaScript.class.getResourceAsStream(resource)) {
             if (in == null) {
                 throw new IllegalStateException("script " + resource + " is missing from the jar");
@@ -61,7 +68,7 @@ enum LuaScript {
             String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
             return Pattern.compile("(?m)^--@include (\\S+)$")
                     .matcher(text)
-                    .replaceAll(m -> Matcher.quoteReplacement(load(m.group(1))));
+                    .replaceAll(m -> Matcher.quoteReplacement(load("include/" + m.group(1))));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -36,7 +36,7 @@ record QueueKeys(String base, boolean deadLetters) {
         return switch (script) {
             case SCHEDULE, CLAIM -> common(key("waiting"));
             case CHANGE -> common(key("waiting"), key("letters"), dead().key("letters"), dead().key("messages"));
-            case CHECK -> common(key("waiting"), key("letters"));
+            case REPAIR -> common(key("waiting"), key("letters"));
             case SETTLE ->
                 common(
                         key("waiting"),
@@ -58,7 +58,7 @@ record QueueKeys(String base, boolean deadLetters) {
                 List.of(key("messages"), key("leased"), key("state"), key("calls"), key("config"));
             case GET, BROWSE -> common(key("consumers"));
             case STATS -> common(key("consumers"), dead().key("delayed"), dead().key("leased"));
-            case LETTERS -> List.of(dead().key("letters"), dead().key("messages"), key("config"));
+            case DEAD_LETTERS -> List.of(dead().key("letters"), dead().key("messages"), key("config"));
             case TRIM ->
                 List.of(
                         dead().key("messages"),
@@ -66,7 +66,7 @@ record QueueKeys(String base, boolean deadLetters) {
                         dead().key("state"),
                         key("config"),
                         dead().key("letters"));
-            case PRESENCE -> List.of(key("consumers"));
+            case HEARTBEAT -> List.of(key("consumers"));
             case SERVER -> List.of(key("messages"));
             case PARTITIONS ->
                 List.of(

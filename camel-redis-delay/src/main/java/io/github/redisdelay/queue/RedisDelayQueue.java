@@ -447,7 +447,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     private CompletableFuture<List<DeadLetterId>> letters(String messageId, byte[] time) {
         return client.calls()
-                .untilAnswered(this, LuaScript.LETTERS, messageId.getBytes(StandardCharsets.UTF_8), time)
+                .untilAnswered(this, LuaScript.DEAD_LETTERS, messageId.getBytes(StandardCharsets.UTF_8), time)
                 .thenApply(reply -> ((List<?>) reply)
                         .stream()
                                 .map(digits -> new DeadLetterId(
@@ -575,9 +575,9 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                         (isDeadLetters() ? "dead letters of " : "") + "queue '" + name + "'" + partition,
                         isDeadLetters(),
                         (walk, cursor) -> CheckWalk.isBegin(cursor)
-                                ? client.calls().untilAnswered(this, LuaScript.CHECK, walk, cursor, base, kind)
+                                ? client.calls().untilAnswered(this, LuaScript.REPAIR, walk, cursor, base, kind)
                                 // A cursor is of one server: another one would go on with it anywhere.
-                                : client.calls().once(this, LuaScript.CHECK, walk, cursor, base, kind))
+                                : client.calls().once(this, LuaScript.REPAIR, walk, cursor, base, kind))
                 .thenCompose(found ->
                         client.awaitDurable(this, "a check made " + found.restored() + " messages wait again", found));
     }

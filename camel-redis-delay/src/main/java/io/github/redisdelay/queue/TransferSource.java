@@ -12,7 +12,7 @@ import java.util.random.RandomGenerator;
  */
 final class TransferSource {
 
-    /** By how much later than the first consumer the second one comes for an event; {@code SECOND} in {@code room.lua}. */
+    /** By how much later than the first consumer the second one comes for an event; {@code SECOND} in {@code wakeup.lua}. */
     static final long SECOND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     /** How long a full consumer that has promised to come waits for a free slot before it says that it cannot. */

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * <p>Every event (a claim's answer, a wake-up, a timer, a finished message) ends in {@link #step()}, which looks at the
  * state under the lock, decides, and acts after it has let go of the lock. Nothing here blocks.
  *
- * <p>Redis knows which consumers have room, and counts on two of them for each event (see {@code room.lua}). Each claim
+ * <p>Redis knows which consumers have room, and counts on two of them for each event (see {@code wakeup.lua}). Each claim
  * says whether this one is counted on, and so does a wake-up; otherwise it sleeps for the safety interval. One that
  * cannot keep its promise, as it is full or stops, says so.
  *

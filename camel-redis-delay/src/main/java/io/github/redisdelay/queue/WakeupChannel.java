@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The client's one subscription, to a channel of its own: hears that a queue counts on one of its consumers (see
- * {@code room.lua}).
+ * {@code wakeup.lua}).
  *
  * <p>Subscribed while there is a consumer. It does not trust the subscription: it publishes an echo to itself every 25 s,
  * and where that does not come back it subscribes again. After each (re-)subscription every consumer makes a pass, so

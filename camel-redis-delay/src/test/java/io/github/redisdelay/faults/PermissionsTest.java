@@ -150,7 +150,7 @@ class PermissionsTest {
     /** All commands that a script may call, whether a test gets there or not. */
     private static Set<String> ofTheScripts() throws IOException {
         Set<String> commands = new TreeSet<>();
-        try (Stream<Path> files = Files.list(SCRIPTS)) {
+        try (Stream<Path> files = Files.walk(SCRIPTS)) {
             for (Path file :
                     files.filter(path -> path.toString().endsWith(".lua")).toList()) {
                 CALL.matcher(Files.readString(file))

@@ -107,8 +107,8 @@ class CheckTest extends RealQueueTest {
                     redis.client(),
                     new ClientOptions(client.options().keyPrefix(), Duration.ofSeconds(20)),
                     (script, keys, arguments, attempt) -> {
-                        boolean first = script == LuaScript.CHECK && CheckWalk.isBegin((byte[]) arguments[1]);
-                        return script == LuaScript.CHECK && first == begin && failed.compareAndSet(false, true)
+                        boolean first = script == LuaScript.REPAIR && CheckWalk.isBegin((byte[]) arguments[1]);
+                        return script == LuaScript.REPAIR && first == begin && failed.compareAndSet(false, true)
                                 ? CompletableFuture.failedFuture(new RedisException("LOADING Redis is loading"))
                                 : calls.call(script, keys, arguments, attempt);
                     })) {

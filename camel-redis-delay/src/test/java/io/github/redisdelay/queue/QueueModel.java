@@ -256,7 +256,7 @@ final class QueueModel {
                         Integer.parseInt(text(arguments[1])),
                         text(arguments[2]).equals("-inf") ? Long.MIN_VALUE : Long.parseLong(text(arguments[2])),
                         text(arguments[3]));
-            case PRESENCE -> {
+            case HEARTBEAT -> {
                 if (((byte[]) arguments[1]).length == 0) {
                     consumers.remove(text(arguments[0]));
                 } else {
@@ -264,11 +264,11 @@ final class QueueModel {
                 }
                 yield new byte[0];
             }
-            case CHECK ->
+            case REPAIR ->
                 text(arguments[0]).equals("i")
                         ? List.of(doubles(time, messages.size(), 0), ascii("0"))
                         : check(text(arguments[0]).equals("m"), time);
-            case LETTERS -> letters(text(arguments[0]), text(arguments[1]));
+            case DEAD_LETTERS -> letters(text(arguments[0]), text(arguments[1]));
             case STATS -> stats(time);
             default -> throw new IllegalArgumentException(script.name());
         };

@@ -187,7 +187,7 @@ final class RandomHistory {
                                 .calls()
                                 .once(
                                         client.queue,
-                                        LuaScript.PRESENCE,
+                                        LuaScript.HEARTBEAT,
                                         client.consumer.bytes(),
                                         (random.nextInt(3) == 0 ? "" : "consumer " + random.nextInt(10))
                                                 .getBytes(StandardCharsets.ISO_8859_1));

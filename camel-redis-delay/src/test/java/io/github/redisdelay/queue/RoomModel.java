@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** The rule of the waiting room in plain Java: what {@code room.lua} and the promise in {@code claim.lua} should do. */
+/** The rule of the waiting room in plain Java: what {@code wakeup.lua} and the promise in {@code claim.lua} should do. */
 final class RoomModel {
 
     static final long SECOND = 10_000;

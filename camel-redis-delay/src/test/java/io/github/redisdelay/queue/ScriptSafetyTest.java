@@ -9,6 +9,8 @@ import io.github.redisdelay.test.RedisServer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -53,7 +55,7 @@ class ScriptSafetyTest {
     static RedisExtension redis = new RedisExtension();
 
     private static final Set<LuaScript> CHANGING = EnumSet.complementOf(
-            EnumSet.of(LuaScript.GET, LuaScript.BROWSE, LuaScript.LETTERS, LuaScript.STATS, LuaScript.SERVER));
+            EnumSet.of(LuaScript.GET, LuaScript.BROWSE, LuaScript.DEAD_LETTERS, LuaScript.STATS, LuaScript.SERVER));
     private static final long MAX = DueTime.MAX_MICROS;
     private static final byte[] CLAIM = new byte[16];
     private static final byte[] OTHER_CLAIM = new byte[16];
@@ -121,7 +123,7 @@ class ScriptSafetyTest {
                         bytes("due", "ar", 7, "", "x"),
                         bytes("high", "ar5", 8, "", "x"),
                         bytes("waits", "dr", 3_600_000_000L, "", "x")));
-        call(LuaScript.PRESENCE, CONSUMER, "consumer");
+        call(LuaScript.HEARTBEAT, CONSUMER, "consumer");
         // Two that wait, and nobody hears when they are called.
         for (QueueKeys each : List.of(keys, keys.dead())) {
             redisson.getScoredSortedSet(each.key("waiting"), StringCodec.INSTANCE)
@@ -208,19 +210,19 @@ class ScriptSafetyTest {
             case EXTEND -> bytes("lane", 10, "l1", CLAIM, 1_000, "l2", OTHER_CLAIM, 1_000, "none", CLAIM, 1_000);
             case REDRIVE -> bytes("lane", 10, "base", dead9, "", deadOfOne, CLAIM, "none@1", "");
             case TRIM -> bytes(1, 1);
-            case CHECK -> bytes("m", 0, "base", "");
+            case REPAIR -> bytes("m", 0, "base", "");
             case PARTITIONS -> bytes("b", 6, 0, 1);
             case GET -> bytes("l1");
-            case LETTERS -> bytes("dead9", "");
+            case DEAD_LETTERS -> bytes("dead9", "");
             case BROWSE -> bytes("d", 10, 0, "");
-            case PRESENCE -> bytes(CONSUMER, "again");
+            case HEARTBEAT -> bytes(CONSUMER, "again");
             case STATS, SERVER, REPLICATION -> new Object[0];
         };
     }
 
     /** Gives a check something to do: an id in no set with a record and one without, and a priority that nobody looks at. */
     private void prepare(LuaScript script) {
-        if (script == LuaScript.CHECK) {
+        if (script == LuaScript.REPAIR) {
             redisson.getScoredSortedSet(keys.key("leased"), StringCodec.INSTANCE)
                     .remove("l1");
             redisson.getMap(keys.key("messages"), StringCodec.INSTANCE).put("stray", "scheduled");
@@ -240,15 +242,15 @@ class ScriptSafetyTest {
                     case REDRIVE ->
                         common + "delayed:9 waiting dead:messages dead:delayed dead:leased dead:state dead:letters";
                     case TRIM -> "dead:messages dead:delayed dead:state config dead:letters";
-                    case LETTERS -> "dead:letters dead:messages config";
-                    case CHECK ->
+                    case DEAD_LETTERS -> "dead:letters dead:messages config";
+                    case REPAIR ->
                         "messages delayed leased state config letters"
                                 + IntStream.rangeClosed(1, 9)
                                         .mapToObj(priority -> " delayed:" + priority)
                                         .collect(Collectors.joining());
                     case GET -> "messages delayed leased state config delayed:5 consumers";
                     case BROWSE -> "delayed state config delayed:5";
-                    case PRESENCE -> "consumers";
+                    case HEARTBEAT -> "consumers";
                     case PARTITIONS -> "config dead:config messages dead:messages seen consumers dead:consumers";
                     case STATS -> "delayed leased config delayed:5 consumers dead:delayed dead:leased";
                     case REPLICATION -> "calls";
@@ -285,9 +287,9 @@ class ScriptSafetyTest {
                 "EXTEND",
                 "REDRIVE",
                 "TRIM",
-                "CHECK",
+                "REPAIR",
                 "PARTITIONS",
-                "PRESENCE"
+                "HEARTBEAT"
             })
     void should_execute_the_valid_call_that_these_tests_are_made_of(LuaScript script) {
         prepare(script);
@@ -446,10 +448,10 @@ class ScriptSafetyTest {
                 "EXTEND",
                 "REDRIVE",
                 "TRIM",
-                "CHECK",
+                "REPAIR",
                 "PARTITIONS",
                 "GET",
-                "PRESENCE"
+                "HEARTBEAT"
             })
     void should_refuse_missing_arguments(LuaScript script) {
         Object[] valid = valid(script);
@@ -553,10 +555,10 @@ class ScriptSafetyTest {
             assertRefused(LuaScript.CLAIM, with(valid(LuaScript.CLAIM), 9, goesOn), "claim '" + goesOn + "'");
         }
         for (String walk : List.of("", "x", "mm", "M", "m\n")) {
-            assertRefused(LuaScript.CHECK, with(valid(LuaScript.CHECK), 0, walk), "check '" + walk + "'");
+            assertRefused(LuaScript.REPAIR, with(valid(LuaScript.REPAIR), 0, walk), "check '" + walk + "'");
         }
         for (String cursor : List.of("", " ", "x", "-1", "1.5", "1\n", "1".repeat(30))) {
-            assertRefused(LuaScript.CHECK, with(valid(LuaScript.CHECK), 1, cursor), "check from '" + cursor + "'");
+            assertRefused(LuaScript.REPAIR, with(valid(LuaScript.REPAIR), 1, cursor), "check from '" + cursor + "'");
         }
         assertRefused(LuaScript.SCHEDULE, with(valid(LuaScript.SCHEDULE), 18, ""), "schedule without id");
         assertRefused(LuaScript.CHANGE, with(valid(LuaScript.CHANGE), 12, ""), "change without id");
@@ -565,9 +567,9 @@ class ScriptSafetyTest {
         assertRefused(LuaScript.REDRIVE, with(valid(LuaScript.REDRIVE), 5, ""), "redrive without id");
         assertRefused(LuaScript.REDRIVE, with(valid(LuaScript.REDRIVE), 6, "short"), "redrive with part of a claim id");
         assertRefused(LuaScript.REDRIVE, with(valid(LuaScript.REDRIVE), 6, new byte[16]), "redrive with no claim id");
-        assertRefused(LuaScript.PRESENCE, with(valid(LuaScript.PRESENCE), 0, "1234567"), "a short consumer's id");
-        assertRefused(LuaScript.PRESENCE, with(valid(LuaScript.PRESENCE), 0, "123456789"), "a long consumer's id");
-        assertRefused(LuaScript.PRESENCE, with(valid(LuaScript.PRESENCE), 1, "x".repeat(4097)), "a long name");
+        assertRefused(LuaScript.HEARTBEAT, with(valid(LuaScript.HEARTBEAT), 0, "1234567"), "a short consumer's id");
+        assertRefused(LuaScript.HEARTBEAT, with(valid(LuaScript.HEARTBEAT), 0, "123456789"), "a long consumer's id");
+        assertRefused(LuaScript.HEARTBEAT, with(valid(LuaScript.HEARTBEAT), 1, "x".repeat(4097)), "a long name");
         assertRefused(LuaScript.BROWSE, with(valid(LuaScript.BROWSE), 0, "x"), "browse of no state");
         assertRefused(LuaScript.SETTLE, with(valid(LuaScript.SETTLE), 24, ""), "settle without id");
         assertRefused(LuaScript.EXTEND, with(valid(LuaScript.EXTEND), 8, ""), "extend without id");
@@ -667,8 +669,8 @@ class ScriptSafetyTest {
                     LuaScript.GET,
                     LuaScript.BROWSE,
                     LuaScript.STATS,
-                    LuaScript.CHECK,
-                    LuaScript.PRESENCE,
+                    LuaScript.REPAIR,
+                    LuaScript.HEARTBEAT,
                     LuaScript.EXTEND,
                     LuaScript.SETTLE,
                     LuaScript.CHANGE,
@@ -697,7 +699,7 @@ class ScriptSafetyTest {
                     LuaScript.CLAIM,
                     LuaScript.SETTLE,
                     LuaScript.REDRIVE,
-                    LuaScript.CHECK)) {
+                    LuaScript.REPAIR)) {
                 assertRefused(script, valid(script), script + " with priorities '" + digits + "'");
             }
         }
@@ -720,7 +722,7 @@ class ScriptSafetyTest {
                 "EXTEND",
                 "REDRIVE",
                 "TRIM",
-                "CHECK",
+                "REPAIR",
                 "PARTITIONS",
                 "GET",
                 "BROWSE",
@@ -907,7 +909,7 @@ class ScriptSafetyTest {
                 "EXTEND",
                 "REDRIVE",
                 "TRIM",
-                "CHECK",
+                "REPAIR",
                 "PARTITIONS"
             })
     void should_change_nothing_or_everything_for_a_user_who_may_not_do_all_of_it(LuaScript script) throws Exception {
@@ -990,35 +992,27 @@ class ScriptSafetyTest {
 
     // What the scripts' text must and must not have.
 
-    private static final List<String> FILES = List.of(
-            "acknowledge.lua",
-            "call.lua",
-            "record.lua",
-            "queue.lua",
-            "place.lua",
-            "seen.lua",
-            "room.lua",
-            "look.lua",
-            "index.lua",
-            "letters.lua",
-            "redrive.lua",
-            "trim.lua",
-            "check.lua",
-            "partitions.lua",
-            "get.lua",
-            "browse.lua",
-            "presence.lua",
-            "schedule.lua",
-            "change.lua",
-            "claim.lua",
-            "settle.lua",
-            "extend.lua",
-            "stats.lua",
-            "server.lua",
-            "replication.lua");
+    private static final List<String> INCLUDES = List.of(
+            "include/session.lua",
+            "include/record.lua",
+            "include/queue.lua",
+            "include/place.lua",
+            "include/seen.lua",
+            "include/wakeup.lua",
+            "include/row.lua",
+            "include/index.lua");
+
+    /** All that is sent, and nothing else: see {@link #should_know_all_scripts}. */
+    private static final List<String> FILES = Stream.concat(
+                    INCLUDES.stream(), Arrays.stream(LuaScript.values()).map(ScriptSafetyTest::fileOf))
+            .toList();
+
+    private static String fileOf(LuaScript script) {
+        return "command/" + script.name().toLowerCase(java.util.Locale.ROOT) + ".lua";
+    }
 
     private static String file(String name) {
-        try (InputStream in = LuaScript.class.getResourceAsStream(name)) {
+        try (InputStream in = LuaScript.class.getResourceAsStream("/io/github/redisdelay/queue/lua/" + name)) {
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new AssertionError(e);
@@ -1031,14 +1025,19 @@ class ScriptSafetyTest {
     }
 
     @Test
-    void should_know_all_scripts() {
-        Set<String> known = new TreeSet<>(Set.of(
-                "call.lua", "record.lua", "queue.lua", "place.lua", "seen.lua", "room.lua", "look.lua", "index.lua"));
+    void should_know_all_scripts() throws Exception {
+        Set<String> found = new TreeSet<>();
+        Path folder = Path.of(LuaScript.class
+                .getResource("/io/github/redisdelay/queue/lua")
+                .toURI());
+        try (Stream<Path> files = Files.walk(folder)) {
+            files.filter(Files::isRegularFile)
+                    .forEach(file -> found.add(folder.relativize(file).toString()));
+        }
+        assertThat(found).isEqualTo(new TreeSet<>(FILES));
         for (LuaScript script : LuaScript.values()) {
-            known.add(script.name().toLowerCase(java.util.Locale.ROOT) + ".lua");
             assertThat(script.source()).doesNotContain("--@include");
         }
-        assertThat(new TreeSet<>(FILES)).isEqualTo(known);
     }
 
     @Test
@@ -1137,10 +1136,10 @@ class ScriptSafetyTest {
             String code = code(name).replaceAll("=\\n\\s*", "= ");
             // Elsewhere this is a number.
             Set<String> names = new TreeSet<>(common);
-            if (name.equals("room.lua") || file(name).contains("--@include room.lua")) {
+            if (name.equals("include/wakeup.lua") || file(name).contains("--@include wakeup.lua")) {
                 names.addAll(Set.of("waiting", "dead_waiting"));
             }
-            if (name.equals("index.lua") || file(name).contains("--@include index.lua")) {
+            if (name.equals("include/index.lua") || file(name).contains("--@include index.lua")) {
                 names.addAll(Set.of("letters", "dead_letters"));
             }
             Matcher indexes =
@@ -1206,16 +1205,16 @@ class ScriptSafetyTest {
                 Set<String> bounded =
                         switch (name) {
                             // 256, 2 * 256 and 11 * 256: should_claim_across_as_many_lost_bodies_as_a_claim_can_meet.
-                            case "claim.lua" -> Set.of("ids", "leases", "fields", "lengths", "dropped");
-                            case "seen.lua" -> Set.of("old"); // 100
+                            case "command/claim.lua" -> Set.of("ids", "leases", "fields", "lengths", "dropped");
+                            case "include/seen.lua" -> Set.of("old"); // 100
                             // 256, and two or three values for each of 256.
-                            case "record.lua" -> Set.of("ids");
-                            case "schedule.lua" -> Set.of("ids", "scores", "fields", "answers");
-                            case "acknowledge.lua" -> Set.of("ids", "finished", "answers");
-                            case "settle.lua" -> Set.of("finished", "gone", "remembered", "answers", "members");
-                            case "room.lua" -> Set.of("given"); // 2 * (2 + 4 * 16)
-                            case "trim.lua" -> Set.of("ids", "members"); // 100
-                            case "check.lua" -> Set.of("ids", "members", "lost"); // 256
+                            case "include/record.lua" -> Set.of("ids");
+                            case "command/schedule.lua" -> Set.of("ids", "scores", "fields", "answers");
+                            case "command/acknowledge.lua" -> Set.of("ids", "finished", "answers");
+                            case "command/settle.lua" -> Set.of("finished", "gone", "remembered", "answers", "members");
+                            case "include/wakeup.lua" -> Set.of("given"); // 2 * (2 + 4 * 16)
+                            case "command/trim.lua" -> Set.of("ids", "members"); // 100
+                            case "command/repair.lua" -> Set.of("ids", "members", "lost"); // 256
                             default -> Set.of();
                         };
                 assertThat(bounded).as(name).contains(unpack.group(1));
@@ -1226,7 +1225,7 @@ class ScriptSafetyTest {
     @ParameterizedTest
     @EnumSource(LuaScript.class)
     void should_say_on_top_of_each_script_what_it_takes_answers_and_costs(LuaScript script) {
-        String source = file(script.name().toLowerCase(java.util.Locale.ROOT) + ".lua");
+        String source = file(fileOf(script));
         String head = source.substring(0, source.indexOf("\n\n"));
         assertThat(head.lines()).allMatch(line -> line.startsWith("--"));
         assertThat(head).contains("-- KEYS ", "-- Reply", "-- Cost ");

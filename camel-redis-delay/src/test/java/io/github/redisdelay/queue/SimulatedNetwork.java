@@ -154,7 +154,7 @@ final class SimulatedNetwork implements RedisCaller {
     /** The model of the queue that a call is to, or of its dead letters. */
     private QueueModel modelOf(Packet packet) {
         boolean toDead = packet.script != LuaScript.TRIM
-                && packet.script != LuaScript.LETTERS
+                && packet.script != LuaScript.DEAD_LETTERS
                 && packet.keys.get(0).toString().startsWith(keys.dead().base());
         return toDead ? model.dead : model;
     }
@@ -162,7 +162,7 @@ final class SimulatedNetwork implements RedisCaller {
     /** The server's time at a call; at the last one before for those that do not tell it, which look at no near time. */
     private long timeOf(Packet packet) {
         switch (packet.script) {
-            case TRIM, GET, BROWSE, LETTERS, PRESENCE -> {}
+            case TRIM, GET, BROWSE, DEAD_LETTERS, HEARTBEAT -> {}
             default -> {
                 byte[] head = packet.reply instanceof byte[] bytes ? bytes : (byte[]) ((List<?>) packet.reply).get(0);
                 lastTime = (long)
@@ -251,7 +251,7 @@ final class SimulatedNetwork implements RedisCaller {
     void loseId(String id, boolean dead) {
         idsMissing = true;
         QueueKeys queue = dead ? keys.dead() : keys;
-        for (Object key : queue.of(LuaScript.CHECK)) {
+        for (Object key : queue.of(LuaScript.REPAIR)) {
             if (((String) key).matches(".*:(delayed(:\\d)?|leased)")) {
                 redisson.getScoredSortedSet((String) key, org.redisson.client.codec.StringCodec.INSTANCE)
                         .remove(id);
@@ -286,7 +286,7 @@ final class SimulatedNetwork implements RedisCaller {
 
     /** A check meets ids in the order of a hash table. */
     private static Object inOrder(LuaScript script, Object reply) {
-        if (script != LuaScript.CHECK) {
+        if (script != LuaScript.REPAIR) {
             return reply;
         }
         List<Object> sorted = new ArrayList<>((List<?>) reply);

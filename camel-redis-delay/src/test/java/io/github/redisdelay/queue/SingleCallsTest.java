@@ -65,7 +65,7 @@ class SingleCallsTest {
     /** It may have been executed, and its answer may take as long as this one did. */
     @Test
     void should_not_ask_again_what_has_no_answer() {
-        CompletableFuture<Object> answer = calls.untilAnswered(queue, LuaScript.CHECK, (Object) new byte[] {'m'});
+        CompletableFuture<Object> answer = calls.untilAnswered(queue, LuaScript.REPAIR, (Object) new byte[] {'m'});
         redis.fail(new RedisTimeoutException("Redis server response timeout (16000 ms) occurred"));
         assertThat(failure(answer)).hasMessageContaining("response timeout (16000 ms)");
         assertThat(timers.waiting()).isZero();

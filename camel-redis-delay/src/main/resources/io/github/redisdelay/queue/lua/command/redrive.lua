@@ -1,6 +1,6 @@
 -- Moves dead letters back into their queue, due now.
 --
--- KEYS  1 to 16 see queue.lua  17 see room.lua  18 dead messages  19 dead delayed  20 dead leased  21 dead state
+-- KEYS  1 to 16 see queue.lua  17 see wakeup.lua  18 dead messages  19 dead delayed  20 dead leased  21 dead state
 --       22 index of the dead letters, see index.lua
 -- ARGV  1 lane  2 sequence  3 the queue's base key
 --       then two for each dead letter, at most 256:
@@ -13,11 +13,11 @@
 -- The message begins anew: no attempts, scheduled now; its priority stays. One that is leased moves only for whoever holds it
 -- under this very claim id.
 
---@include call.lua
+--@include session.lua
 --@include record.lua
 --@include queue.lua
 --@include place.lua
---@include room.lua
+--@include wakeup.lua
 --@include index.lua
 
 local dead_messages, dead_delayed, dead_leased, dead_state = KEYS[18], KEYS[19], KEYS[20], KEYS[21]

@@ -8,7 +8,7 @@
 -- consumers: consumer's id -> struct '<d' when it was last seen, then its name. Those not seen for a day are dropped, a few
 -- in each call, and the key expires after twice that.
 
---@include call.lua
+--@include session.lua
 
 local consumers, id, name = KEYS[1], ARGV[1], ARGV[2]
 if #id ~= 8 or #name > 4096 then

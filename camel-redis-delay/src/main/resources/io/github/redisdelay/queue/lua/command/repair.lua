@@ -2,7 +2,7 @@
 -- evicted or deleted: such a body is delayed again, such a record without a body is dropped. One slice of a walk; it does
 -- not matter how often it is executed.
 --
--- KEYS  1 to 16 see queue.lua  17 see room.lua  18 the index that these messages are in if they are dead letters, see index.lua
+-- KEYS  1 to 16 see queue.lua  17 see wakeup.lua  18 the index that these messages are in if they are dead letters, see index.lua
 -- ARGV  1 m walks over the bodies, s over the state records, i over the index  2 where the slice begins: 0 at first, then what the slice
 --       before it answered  3 the queue's base key
 --       4 d if these are dead letters, else nothing
@@ -22,11 +22,11 @@
 -- Of an id in several sets one entry is kept, the others are removed: that it is being delivered; else the one where claims
 -- look; else, as nobody knows, the later one.
 
---@include call.lua
+--@include session.lua
 --@include record.lua
 --@include queue.lua
 --@include place.lua
---@include room.lua
+--@include wakeup.lua
 --@include index.lua
 
 local SLICE, SLICE_BYTES = 256, 1048576

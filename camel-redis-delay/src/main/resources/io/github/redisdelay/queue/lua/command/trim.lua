@@ -7,7 +7,7 @@
 --
 -- Those that a consumer of dead letters holds are left alone.
 
---@include call.lua
+--@include session.lua
 --@include index.lua
 
 local messages, delayed, state, letters = KEYS[1], KEYS[2], KEYS[3], KEYS[5]

@@ -2,13 +2,13 @@
 --
 -- KEYS  1 to 16 see queue.lua  17 consumers
 -- ARGV  1 d delayed or l leased ones  2 how many at the most, 1 to 256  3 and 4 behind which score and id to begin
--- Reply  a list: for each message what look.lua tells
+-- Reply  a list: for each message what row.lua tells
 -- Cost  O(log N) for each message, and one comparison for each priority in use
 
---@include call.lua
+--@include session.lua
 --@include record.lua
 --@include queue.lua
---@include look.lua
+--@include row.lua
 
 local limit = integer(ARGV[2], 1, 256, 'limit')
 -- Any score: others may have written any, and a page that ends with one must not be the last.

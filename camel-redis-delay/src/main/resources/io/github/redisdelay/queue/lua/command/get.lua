@@ -2,15 +2,15 @@
 --
 -- KEYS  1 to 16 see queue.lua  17 consumers
 -- ARGV  1 id
--- Reply  a list: nothing if there is none, else what look.lua tells (the score is the due time, or the end of the lease), d
+-- Reply  a list: nothing if there is none, else what row.lua tells (the score is the due time, or the end of the lease), d
 --        delayed or l leased, the stored body
 -- Cost  O(1), and the body
 
---@include call.lua
+--@include session.lua
 --@include record.lua
 --@include queue.lua
 --@include place.lua
---@include look.lua
+--@include row.lua
 
 local id = ARGV[1]
 read_config()

@@ -1,6 +1,6 @@
 -- Leases due messages, and messages whose lease ended, to a consumer, and tells when the next thing will happen.
 --
--- KEYS  1 to 16 see queue.lua  17 see room.lua
+-- KEYS  1 to 16 see queue.lua  17 see wakeup.lua
 -- ARGV  1 lane  2 sequence  3 claim id (16 bytes)  4 length of the lease in microseconds
 --       5 how many messages, 0 to 256  6 how many of them may be ones whose lease ended  7 how many bytes of bodies
 --       8 the queue's base key  9 the consumer's member of the waiting room, or nothing: it has none
@@ -24,10 +24,10 @@
 -- A repeat of the call gives the messages that are still leased under its claim id.
 -- Attempts are counted here, so that a message that kills its consumer each time uses them up too.
 
---@include call.lua
+--@include session.lua
 --@include record.lua
 --@include queue.lua
---@include room.lua
+--@include wakeup.lua
 
 local lane, claim = ARGV[1], ARGV[3]
 local sequence = integer(ARGV[2], 1, MAX_EXACT, 'sequence')
@@ -59,7 +59,7 @@ local function cover_backlog(now)
 end
 
 -- What this consumer promises after its claim, and what others have to. Who was given nothing, or is quick, goes on
--- itself: that wakes nobody. Who was given work lets those come first who have waited. See room.lua for the rule.
+-- itself: that wakes nobody. Who was given work lets those come first who have waited. See wakeup.lua for the rule.
 local function promise(now, event, given)
   if #member == 0 then
     return LEFT

@@ -10,7 +10,7 @@
 --
 -- Acts only on a message that is leased under this very claim id.
 
---@include call.lua
+--@include session.lua
 --@include record.lua
 
 local messages, leased, state, calls, config = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]

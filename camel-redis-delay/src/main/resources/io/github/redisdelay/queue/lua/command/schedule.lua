@@ -1,6 +1,6 @@
 -- Stores messages with the time at which they are due.
 --
--- KEYS  1 to 16 see queue.lua  17 see room.lua
+-- KEYS  1 to 16 see queue.lua  17 see wakeup.lua
 -- ARGV  1 lane  2 sequence  3 the queue's base key
 --       then five for each message, at most 256:
 --         id
@@ -21,10 +21,10 @@
 -- The only script that may be refused when the server's memory is full: then its first write is, and nothing is changed.
 -- Messages whose ids are new are stored together, with one command for each key.
 
---@include call.lua
+--@include session.lua
 --@include queue.lua
 --@include seen.lua
---@include room.lua
+--@include wakeup.lua
 
 local lane = ARGV[1]
 local sequence = integer(ARGV[2], 1, MAX_EXACT, 'sequence')

@@ -1,6 +1,6 @@
 -- Finishes deliveries: acknowledges them, returns them to the queue, or gives them up.
 --
--- KEYS  1 to 16 see queue.lua  17 see room.lua  18 dead messages  19 dead delayed  20 dead state  21 dead waiting
+-- KEYS  1 to 16 see queue.lua  17 see wakeup.lua  18 dead messages  19 dead delayed  20 dead state  21 dead waiting
 --       22 index of the dead letters, see index.lua  23 the index that these messages are in if they are dead letters
 -- ARGV  1 lane  2 sequence  3 the queue's base key  4 the dead letters' base key
 --       then five for each delivery, at most 256:
@@ -17,12 +17,12 @@
 -- Acts only on a message that is leased under this very claim id. A release gives the attempt back and restores the due
 -- time. A dead letter's id is the message's id, '@' and the time in microseconds, so that the id is free again.
 
---@include call.lua
+--@include session.lua
 --@include record.lua
 --@include queue.lua
 --@include place.lua
 --@include seen.lua
---@include room.lua
+--@include wakeup.lua
 --@include index.lua
 
 local ACTIONS = { a = true, n = true, r = true, b = true, x = true }

@@ -25,7 +25,7 @@
 -- before another number holds; whoever still works with the old one is refused by the scripts. A turn that was overtaken
 -- closes and opens nothing any more, whenever its calls arrive.
 
---@include call.lua
+--@include session.lua
 
 local config, dead_config, messages, dead_messages = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local seen, consumers, dead_consumers = KEYS[5], KEYS[6], KEYS[7]

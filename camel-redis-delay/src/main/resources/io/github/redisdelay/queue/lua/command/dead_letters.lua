@@ -5,7 +5,7 @@
 -- Reply  a list: the digits of each, the newest first, at most 100
 -- Cost  O(log N) and one step for each
 
---@include call.lua
+--@include session.lua
 --@include index.lua
 
 local letters, dead_messages = KEYS[1], KEYS[2]

@@ -1,6 +1,6 @@
 -- Cancels messages, changes the time at which they are due, or pauses the queue.
 --
--- KEYS  1 to 16 see queue.lua  17 see room.lua  18 the index (see index.lua) that these messages are in if they are dead letters
+-- KEYS  1 to 16 see queue.lua  17 see wakeup.lua  18 the index (see index.lua) that these messages are in if they are dead letters
 --       19 index of the queue's dead letters  20 dead messages
 -- ARGV  1 lane  2 sequence  3 the queue's base key
 --       then three for each message, at most 256:
@@ -18,12 +18,12 @@
 -- A cancel removes the message in any state, and frees an id that was finished lately. A new due time is given only to a
 -- delayed message. A message that is dead is told of and left alone: what becomes of a dead letter is asked for by other calls.
 
---@include call.lua
+--@include session.lua
 --@include record.lua
 --@include queue.lua
 --@include place.lua
 --@include seen.lua
---@include room.lua
+--@include wakeup.lua
 --@include index.lua
 
 local letters, dead_letters, dead_messages = KEYS[18], KEYS[19], KEYS[20]

@@ -1,4 +1,4 @@
--- Included where messages change from one set to another, after call.lua. What is included is made anew with each call, so
+-- Included where messages change from one set to another, after session.lua. What is included is made anew with each call, so
 -- what only some calls need is in place.lua and seen.lua.
 --
 -- KEYS  1 messages  2 delayed  3 leased  4 state  5 calls  6 config  7 seen  8 to 16 delayed:1 to delayed:9

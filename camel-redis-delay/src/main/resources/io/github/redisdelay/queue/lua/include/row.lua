@@ -1,4 +1,4 @@
--- Included where messages are looked at, after call.lua, record.lua and queue.lua.
+-- Included where messages are looked at, after session.lua, record.lua and queue.lua.
 --
 -- KEYS  1 to 16 see queue.lua  17 consumers
 

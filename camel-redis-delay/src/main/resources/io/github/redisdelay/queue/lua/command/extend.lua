@@ -10,7 +10,7 @@
 --         1 done  2 stale: the message is gone  3 stale: it waits, or another delivery holds it
 -- Cost  O(log N) for each delivery
 
---@include call.lua
+--@include session.lua
 --@include record.lua
 
 local messages, leased, state, calls, config = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]

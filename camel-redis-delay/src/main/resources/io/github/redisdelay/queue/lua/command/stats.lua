@@ -7,7 +7,7 @@
 --       when the last message is due (0: there is none)
 -- Cost  O(log N), and one step for each consumer
 
---@include call.lua
+--@include session.lua
 --@include record.lua
 --@include queue.lua
 
