@@ -1027,9 +1027,8 @@ class ScriptSafetyTest {
     @Test
     void should_know_all_scripts() throws Exception {
         Set<String> found = new TreeSet<>();
-        Path folder = Path.of(LuaScript.class
-                .getResource("/io/github/redisdelay/queue/lua")
-                .toURI());
+        Path folder = Path.of(
+                LuaScript.class.getResource("/io/github/redisdelay/queue/lua").toURI());
         try (Stream<Path> files = Files.walk(folder)) {
             files.filter(Files::isRegularFile)
                     .forEach(file -> found.add(folder.relativize(file).toString()));
