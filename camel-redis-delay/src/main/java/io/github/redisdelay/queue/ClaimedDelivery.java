@@ -265,11 +265,6 @@ final class ClaimedDelivery implements Delivery {
         return finished.get();
     }
 
-    /** The call that finished it; null before. */
-    Submission<Settlement> settlement() {
-        return settlement;
-    }
-
     void begun(long nanos) {
         begunNanos = nanos;
     }

@@ -75,8 +75,6 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
     private long rejectedUntilNanos;
     /** Numbers the claims. */
     private long claimed;
-    /** An answer that a step follows, whenever it comes. */
-    private CompletableFuture<Settlement> awaited;
 
     private boolean overdueReported;
     /** When the figures are looked at again after a look that found nothing overdue. */
@@ -383,7 +381,6 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
         List<ClaimedDelivery> release = new ArrayList<>(0);
         List<ClaimedDelivery> begin = new ArrayList<>(0);
         List<Sending> claims = List.of();
-        CompletableFuture<Settlement> toAwait;
         long now;
         lock.lock();
         try {
@@ -405,12 +402,8 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
                 }
                 armTimer(now);
             }
-            toAwait = newlyAwaited();
         } finally {
             lock.unlock();
-        }
-        if (toAwait != null) {
-            toAwait.whenComplete((settlement, error) -> step());
         }
         for (ClaimedDelivery delivery : begin) {
             hand(delivery);
@@ -429,13 +422,6 @@ final class TransferTask implements DelayQueueConsumer, ClaimedDelivery.Owner {
                 refused(source, e);
             }
         }
-    }
-
-    /** What a step has to follow, unless one does already; or null. Holds the lock. */
-    private CompletableFuture<Settlement> newlyAwaited() {
-        CompletableFuture<Settlement> before = awaited;
-        awaited = inHand.awaited();
-        return awaited == before ? null : awaited;
     }
 
     /** The claims to send now: who wants to claim shares the room. Holds the lock. */

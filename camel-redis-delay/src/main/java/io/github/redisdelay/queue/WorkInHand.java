@@ -5,7 +5,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -29,9 +28,6 @@ final class WorkInHand {
     /** The time over which finished messages are counted for the read-ahead. */
     static final long WINDOW_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** With so many behind one that has no answer all are looked at, and again with twice as many as are left. */
-    private static final int TIDY_AT = 1024;
-
     private final ConsumerOptions options;
     private final int partitions;
     private final long leaseNanos;
@@ -40,18 +36,11 @@ final class WorkInHand {
     private final ArrayDeque<ClaimedDelivery> readAhead = new ArrayDeque<>();
     /** Begun and not finished, the longest running first. */
     private final LinkedHashSet<ClaimedDelivery> underWay = new LinkedHashSet<>();
-    /** What finished those that are under way no more, in order; what Redis has answered is dropped now and then. */
-    private final ArrayDeque<Settling> settling = new ArrayDeque<>();
-
-    private int tidyAt = TIDY_AT;
     /**
-     * The one beside which nothing is begun, because its last deliveries ended by lost leases, until Redis knows that it is
-     * finished: the next one may kill this consumer, and what is on its way. But for one lease at the most: one that hangs has
-     * a slot, and not the whole consumer. Or null.
+     * The latest one that was begun alone, because its last deliveries ended by lost leases: the next one may kill this
+     * consumer, so nothing is begun beside it. Or null.
      */
     private ClaimedDelivery alone;
-    /** When it was finished. */
-    private long aloneFinishedNanos;
 
     /** How many may be worked on at a time. Fewer than are being worked on now leave no room. */
     private int slots;
@@ -61,9 +50,6 @@ final class WorkInHand {
     private int finishedBefore;
     /** How long a message's work takes, a moving average; -1 before the first one. */
     private long workNanos = -1;
-
-    /** How one was finished, and when. */
-    private record Settling(CompletableFuture<Settlement> outcome, long sinceNanos) {}
 
     /** @param partitions how many partitions share the room */
     WorkInHand(ConsumerOptions options, int partitions, long now) {
@@ -130,47 +116,18 @@ final class WorkInHand {
         return delivery.lostLeases() >= 2;
     }
 
-    /** What Redis has to answer before the next one can be begun, or null. */
-    CompletableFuture<Settlement> awaited() {
-        if (alone != null) {
-            return underWay.contains(alone) ? null : alone.settlement().outcome();
-        }
-        ClaimedDelivery next = readAhead.peek();
-        boolean waits = next != null && isSuspicious(next) && underWay.isEmpty() && !settling.isEmpty();
-        return waits ? settling.peek().outcome() : null;
+    /** Whether one is being worked on alone. One that hangs is so for one lease at the most: it has a slot, and not the whole consumer. */
+    private boolean isOneAlone(long now) {
+        return alone != null && underWay.contains(alone) && !alone.isLeaseLost() && aloneUntil() - now > 0;
     }
 
-    /** Whether there is no more to wait for: a partition that is away must not hold up all that comes from the others. */
-    private boolean isOver(Settling one, long now) {
-        return one.outcome().isDone() || now - one.sinceNanos() >= companyLimit();
-    }
-
-    /** Looks at what Redis has answered. */
-    private void settle(long now) {
-        while (!settling.isEmpty() && isOver(settling.peek(), now)) {
-            settling.poll();
-        }
-        if (settling.size() >= tidyAt) {
-            settling.removeIf(each -> isOver(each, now));
-            tidyAt = Math.max(TIDY_AT, 2 * settling.size());
-        }
-        if (alone != null && aloneWait(now) <= 0) {
-            alone = null;
-        }
-    }
-
-    /** How long the one that is alone stays so, if nothing happens. */
-    private long aloneWait(long now) {
-        if (underWay.contains(alone)) {
-            return alone.isLeaseLost() ? 0 : alone.begunNanos() + leaseNanos - now;
-        }
-        return alone.settlement().outcome().isDone() ? 0 : aloneFinishedNanos + companyLimit() - now;
+    private long aloneUntil() {
+        return alone.begunNanos() + leaseNanos;
     }
 
     /** Takes what can be begun. */
     void begin(long now, List<ClaimedDelivery> begin, List<ClaimedDelivery> release) {
-        settle(now);
-        while (!readAhead.isEmpty() && freeSlots() > 0) {
+        while (!readAhead.isEmpty() && freeSlots(now) > 0) {
             ClaimedDelivery next = readAhead.peek();
             if (now - next.claimSentNanos() > leaseNanos / 2) {
                 // It could end up being worked on twice.
@@ -178,24 +135,25 @@ final class WorkInHand {
                 continue;
             }
             boolean suspicious = isSuspicious(next);
-            boolean company = !underWay.isEmpty() || !settling.isEmpty();
-            if (suspicious && company && now - next.answeredNanos() < companyLimit()) {
+            if (suspicious && !underWay.isEmpty() && now - next.answeredNanos() < companyLimit()) {
                 return;
             }
             readAhead.poll();
-            alone = suspicious ? next : null;
+            if (suspicious) {
+                alone = next;
+            }
             next.begun(now);
             underWay.add(next);
             begin.add(next);
         }
-        if (alone != null && partitions > 1) {
-            giveBack(release); // they are from other partitions, whose claims were under way
+        if (isOneAlone(now)) {
+            giveBack(release); // they would be lost with it
         }
     }
 
     /**
-     * How long a suspicious message waits for those under way, and until Redis knows that they are finished. Then it is begun
-     * beside what has been running for so long: an exchange that hangs must not stop the whole consumer.
+     * How long a suspicious message waits for those under way. Then it is begun beside what has been running for so long: an
+     * exchange that hangs must not stop the whole consumer.
      */
     private long companyLimit() {
         return leaseNanos / 4;
@@ -203,9 +161,9 @@ final class WorkInHand {
 
     /** How long until something that waits for a slot is begun or given back anyway; {@link Long#MAX_VALUE} if nothing is. */
     long nextWait(long now) {
-        long next = alone == null ? Long.MAX_VALUE : aloneWait(now);
+        long next = isOneAlone(now) ? aloneUntil() - now : Long.MAX_VALUE;
         for (ClaimedDelivery delivery : readAhead) {
-            long wait = isSuspicious(delivery) && freeSlots() > 0 ? companyLimit() : patience(delivery);
+            long wait = isSuspicious(delivery) && freeSlots(now) > 0 ? companyLimit() : patience(delivery);
             next = Math.min(next, delivery.answeredNanos() + wait - now);
             if (!isSuspicious(delivery)) {
                 break; // the others came later
@@ -223,11 +181,6 @@ final class WorkInHand {
         if (!underWay.remove(delivery)) {
             return;
         }
-        if (alone == delivery) {
-            aloneFinishedNanos = now;
-        }
-        settling.add(new Settling(delivery.settlement().outcome(), now));
-        settle(now);
         if (worked) {
             shiftWindow(now);
             finishedInWindow++;
@@ -247,11 +200,11 @@ final class WorkInHand {
      * @param asked how many the claims under way may still bring
      */
     int room(long now, int asked) {
-        if (alone != null || waitsToBeAlone()) {
+        if (isOneAlone(now) || waitsToBeAlone()) {
             return 0;
         }
         int ahead = readAheadSize(now);
-        int room = freeSlots() + ahead - readAhead.size() - asked;
+        int room = freeSlots(now) + ahead - readAhead.size() - asked;
         // While claims are under way a handful is not worth another one: it would go on with one message for each
         // claim.
         int least = asked == 0 ? 1 : Math.max(1, (slots + ahead) / (2 * partitions));
@@ -260,7 +213,7 @@ final class WorkInHand {
 
     /** How many messages whose lease ended may come: they are claimed only into free slots. */
     int endedRoom(long now, int asked) {
-        return room(now, asked) == 0 ? 0 : Math.max(0, freeSlots() - readAhead.size() - asked);
+        return room(now, asked) == 0 ? 0 : Math.max(0, freeSlots(now) - readAhead.size() - asked);
     }
 
     /** A fast consumer claims again when half of its read-ahead is used up, not for each message. */
@@ -268,8 +221,8 @@ final class WorkInHand {
         return endedRoom > 0 || (room > 0 && room >= readAhead.size());
     }
 
-    private int freeSlots() {
-        return alone != null ? 0 : slots - underWay.size();
+    private int freeSlots(long now) {
+        return isOneAlone(now) ? 0 : slots - underWay.size();
     }
 
     /** Whether one waits to be begun alone: nothing more is claimed, as it would be lost with it. */

@@ -4,7 +4,7 @@ package io.github.redisdelay.queue;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Notes what deliveries send, and answers it at once or leaves that to the test. */
+/** Notes what deliveries send, and answers it at once. */
 final class FakeSettlements implements Settlements {
 
     /** What finished a delivery. */
@@ -16,10 +16,6 @@ final class FakeSettlements implements Settlements {
     private final Timers timers;
     final List<Settled> settled = new ArrayList<>();
     final List<Extended> extended = new ArrayList<>();
-    /** Whether what finishes a delivery is answered at once; else it waits here. */
-    boolean answering = true;
-
-    final List<Submission<Settlement>> unanswered = new ArrayList<>();
     /** What extensions are answered with; null leaves them waiting. */
     Settlement extensions = Settlement.DONE;
 
@@ -36,11 +32,7 @@ final class FakeSettlements implements Settlements {
     public Submission<Settlement> settle(ClaimedDelivery delivery, char action, long micros, byte[] failure) {
         settled.add(new Settled(delivery.id(), action, micros, timers.nanoTime()));
         Submission<Settlement> submission = new Submission<>();
-        if (answering) {
-            submission.succeed(Settlement.DONE);
-        } else {
-            unanswered.add(submission);
-        }
+        submission.succeed(Settlement.DONE);
         return submission;
     }
 

@@ -613,8 +613,9 @@ class TransferTaskTest {
             assertThat(handler.ids()).containsExactly("poison");
             timers.advance(ms(500));
             assertThat(claims.count()).isEqualTo(1);
+            assertThat(queue.ids('r')).as("would be lost with it").containsExactly("a", "b");
             handler.begun.get(0).acknowledge();
-            assertThat(handler.ids()).containsExactly("poison", "a", "b");
+            assertThat(claims.count()).isEqualTo(2);
         }
 
         @Test
@@ -624,8 +625,9 @@ class TransferTaskTest {
             assertThat(handler.ids()).containsExactly("a");
             handler.begun.get(0).acknowledge();
             assertThat(handler.ids()).containsExactly("a", "poison");
+            assertThat(queue.ids('r')).as("would be lost with it").containsExactly("b");
             handler.begun.get(1).acknowledge();
-            assertThat(handler.ids()).containsExactly("a", "poison", "b");
+            assertThat(claims.count()).isEqualTo(2);
         }
 
         @Test
@@ -669,51 +671,6 @@ class TransferTaskTest {
         }
 
         @Test
-        void should_begin_it_only_when_redis_knows_that_those_before_it_are_finished() {
-            running(3, 100);
-            queue.answering = false;
-            claims.answer(reply(ZERO, null, message("a"), message("b"), message("poison", 2)));
-            handler.begun.get(0).acknowledge();
-            handler.begun.get(1).acknowledge();
-            assertThat(handler.ids()).containsExactly("a", "b");
-            queue.unanswered.get(1).succeed(Settlement.DONE);
-            assertThat(handler.ids()).containsExactly("a", "b");
-            queue.unanswered.get(0).succeed(Settlement.DONE);
-            assertThat(handler.ids()).containsExactly("a", "b", "poison");
-        }
-
-        @Test
-        void should_begin_nothing_after_it_before_redis_knows_that_it_is_finished() {
-            running(3, 100);
-            queue.answering = false;
-            claims.answer(reply(ZERO, null, message("innocent", 2), message("a")));
-            handler.begun.get(0).acknowledge();
-            assertThat(handler.ids()).containsExactly("innocent");
-            assertThat(claims.count()).isEqualTo(1);
-            queue.unanswered.get(0).succeed(Settlement.DONE);
-            assertThat(handler.ids()).containsExactly("innocent", "a");
-            assertThat(claims.count()).isEqualTo(2);
-        }
-
-        @Test
-        void should_wait_a_quarter_of_the_lease_for_redis_to_know_that_they_are_finished() {
-            running(3, 100);
-            queue.answering = false;
-            claims.answer(reply(ZERO, null, message("a"), message("poison", 2)));
-            timers.advance(ms(100));
-            handler.begun.get(0).acknowledge();
-            timers.advance(ms(7_399));
-            assertThat(handler.ids()).containsExactly("a");
-            timers.advance(ms(1));
-            assertThat(handler.ids()).containsExactly("a", "poison");
-            handler.begun.get(1).acknowledge();
-            timers.advance(ms(7_499));
-            assertThat(claims.count()).isEqualTo(1);
-            timers.advance(ms(1));
-            assertThat(claims.count()).isEqualTo(2);
-        }
-
-        @Test
         void should_be_alone_for_one_lease_at_the_most() {
             running(3, 100);
             claims.answer(reply(ZERO, null, message("hangs", 2)));
@@ -735,33 +692,6 @@ class TransferTaskTest {
             assertThat(claims.count()).isEqualTo(1);
             timers.advance(ms(1)); // the first extension
             assertThat(handler.begun.get(0).isLeaseLost()).isTrue();
-            assertThat(claims.count()).isEqualTo(2);
-        }
-
-        @Test
-        void should_wait_once_for_an_acknowledgement_that_is_never_answered() {
-            running(3, 100);
-            claims.answer(reply(ZERO, null, message("a")));
-            queue.answering = false;
-            handler.begun.get(0).acknowledge();
-            queue.answering = true;
-            claims.answer(reply(ZERO, null, message("first", 2)));
-            timers.advance(ms(7_499));
-            assertThat(handler.ids()).containsExactly("a");
-            timers.advance(ms(1));
-            assertThat(handler.ids()).containsExactly("a", "first");
-            handler.begun.get(1).acknowledge();
-            claims.answer(reply(ZERO, null, message("second", 2)));
-            assertThat(handler.ids()).containsExactly("a", "first", "second");
-        }
-
-        @Test
-        void should_go_on_where_an_acknowledgement_has_failed() {
-            running(3, 100);
-            queue.answering = false;
-            claims.answer(reply(ZERO, null, message("poison", 2)));
-            handler.begun.get(0).acknowledge();
-            queue.unanswered.get(0).fail(new DelayQueueException("NOPERM no"));
             assertThat(claims.count()).isEqualTo(2);
         }
 
