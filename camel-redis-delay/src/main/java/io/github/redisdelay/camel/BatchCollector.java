@@ -36,10 +36,10 @@ final class BatchCollector {
     static final Duration HANGING = Duration.ofSeconds(10);
 
     /** The order in which they were claimed: they are handed over by several threads. */
-    private static final Comparator<ReceivedMessage> CLAIMED = Comparator.comparing(
-                    ReceivedMessage::delivery,
+    private static final Comparator<DeliveryCompletion> CLAIMED = Comparator.comparing(
+                    DeliveryCompletion::delivery,
                     Comparator.comparingInt(Delivery::priority).reversed())
-            .thenComparing(ReceivedMessage::delivery, Comparator.comparingLong(Delivery::dueMicros))
+            .thenComparing(DeliveryCompletion::delivery, Comparator.comparingLong(Delivery::dueMicros))
             .thenComparing(message -> message.delivery().id());
 
     private final int batchSize;
@@ -47,7 +47,7 @@ final class BatchCollector {
     private final long patienceNanos;
     private final ConsumerTimers timers;
     private final Executor executor;
-    private final Consumer<List<ReceivedMessage>> begin;
+    private final Consumer<List<DeliveryCompletion>> begin;
     private final Runnable changed;
     private final Runnable hanging;
 
@@ -75,12 +75,12 @@ final class BatchCollector {
     private Runnable timer; // cancels it; null if there is none
     private long timerNanos;
 
-    private record Waiting(ReceivedMessage message, long sinceNanos) {}
+    private record Waiting(DeliveryCompletion message, long sinceNanos) {}
 
     /** What was decided under the lock. */
     private static final class Decision {
-        final List<List<ReceivedMessage>> begin = new ArrayList<>(1);
-        final List<ReceivedMessage> release = new ArrayList<>(0);
+        final List<List<DeliveryCompletion>> begin = new ArrayList<>(1);
+        final List<DeliveryCompletion> release = new ArrayList<>(0);
     }
 
     /**
@@ -100,7 +100,7 @@ final class BatchCollector {
             int exchanges,
             ConsumerTimers timers,
             Executor executor,
-            Consumer<List<ReceivedMessage>> begin,
+            Consumer<List<DeliveryCompletion>> begin,
             Runnable changed,
             Runnable hanging) {
         this.batchSize = batchSize;
@@ -126,7 +126,7 @@ final class BatchCollector {
     }
 
     /** A message was received. */
-    void add(ReceivedMessage message) {
+    void add(DeliveryCompletion message) {
         lock.lock();
         try {
             Waiting waiting = new Waiting(message, timers.nanoTime());
@@ -224,10 +224,10 @@ final class BatchCollector {
             // First: what is given back must not come at once again.
             changed.run();
         }
-        for (ReceivedMessage message : decision.release) {
-            message.completion().release();
+        for (DeliveryCompletion message : decision.release) {
+            message.release();
         }
-        for (List<ReceivedMessage> batch : decision.begin) {
+        for (List<DeliveryCompletion> batch : decision.begin) {
             hand(batch);
         }
         if (fullBefore && !fullNow) {
@@ -239,7 +239,7 @@ final class BatchCollector {
     }
 
     /** Takes the batches that can be begun. Holds the lock. */
-    private void fill(long now, List<List<ReceivedMessage>> batches) {
+    private void fill(long now, List<List<DeliveryCompletion>> batches) {
         while (underWay < exchanges) {
             Waiting first = together.peek();
             boolean ready = first != null && (together.size() >= batchSize || now - first.sinceNanos() >= timeoutNanos);
@@ -247,7 +247,7 @@ final class BatchCollector {
             if (!ready && single == null) {
                 return;
             }
-            List<ReceivedMessage> batch = new ArrayList<>();
+            List<DeliveryCompletion> batch = new ArrayList<>();
             if (single == null || (ready && first.sinceNanos() - single.sinceNanos() <= 0)) {
                 takeWhile(together, waiting -> batch.size() < batchSize, batch);
                 batch.sort(CLAIMED);
@@ -260,7 +260,7 @@ final class BatchCollector {
     }
 
     /** Takes what has waited for a free exchange for too long. Holds the lock. */
-    private void giveBack(long now, List<ReceivedMessage> release) {
+    private void giveBack(long now, List<DeliveryCompletion> release) {
         if (underWay < exchanges) {
             full = false;
             return;
@@ -276,7 +276,7 @@ final class BatchCollector {
         }
     }
 
-    private static void takeWhile(ArrayDeque<Waiting> from, Predicate<Waiting> condition, List<ReceivedMessage> to) {
+    private static void takeWhile(ArrayDeque<Waiting> from, Predicate<Waiting> condition, List<DeliveryCompletion> to) {
         while (!from.isEmpty() && condition.test(from.peek())) {
             to.add(from.poll().message());
         }
@@ -323,11 +323,11 @@ final class BatchCollector {
         return waiting.isEmpty() ? Long.MAX_VALUE : Math.max(0, waiting.peek().sinceNanos() + nanos - now);
     }
 
-    private void hand(List<ReceivedMessage> batch) {
+    private void hand(List<DeliveryCompletion> batch) {
         try {
             executor.execute(() -> begin.accept(batch));
         } catch (RejectedExecutionException stopped) {
-            batch.forEach(message -> message.completion().release());
+            batch.forEach(message -> message.release());
             finished();
         }
     }

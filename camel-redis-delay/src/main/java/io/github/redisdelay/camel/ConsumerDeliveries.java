@@ -35,7 +35,8 @@ final class ConsumerDeliveries implements DeliveryHandler {
 
     private final RedisDelayConsumer consumer;
     private final Reference<OpenClient> share;
-    private final DeliveryRules rules;
+    private final DeliveryPolicy policy;
+    private final DeliveryReport report;
     private final BatchCollector batches;
 
     /** What is under way, by delivery: an exchange may be pooled, so its id is kept instead of the exchange. */
@@ -54,12 +55,13 @@ final class ConsumerDeliveries implements DeliveryHandler {
      * @param received counts the messages that are handed to the route
      */
     ConsumerDeliveries(
-            RedisDelayConsumer consumer, Reference<OpenClient> share, DeliveryRules rules, LongAdder received) {
+            RedisDelayConsumer consumer, Reference<OpenClient> share, DeliveryReport report, LongAdder received) {
         this.consumer = consumer;
         this.share = share;
-        this.rules = rules;
+        this.report = report;
         this.received = received;
         ConsumerSettings settings = consumer.settings();
+        this.policy = settings.policy();
         this.batches = settings.batches() == null ? null : collector(settings);
     }
 
@@ -115,10 +117,11 @@ final class ConsumerDeliveries implements DeliveryHandler {
             held.release(consumer.getEndpoint().getComponent()::close);
         };
         if (consumer.isStoppingOrStopped()) {
-            new DeliveryCompletion(delivery, rules, null, consumer.getRouteId(), finished).release();
+            new DeliveryCompletion(delivery, policy, report, consumer.getRouteId(), finished, null).release();
             return;
         }
-        ReceivedMessage message = rules.admit(delivery, consumer.getRouteId(), finished);
+        DeliveryCompletion message =
+                DeliveryCompletion.admit(delivery, policy, report, consumer.getRouteId(), finished);
         if (message == null) {
             return;
         }
@@ -129,8 +132,8 @@ final class ConsumerDeliveries implements DeliveryHandler {
         }
     }
 
-    private void route(ReceivedMessage message) {
-        ExchangeCompletion completion = new ExchangeCompletion(List.of(message.completion()), this::ended);
+    private void route(DeliveryCompletion message) {
+        ExchangeCompletion completion = new ExchangeCompletion(List.of(message), this::ended);
         route(
                 List.of(message),
                 completion,
@@ -139,11 +142,11 @@ final class ConsumerDeliveries implements DeliveryHandler {
     }
 
     /** Begins a batch. */
-    private void route(List<ReceivedMessage> batch) {
-        List<ReceivedMessage> held = new ArrayList<>(batch.size());
-        for (ReceivedMessage message : batch) {
+    private void route(List<DeliveryCompletion> batch) {
+        List<DeliveryCompletion> held = new ArrayList<>(batch.size());
+        for (DeliveryCompletion message : batch) {
             if (consumer.isStoppingOrStopped() || message.delivery().isLeaseLost()) {
-                message.completion().release();
+                message.release();
             } else {
                 held.add(message);
             }
@@ -152,11 +155,10 @@ final class ConsumerDeliveries implements DeliveryHandler {
             batches.finished();
             return;
         }
-        ExchangeCompletion completion = new ExchangeCompletion(
-                held.stream().map(ReceivedMessage::completion).toList(), () -> {
-                    batches.finished();
-                    ended();
-                });
+        ExchangeCompletion completion = new ExchangeCompletion(held, () -> {
+            batches.finished();
+            ended();
+        });
         route(
                 held,
                 completion,
@@ -165,7 +167,7 @@ final class ConsumerDeliveries implements DeliveryHandler {
     }
 
     private void route(
-            List<ReceivedMessage> messages,
+            List<DeliveryCompletion> messages,
             ExchangeCompletion completion,
             java.util.function.Consumer<Exchange> filler) {
         Exchange exchange;
@@ -174,7 +176,7 @@ final class ConsumerDeliveries implements DeliveryHandler {
             exchange = consumer.createExchange(true);
             filler.accept(exchange);
             routed = RoutedExchange.begin(consumer, exchange, completion);
-            for (ReceivedMessage message : messages) {
+            for (DeliveryCompletion message : messages) {
                 underWay.put(message.delivery(), exchange.getExchangeId());
             }
         } catch (Throwable e) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import java.net.UnknownHostException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -8,6 +9,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.camel.Navigate;
 import org.apache.camel.Processor;
+import org.apache.camel.util.HostUtils;
 
 /**
  * Names consumers that have no route, each once: by the class of the bean whose method has {@code @Consume}, or by the queue; and by
@@ -17,6 +19,9 @@ final class ConsumerNames {
 
     /** As Camel shows the processor of a bean, whose class is in a part of Camel that the component does not need. */
     private static final Pattern BEAN = Pattern.compile("BeanProcessor\\[(?:[\\w]+\\.)*([\\w$]+)");
+
+    /** The name of this host. */
+    static final String HOST = host();
 
     private final Map<String, Integer> given = new ConcurrentHashMap<>();
 
@@ -28,6 +33,19 @@ final class ConsumerNames {
         }
         int number = given.merge(name, 1, Integer::sum);
         return number == 1 ? name : name + "-" + number;
+    }
+
+    /** A name by which people know a consumer among all those of a queue, wherever they run. */
+    static String full(String name) {
+        return HOST + "/" + name + "/" + ProcessHandle.current().pid();
+    }
+
+    private static String host() {
+        try {
+            return HostUtils.getLocalHostName();
+        } catch (UnknownHostException e) {
+            return "unknown";
+        }
     }
 
     private static String bean(Processor processor) {

@@ -3,8 +3,11 @@ package io.github.redisdelay.camel;
 
 import io.github.redisdelay.queue.ConsumerOptions;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.random.RandomGenerator;
 
 /**
  * What a consumer does, from the options of its endpoint.
@@ -142,6 +145,15 @@ record ConsumerSettings(
                 claims.maximumExtension(),
                 claims.name());
         return new ConsumerSettings(deadLetters, changed, retries, deadLetter, keepExpired, limits, batches);
+    }
+
+    /** The policy for deliveries, with this machine's clock, name and randomness. */
+    DeliveryPolicy policy() {
+        RandomGenerator random = () -> ThreadLocalRandom.current().nextLong();
+        return deadLetters
+                ? new DeadLetterDeliveryPolicy(retries, random)
+                : new QueueDeliveryPolicy(
+                        retries, deadLetter, keepExpired, ConsumerNames.HOST, InstantSource.system(), random);
     }
 
     /** How the queue is to be claimed from. */

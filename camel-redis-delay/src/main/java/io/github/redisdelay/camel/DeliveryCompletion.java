@@ -2,6 +2,7 @@
 package io.github.redisdelay.camel;
 
 import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.Envelope;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import java.time.Duration;
@@ -11,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finishes a delivery once, in whatever way, and looks at what Redis says to that. Thread-safe.
+ * The end of a delivery: asks the policy for a decision, carries it out once, and looks at what Redis answers. Thread-safe.
  */
 final class DeliveryCompletion {
 
@@ -21,10 +22,12 @@ final class DeliveryCompletion {
     private static final Duration AFTER_ERROR = Duration.ofSeconds(10);
 
     private final Delivery delivery;
-    private final DeliveryRules rules;
-    private final MessageTerms terms;
+    private final DeliveryPolicy policy;
+    private final DeliveryReport report;
     private final String routeId;
     private final Runnable finished;
+    private final Envelope envelope;
+    private final MessageTerms terms;
 
     /** Whether the route scheduled its own message again, or cancelled it. Set by the producer, read when the exchange completes. */
     private volatile boolean superseded;
@@ -33,16 +36,47 @@ final class DeliveryCompletion {
     private final AtomicBoolean done = new AtomicBoolean();
 
     /**
-     * @param terms the message's own
      * @param routeId the route that received the message; null if none did
      * @param finished called once, when nothing more has to be told to Redis about the delivery; must not block
+     * @param admission the message as it was read; null for one that is not to be begun
      */
-    DeliveryCompletion(Delivery delivery, DeliveryRules rules, MessageTerms terms, String routeId, Runnable finished) {
+    DeliveryCompletion(
+            Delivery delivery,
+            DeliveryPolicy policy,
+            DeliveryReport report,
+            String routeId,
+            Runnable finished,
+            DeliveryPolicy.Admission admission) {
         this.delivery = delivery;
-        this.rules = rules;
-        this.terms = terms;
+        this.policy = policy;
+        this.report = report;
         this.routeId = routeId;
         this.finished = finished;
+        this.envelope = admission == null ? null : admission.envelope();
+        this.terms = admission == null ? null : admission.terms();
+    }
+
+    /**
+     * Reads a message, and finishes its delivery if its route must not begin.
+     *
+     * @param routeId the route that received it; null if none did
+     * @param finished called once, when nothing more has to be told to Redis about the delivery; must not block
+     * @return what finishes the delivery when its route has ended; null if the delivery was finished instead
+     */
+    static DeliveryCompletion admit(
+            Delivery delivery, DeliveryPolicy policy, DeliveryReport report, String routeId, Runnable finished) {
+        DeliveryPolicy.Admission admission = policy.admit(delivery, routeId);
+        DeliveryCompletion completion =
+                new DeliveryCompletion(delivery, policy, report, routeId, finished, admission);
+        Decision refusal = admission.refusal();
+        if (refusal == null) {
+            return completion;
+        }
+        completion.finish(routeId, () -> {
+            report.refused(delivery, routeId, refusal);
+            return refusal;
+        });
+        return null;
     }
 
     /**
@@ -52,13 +86,16 @@ final class DeliveryCompletion {
      */
     void ended(RouteOutcome outcome, String from) {
         String route = routeId == null ? from : routeId;
-        boolean plain = !outcome.failed() && !outcome.asksForAnother() && outcome.deadLetterReason() == null;
-        finish(plain ? "acknowledgement" : "return", () -> rules.ended(delivery, terms, route, outcome));
+        finish(route, () -> {
+            Decision decision = policy.decide(delivery, terms, route, outcome);
+            report.decided(delivery, terms, route, outcome, decision);
+            return decision;
+        });
     }
 
     /** Gives back a delivery that was not begun. */
     void release() {
-        finish("release", delivery::release);
+        finish(routeId, Decision.Release::new);
     }
 
     /** The route scheduled its own message again, which took the place of the delivery, or cancelled it: nothing is left to be sent. */
@@ -76,12 +113,16 @@ final class DeliveryCompletion {
         return delivery;
     }
 
-    /**
-     * Finishes the delivery, unless that was done before.
-     *
-     * @param what the call, for the log
-     */
-    void finish(String what, Supplier<Submission<Settlement>> call) {
+    /** The message; null for a dead letter that cannot be read. */
+    Envelope envelope() {
+        return envelope;
+    }
+
+    boolean isOfDeadLetters() {
+        return policy.isOfDeadLetters();
+    }
+
+    private void finish(String route, Supplier<Decision> decide) {
         if (!done.compareAndSet(false, true)) {
             return;
         }
@@ -90,52 +131,61 @@ final class DeliveryCompletion {
             finished.run();
             return;
         }
+        Decision decision;
         Submission<Settlement> sent;
         try {
-            sent = call.get();
+            decision = decide.get();
+            sent = decision.send(delivery);
         } catch (Throwable e) {
             // Such as an exception of the user's whose getMessage throws.
-            FailedAttempt.warn(LOG, "The " + what + " of " + delivery + " could not be made; it is delivered again", e);
-            sent = delivery.negativeAcknowledge(AFTER_ERROR, delivery.lastFailure());
+            DeliveryReport.warn(LOG, "The end of " + delivery + " could not be decided; it is delivered again", e);
+            decision = new Decision.Return(AFTER_ERROR, delivery.lastFailure());
+            sent = decision.send(delivery);
         }
+        Decision made = decision;
         sent.outcome().whenComplete((settlement, error) -> {
             if (settlement == Settlement.STALE_HELD) {
-                delivery.isReplaced().whenComplete((replaced, unknown) -> {
-                    try {
-                        stale(what, unknown == null && replaced);
-                    } finally {
-                        finished.run();
-                    }
-                });
-                return;
-            }
-            try {
-                if (error != null) {
-                    LOG.warn(
-                            "The {} of {} could not be sent; it may be delivered again: {}",
-                            what,
-                            delivery,
-                            error.getMessage());
-                } else if (settlement == Settlement.STALE_GONE) {
-                    LOG.debug(
-                            "The {} of {} is void: the message was cancelled, or another delivery has finished it",
-                            what,
-                            delivery);
-                }
-            } finally {
-                finished.run();
+                delivery.isReplaced()
+                        .whenComplete((replaced, unknown) -> end(() -> stale(made.call(), unknown == null && replaced)));
+            } else {
+                end(() -> answered(made, route, settlement, error));
             }
         });
     }
 
-    private void stale(String what, boolean replaced) {
+    private void end(Runnable last) {
+        try {
+            last.run();
+        } finally {
+            finished.run();
+        }
+    }
+
+    private void answered(Decision decision, String route, Settlement settlement, Throwable error) {
+        if (error != null) {
+            LOG.warn(
+                    "The {} of {} could not be sent; it may be delivered again: {}",
+                    decision.call(),
+                    delivery,
+                    error.getMessage());
+        } else if (settlement == Settlement.STALE_GONE) {
+            LOG.debug(
+                    "The {} of {} is void: the message was cancelled, or another delivery has finished it",
+                    decision.call(),
+                    delivery);
+        } else if (decision instanceof Decision.Bury burial) {
+            report.buried(delivery, route, burial);
+        }
+    }
+
+    private void stale(String call, boolean replaced) {
         if (replaced) {
             LOG.debug(
                     "The {} of {} is void: the message was replaced, and what has replaced it is delivered when it is due",
-                    what,
+                    call,
                     delivery);
         } else {
-            LOG.warn("The {} of {} came too late: its lease had ended; it may be delivered again", what, delivery);
+            LOG.warn("The {} of {} came too late: its lease had ended; it may be delivered again", call, delivery);
         }
     }
 

@@ -23,14 +23,14 @@ final class DeliveryExchange {
      *
      * @return what the exchange now holds
      */
-    static HeldDeliveries fill(Exchange exchange, ReceivedMessage received, MessageMapper mapper) {
+    static HeldDeliveries fill(Exchange exchange, DeliveryCompletion received, MessageMapper mapper) {
         return fill(exchange.getMessage(), exchange, received, mapper);
     }
 
     /** Fills an exchange with a batch: a list of messages, each with its own body and headers. */
-    static void fill(Exchange exchange, List<ReceivedMessage> batch, MessageMapper mapper) {
+    static void fill(Exchange exchange, List<DeliveryCompletion> batch, MessageMapper mapper) {
         List<Message> messages = new ArrayList<>(batch.size());
-        for (ReceivedMessage received : batch) {
+        for (DeliveryCompletion received : batch) {
             Message message = new DefaultMessage(exchange.getContext());
             fill(message, exchange, received, mapper);
             messages.add(message);
@@ -42,7 +42,7 @@ final class DeliveryExchange {
     }
 
     private static HeldDeliveries fill(
-            Message message, Exchange exchange, ReceivedMessage received, MessageMapper mapper) {
+            Message message, Exchange exchange, DeliveryCompletion received, MessageMapper mapper) {
         Delivery delivery = received.delivery();
         if (received.envelope() != null) {
             mapper.fill(received.envelope(), message, exchange);
@@ -64,8 +64,8 @@ final class DeliveryExchange {
         message.setPayloadForTrait(
                 MessageTrait.REDELIVERY,
                 delivery.attempt() > 1 ? RedeliveryTraitPayload.IS_REDELIVERY : RedeliveryTraitPayload.NON_REDELIVERY);
-        String reason = FailureHeaders.set(message, delivery.lastFailure(), received.deadLetter());
-        if (received.deadLetter()) {
+        String reason = FailureHeaders.set(message, delivery.lastFailure(), received.isOfDeadLetters());
+        if (received.isOfDeadLetters()) {
             message.setHeader(RedisDelayConstants.DEAD_LETTER_ID, delivery.id());
             setDeadLetterTime(message, delivery.id());
             message.setHeader(RedisDelayConstants.MESSAGE_ID, DeadLetterId.messageIdOf(delivery.id()));

@@ -50,7 +50,7 @@ final class ExchangeCompletion implements Synchronization {
         }
         RouteOutcome outcome;
         try {
-            outcome = RouteOutcome.of(exchange, failed);
+            outcome = RouteOutcome.of(exchange, failed, reason -> HeldDeliveries.isKnownReason(exchange, reason));
         } catch (Throwable e) {
             // An object of the user's whose toString throws.
             outcome = RouteOutcome.failed(e);
@@ -69,7 +69,8 @@ final class ExchangeCompletion implements Synchronization {
         try {
             RouteOutcome each = outcome;
             if (deliveries.size() > 1 && (outcome.failed() || outcome.unreadable() != null)) {
-                FailedAttempt.log(deliveries, from, outcome);
+                DeliveryReport.failedTogether(
+                        deliveries.stream().map(DeliveryCompletion::delivery).toList(), from, outcome);
                 each = outcome.ofBatch();
             }
             for (DeliveryCompletion delivery : deliveries) {

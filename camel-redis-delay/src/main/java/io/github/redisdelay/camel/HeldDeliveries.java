@@ -12,16 +12,16 @@ import org.apache.camel.Exchange;
  * property, which Camel copies to copies of the exchange. Only an object of this class counts, and nothing outside of the
  * component can make one. Immutable, because copies share it.
  *
- * @param message the latest of them
+ * @param latest finishes the latest of them
  * @param reason of a dead letter: why it was given up, as its header says; else null
  * @param earlier those held already; null for none
  */
-record HeldDeliveries(ReceivedMessage message, String reason, HeldDeliveries earlier) {
+record HeldDeliveries(DeliveryCompletion latest, String reason, HeldDeliveries earlier) {
 
     static final String PROPERTY = "CamelRedisDelayHeldDeliveries";
 
     /** Notes that the exchange holds this message, too. */
-    static HeldDeliveries add(Exchange exchange, ReceivedMessage message, String reason) {
+    static HeldDeliveries add(Exchange exchange, DeliveryCompletion message, String reason) {
         HeldDeliveries held = new HeldDeliveries(message, reason, of(exchange));
         exchange.setProperty(PROPERTY, held);
         return held;
@@ -30,9 +30,9 @@ record HeldDeliveries(ReceivedMessage message, String reason, HeldDeliveries ear
     /** What finishes the delivery of this message that the exchange holds or held, or null. */
     static DeliveryCompletion find(Exchange exchange, DelayQueue queue, String id) {
         for (HeldDeliveries held = of(exchange); held != null; held = held.earlier) {
-            Delivery delivery = held.message.delivery();
+            Delivery delivery = held.latest.delivery();
             if (delivery.id().equals(id) && delivery.isFrom(queue)) {
-                return held.message.completion();
+                return held.latest;
             }
         }
         return null;
@@ -42,9 +42,8 @@ record HeldDeliveries(ReceivedMessage message, String reason, HeldDeliveries ear
     static List<DeliveryCompletion> all(Exchange exchange, DelayQueue queue) {
         List<DeliveryCompletion> all = new ArrayList<>();
         for (HeldDeliveries held = of(exchange); held != null; held = held.earlier) {
-            DeliveryCompletion completion = held.message.completion();
-            if (!completion.isOver() && completion.delivery().isFrom(queue)) {
-                all.add(0, completion);
+            if (!held.latest.isOver() && held.latest.delivery().isFrom(queue)) {
+                all.add(0, held.latest);
             }
         }
         return all;
@@ -66,6 +65,6 @@ record HeldDeliveries(ReceivedMessage message, String reason, HeldDeliveries ear
 
     @Override
     public String toString() {
-        return earlier == null ? message.delivery().toString() : message.delivery() + ", " + earlier;
+        return earlier == null ? latest.delivery().toString() : latest.delivery() + ", " + earlier;
     }
 }

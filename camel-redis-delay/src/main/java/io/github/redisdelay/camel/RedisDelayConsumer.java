@@ -44,7 +44,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     // Set by doStart, cleared by doStop, which Camel calls under this service's lock; read by any thread.
     private volatile Reference<OpenClient> client;
     private volatile DelayQueue queue;
-    private volatile DeliveryRules rules;
+    private volatile DeliveryReport report;
     private volatile ConsumerDeliveries deliveries;
     private volatile DeadLetterTrimmer trimmer;
     // Also set when the context has started, under the same lock.
@@ -114,7 +114,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                     limits,
                     () -> whole.trimDeadLetters(limits.retention(), limits.maximum()),
                     getEndpoint().getComponent().timers());
-            rules = FailureHandlers.create(settings, trimmer::buried);
+            report = new DeliveryReport(trimmer::buried);
             int slots = settings.claims(fullName()).concurrentConsumers();
             if (slots == 1 && getRoute() != null && RouteProcessors.haveResequencer(getRoute())) {
                 LOG.warn(
@@ -123,7 +123,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                         whole.name(),
                         getRouteId());
             }
-            deliveries = new ConsumerDeliveries(this, opened, rules, received);
+            deliveries = new ConsumerDeliveries(this, opened, report, received);
             queue = opening;
             client = opened;
         } catch (Throwable e) {
@@ -154,8 +154,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
 
     /** By which people know this consumer among those of a queue. */
     private String fullName() {
-        return FailureHandlers.HOST + "/" + name() + "/"
-                + ProcessHandle.current().pid();
+        return ConsumerNames.full(name());
     }
 
     /** By which people know this consumer among those of its context: its route's id, or a name of its own. */
@@ -331,13 +330,13 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
             description =
                     "Deliveries that failed or asked for another one and are followed by it, since the route was last started")
     public long getRedelivered() {
-        DeliveryRules counting = rules;
+        DeliveryReport counting = report;
         return counting == null ? 0 : counting.redelivered();
     }
 
     @ManagedAttribute(description = "Messages moved to the dead letters since the route was last started")
     public long getBuried() {
-        DeliveryRules counting = rules;
+        DeliveryReport counting = report;
         return counting == null ? 0 : counting.buried();
     }
 
@@ -346,7 +345,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                     "Messages given up and dropped, because deadLetter is false or onExpiry is drop, since the route was last"
                             + " started")
     public long getDiscarded() {
-        DeliveryRules counting = rules;
+        DeliveryReport counting = report;
         return counting == null ? 0 : counting.discarded();
     }
 
@@ -355,7 +354,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                     "Messages whose time to live was over before they were delivered, since the route was last started; they"
                             + " were moved to the dead letters or dropped")
     public long getExpired() {
-        DeliveryRules counting = rules;
+        DeliveryReport counting = report;
         return counting == null ? 0 : counting.expired();
     }
 

@@ -33,7 +33,7 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
     private volatile Opened opened;
 
     /** What a started consumer works with. */
-    private record Opened(Reference<OpenClient> client, DelayQueueReceiver receiver, DeliveryRules rules) {}
+    private record Opened(Reference<OpenClient> client, DelayQueueReceiver receiver, DeliveryPolicy policy, DeliveryReport report) {}
 
     /**
      * @throws IllegalArgumentException if the endpoint's options are not possible for a polling consumer
@@ -117,15 +117,16 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
     /** The exchange of a delivery, or null if it was given up or put off. */
     private Exchange begin(Delivery delivery, Opened with, Exchange current) {
         Reference<OpenClient> held = with.client().retain();
-        ReceivedMessage message = with.rules()
-                .admit(
-                        delivery,
-                        current == null ? null : current.getFromRouteId(),
-                        () -> held.release(getEndpoint().getComponent()::close));
+        DeliveryCompletion message = DeliveryCompletion.admit(
+                delivery,
+                with.policy(),
+                with.report(),
+                current == null ? null : current.getFromRouteId(),
+                () -> held.release(getEndpoint().getComponent()::close));
         if (message == null) {
             return null;
         }
-        ExchangeCompletion completion = new ExchangeCompletion(message.completion());
+        ExchangeCompletion completion = new ExchangeCompletion(message);
         try {
             Exchange exchange = getEndpoint().createExchange();
             HeldDeliveries holds =
@@ -157,7 +158,8 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
             opened = new Opened(
                     client,
                     queue.receiver(settings.claims(), new Listener()),
-                    FailureHandlers.create(settings, () -> {}));
+                    settings.policy(),
+                    new DeliveryReport(() -> {}));
         } catch (Throwable e) {
             client.release();
             throw e;

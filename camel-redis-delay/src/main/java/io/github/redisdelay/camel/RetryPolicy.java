@@ -87,6 +87,16 @@ record RetryPolicy(
     /**
      * The delay before the next delivery.
      *
+     * @param attempt which delivery is followed by another one, 1 for the first
+     * @param asked the delay that the route asked for; null if it asked for none
+     */
+    Duration delayAfter(int attempt, Duration asked, RandomGenerator random) {
+        return asked == null ? delayAfter(attempt, random) : withPause(asked, attempt);
+    }
+
+    /**
+     * The delay before the next delivery, as this policy says.
+     *
      * @param attempt which delivery has failed, 1 for the first
      */
     Duration delayAfter(int attempt, RandomGenerator random) {

@@ -2,6 +2,7 @@
 package io.github.redisdelay.camel;
 
 import java.time.Duration;
+import java.util.function.Predicate;
 import org.apache.camel.CamelExchangeException;
 import org.apache.camel.CamelExecutionException;
 import org.apache.camel.Exchange;
@@ -54,8 +55,9 @@ record RouteOutcome(
      * What became of an exchange that completes.
      *
      * @param failed whether Camel says so; one that is marked rollback-only completes as if it had succeeded
+     * @param isKnownReason whether a dead letter came with this reason as its header: that is no wish of the route's
      */
-    static RouteOutcome of(Exchange exchange, boolean failed) {
+    static RouteOutcome of(Exchange exchange, boolean failed, Predicate<Object> isKnownReason) {
         OwnHeaders.warn(exchange);
         boolean returned = failed || exchange.isRollbackOnly() || exchange.isRollbackOnlyLast();
         Throwable cause = returned ? cause(exchange) : null;
@@ -74,7 +76,7 @@ record RouteOutcome(
                 unreadable = e.getMessage();
             }
         }
-        String reason = deadLetterReason(exchange);
+        String reason = deadLetterReason(exchange, isKnownReason);
         if (!returned && delay == null && reason == null) {
             return SUCCEEDED;
         }
@@ -129,12 +131,11 @@ record RouteOutcome(
         }
     }
 
-    private static String deadLetterReason(Exchange exchange) {
+    private static String deadLetterReason(Exchange exchange, Predicate<Object> isKnownReason) {
         Object reason = exchange.getProperty(RedisDelayConstants.DEAD_LETTER_REASON);
         if (reason == null) {
             reason = exchange.getMessage().getHeader(RedisDelayConstants.DEAD_LETTER_REASON);
-            // A dead letter comes with this header: that is no wish of the route's.
-            if (reason == null || HeldDeliveries.isKnownReason(exchange, reason)) {
+            if (reason == null || isKnownReason.test(reason)) {
                 return null;
             }
         }
@@ -142,8 +143,8 @@ record RouteOutcome(
         return text.isBlank() ? NO_REASON : text;
     }
 
-    /** Whether the route asked for another delivery, readably or not. */
-    boolean asksForAnother() {
-        return retryAfter != null || unreadable != null;
+    /** Whether the route did not fail and did not ask for another delivery, readably or not. */
+    boolean succeeded() {
+        return !failed && retryAfter == null && unreadable == null;
     }
 }

@@ -45,8 +45,7 @@ class BatchCollectorTest {
         RecordingDelivery delivery = new RecordingDelivery(attempt);
         delivery.id = id;
         delivery.lostLeases = lostLeases;
-        DeliveryCompletion completion = new DeliveryCompletion(delivery, null, null, "route", () -> {});
-        collector.add(new ReceivedMessage(completion, null, false));
+        collector.add(new DeliveryCompletion(delivery, null, null, "route", () -> {}, null));
         return delivery;
     }
 

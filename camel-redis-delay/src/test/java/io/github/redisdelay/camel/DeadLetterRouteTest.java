@@ -87,7 +87,7 @@ class DeadLetterRouteTest extends ConsumerSideTest {
     @ValueSource(strings = {"WARN", "INFO"})
     void should_name_the_dead_letter_where_it_says_that_a_message_is_one(String level) throws Exception {
         boolean expires = level.equals("INFO");
-        try (LogLines log = new LogLines(FailureHandler.class)) {
+        try (LogLines log = new LogLines(DeliveryReport.class)) {
             start(consume("?maximumRedeliveries=0", exchange -> {
                 throw new IllegalStateException("partner is down");
             }));

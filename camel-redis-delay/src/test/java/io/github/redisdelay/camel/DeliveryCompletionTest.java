@@ -25,26 +25,28 @@ class DeliveryCompletionTest {
     private final Exchange exchange = new DefaultExchange(context);
     private final AtomicInteger finished = new AtomicInteger();
     private final AtomicInteger burials = new AtomicInteger();
-    private FailureHandler failures = failures(true, true);
+    private final DeliveryReport failures = new DeliveryReport(burials::incrementAndGet);
+    private DeliveryPolicy policy = policy(true, true);
 
-    private FailureHandler failures(boolean deadLetter, boolean keepExpired) {
+    private static DeliveryPolicy policy(boolean deadLetter, boolean keepExpired) {
         RedisDelayConfiguration options = new RedisDelayConfiguration();
         options.setMaximumRedeliveries(2);
         options.setRedeliveryJitter(0);
-        return new FailureHandler(
+        return new QueueDeliveryPolicy(
                 options.retryPolicy(),
-                new FailureHandler.GivenUp(deadLetter, keepExpired, burials::incrementAndGet),
+                deadLetter,
+                keepExpired,
                 "host",
                 InstantSource.fixed(Instant.EPOCH),
                 () -> 0L);
     }
 
-    private ReceivedMessage admit(RecordingDelivery delivery) {
-        return failures.admit(delivery, "route", finished::incrementAndGet);
+    private DeliveryCompletion admit(RecordingDelivery delivery) {
+        return DeliveryCompletion.admit(delivery, policy, failures, "route", finished::incrementAndGet);
     }
 
     private ExchangeCompletion completion(RecordingDelivery delivery) {
-        return new ExchangeCompletion(admit(delivery).completion());
+        return new ExchangeCompletion(admit(delivery));
     }
 
     private static RecordingDelivery delivery(int attempt, Envelope.Settings settings) {
@@ -85,7 +87,7 @@ class DeliveryCompletionTest {
 
     @Test
     void should_drop_and_count_what_failed_for_the_last_time_without_dead_letters() {
-        failures = failures(false, true);
+        policy = policy(false, true);
         RecordingDelivery delivery = new RecordingDelivery(3);
         exchange.setException(new IllegalStateException());
         completion(delivery).onFailure(exchange);
@@ -115,12 +117,12 @@ class DeliveryCompletionTest {
     @Test
     void should_finish_once_however_often_it_is_called() {
         RecordingDelivery delivery = new RecordingDelivery(1);
-        ReceivedMessage message = admit(delivery);
-        ExchangeCompletion completion = new ExchangeCompletion(message.completion());
+        DeliveryCompletion message = admit(delivery);
+        ExchangeCompletion completion = new ExchangeCompletion(message);
         completion.onComplete(exchange);
         completion.onFailure(exchange);
-        message.completion().superseded();
-        message.completion().release();
+        message.superseded();
+        message.release();
         assertThat(delivery.calls).containsExactly("acknowledge");
         assertThat(finished).hasValue(1);
     }
@@ -128,9 +130,9 @@ class DeliveryCompletionTest {
     @Test
     void should_send_nothing_after_the_delivery_was_superseded() {
         RecordingDelivery delivery = new RecordingDelivery(1);
-        ReceivedMessage message = admit(delivery);
-        message.completion().superseded();
-        new ExchangeCompletion(message.completion()).onComplete(exchange);
+        DeliveryCompletion message = admit(delivery);
+        message.superseded();
+        new ExchangeCompletion(message).onComplete(exchange);
         assertThat(delivery.calls).containsExactly("superseded");
         assertThat(finished).hasValue(1);
     }
@@ -209,7 +211,7 @@ class DeliveryCompletionTest {
 
     @Test
     void should_follow_the_policy_and_warn_when_it_cannot_read_what_the_route_asks_for() {
-        try (LogLines lines = new LogLines(FailedAttempt.class)) {
+        try (LogLines lines = new LogLines(DeliveryReport.class)) {
             RecordingDelivery delivery = new RecordingDelivery(1);
             ask("header", RedisDelayConstants.RETRY_AFTER, "soon");
             completion(delivery).onComplete(exchange);
@@ -327,19 +329,19 @@ class DeliveryCompletionTest {
         assertThat(late.calls).containsExactly("bury, remember PT1H");
         assertThat(late.failure).contains("\"reason\":\"expired\"");
 
-        failures = failures(true, false);
+        policy = policy(true, false);
         RecordingDelivery dropped = delivery(7, own);
         dropped.claimedMicros = 15_000_001;
         assertThat(admit(dropped)).as("expired, and only then exceeded").isNull();
         assertThat(dropped.calls).containsExactly("discard, remember PT1H");
-        assertThat(failures.expired()).isOne();
+        assertThat(failures.expired()).isEqualTo(2);
         assertThat(failures.discarded()).isOne();
-        assertThat(failures.buried()).isZero();
+        assertThat(failures.buried()).isOne();
     }
 
     @Test
     void should_keep_nothing_that_is_expired_without_dead_letters() {
-        failures = failures(false, true);
+        policy = policy(false, true);
         RecordingDelivery late = delivery(1, new Envelope.Settings(null, Duration.ofMillis(1), null));
         late.claimedMicros = 2_000;
         assertThat(admit(late)).isNull();
@@ -369,7 +371,7 @@ class DeliveryCompletionTest {
         AtomicInteger completed = new AtomicInteger();
         exchange.setException(new IllegalStateException());
         ExchangeCompletion completion = new ExchangeCompletion(
-                batch.stream().map(delivery -> admit(delivery).completion()).toList(), completed::incrementAndGet);
+                batch.stream().map(delivery -> admit(delivery)).toList(), completed::incrementAndGet);
         completion.onFailure(exchange);
         completion.onComplete(exchange);
         assertThat(batch.get(0).calls).containsExactly("again in PT10S");

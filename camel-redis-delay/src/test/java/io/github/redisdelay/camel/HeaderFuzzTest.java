@@ -66,7 +66,7 @@ class HeaderFuzzTest {
 
     private final DefaultCamelContext context = new DefaultCamelContext();
     /** Warns of what a route left that cannot be read. */
-    private final Logger warnings = (Logger) LoggerFactory.getLogger(FailedAttempt.class);
+    private final Logger warnings = (Logger) LoggerFactory.getLogger(DeliveryReport.class);
 
     @BeforeEach
     void silence() {
@@ -195,7 +195,7 @@ class HeaderFuzzTest {
                 }
             }
             // Of a route's end: never an error, whatever it left there.
-            RouteOutcome.of(exchange, random.nextBoolean());
+            RouteOutcome.of(exchange, random.nextBoolean(), reason -> false);
         });
     }
 

@@ -42,7 +42,7 @@ public final class ObservedComponent extends RedisDelayComponent {
         List<Delivery> all = new ArrayList<>();
         HeldDeliveries held = exchange.getProperty(HeldDeliveries.PROPERTY, HeldDeliveries.class);
         while (held != null) {
-            all.add(held.message().delivery());
+            all.add(held.latest().delivery());
             held = held.earlier();
         }
         return all;

@@ -243,7 +243,7 @@ class PlainConsumersTest extends ConsumerSideTest {
 
     @Test
     void a_method_with_Consume_goes_by_the_name_of_its_class() throws Exception {
-        try (LogLines log = new LogLines(FailureHandler.class)) {
+        try (LogLines log = new LogLines(DeliveryReport.class)) {
             bind(FAST + "&maximumRedeliveries=0");
             send(uri, "slow", Map.of(RedisDelayConstants.SCHEDULE_ID, "a"));
             assertBodies("slow1");

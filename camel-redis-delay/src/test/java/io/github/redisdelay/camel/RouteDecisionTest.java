@@ -262,7 +262,7 @@ class RouteDecisionTest extends ConsumerSideTest {
                 .containsEntry(RedisDelayConstants.FAILURE_EXCEPTION, "java.lang.IllegalStateException")
                 .containsEntry(RedisDelayConstants.FAILURE_MESSAGE, "partner is down")
                 .containsEntry(RedisDelayConstants.FAILURE_ROUTE_ID, "consumer")
-                .containsEntry(RedisDelayConstants.FAILURE_HOST, FailureHandlers.HOST)
+                .containsEntry(RedisDelayConstants.FAILURE_HOST, ConsumerNames.HOST)
                 .containsEntry(RedisDelayConstants.FAILURE_ATTEMPTS, 1)
                 .doesNotContainKey(RedisDelayConstants.DEAD_LETTER_REASON);
         assertThat((long) second.getHeader(RedisDelayConstants.FAILURE_TIME))

@@ -256,6 +256,6 @@ class RouteErrorsTest extends ConsumerSideTest {
 
     private static void assertCause(Exchange exchange, Throwable thrown, Throwable noted) {
         exchange.setException(thrown);
-        assertThat(RouteOutcome.of(exchange, true).cause()).isSameAs(noted);
+        assertThat(RouteOutcome.of(exchange, true, reason -> false).cause()).isSameAs(noted);
     }
 }

@@ -11,19 +11,20 @@ import org.apache.camel.support.DefaultExchange;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class DeadLetterHandlerTest {
+class DeadLetterDeliveryPolicyTest {
 
     private final DefaultCamelContext context = new DefaultCamelContext();
     private final Exchange exchange = new DefaultExchange(context);
     private final AtomicInteger finished = new AtomicInteger();
-    private DeadLetterHandler rules;
+    private final DeliveryReport report = new DeliveryReport(() -> {});
+    private DeliveryPolicy policy;
 
     @BeforeEach
-    void rules() {
+    void policy() {
         RedisDelayConfiguration options = new RedisDelayConfiguration();
         options.setRedeliveryJitter(0);
         options.setMaximumRedeliveryDelay("5m");
-        rules = new DeadLetterHandler(options.retryPolicy().withoutLimit(), () -> 0L);
+        policy = new DeadLetterDeliveryPolicy(options.retryPolicy().withoutLimit(), () -> 0L);
     }
 
     private static RecordingDelivery delivery(int attempt) {
@@ -34,8 +35,11 @@ class DeadLetterHandlerTest {
     }
 
     private ExchangeCompletion completion(RecordingDelivery delivery) {
-        return new ExchangeCompletion(
-                rules.admit(delivery, "route", finished::incrementAndGet).completion());
+        return new ExchangeCompletion(admit(delivery));
+    }
+
+    private DeliveryCompletion admit(RecordingDelivery delivery) {
+        return DeliveryCompletion.admit(delivery, policy, report, "route", finished::incrementAndGet);
     }
 
     @Test
@@ -54,7 +58,7 @@ class DeadLetterHandlerTest {
             assertThat(delivery.calls).containsExactly(attempt == 1 ? "again in PT10S" : "again in PT5M");
             assertThat(delivery.failure).contains("known").doesNotContain("store is down");
         }
-        assertThat(rules.redelivered()).isEqualTo(3);
+        assertThat(report.redelivered()).isEqualTo(3);
     }
 
     @Test
@@ -77,10 +81,10 @@ class DeadLetterHandlerTest {
     void should_not_begin_one_that_kills_its_consumers() {
         RecordingDelivery once = delivery(2);
         once.lostLeases = 1;
-        assertThat(rules.admit(once, "route", finished::incrementAndGet)).isNotNull();
+        assertThat(admit(once)).isNotNull();
         RecordingDelivery twice = delivery(3);
         twice.lostLeases = 2;
-        assertThat(rules.admit(twice, "route", finished::incrementAndGet)).isNull();
+        assertThat(admit(twice)).isNull();
         assertThat(twice.calls).containsExactly("again in PT5M");
         assertThat(twice.failure).contains("known");
         assertThat(finished).hasValue(1);
@@ -90,8 +94,8 @@ class DeadLetterHandlerTest {
     void should_hand_over_what_cannot_be_read() {
         RecordingDelivery delivery = delivery(1);
         delivery.body = new byte[] {1, 2};
-        ReceivedMessage message = rules.admit(delivery, "route", finished::incrementAndGet);
+        DeliveryCompletion message = admit(delivery);
         assertThat(message.envelope()).isNull();
-        assertThat(message.deadLetter()).isTrue();
+        assertThat(message.isOfDeadLetters()).isTrue();
     }
 }
