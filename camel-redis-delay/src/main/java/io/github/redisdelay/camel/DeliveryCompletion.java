@@ -66,8 +66,7 @@ final class DeliveryCompletion {
     static DeliveryCompletion admit(
             Delivery delivery, DeliveryPolicy policy, DeliveryReport report, String routeId, Runnable finished) {
         DeliveryPolicy.Admission admission = policy.admit(delivery, routeId);
-        DeliveryCompletion completion =
-                new DeliveryCompletion(delivery, policy, report, routeId, finished, admission);
+        DeliveryCompletion completion = new DeliveryCompletion(delivery, policy, report, routeId, finished, admission);
         Decision refusal = admission.refusal();
         if (refusal == null) {
             return completion;
@@ -146,7 +145,8 @@ final class DeliveryCompletion {
         sent.outcome().whenComplete((settlement, error) -> {
             if (settlement == Settlement.STALE_HELD) {
                 delivery.isReplaced()
-                        .whenComplete((replaced, unknown) -> end(() -> stale(made.call(), unknown == null && replaced)));
+                        .whenComplete(
+                                (replaced, unknown) -> end(() -> stale(made.call(), unknown == null && replaced)));
             } else {
                 end(() -> answered(made, route, settlement, error));
             }

@@ -121,7 +121,10 @@ final class DeliveryReport {
             return;
         }
         String detail = why.detail() == null ? "" : " (" + oneLine(why.detail()) + ")";
-        warn(LOG, delivery + " is given up" + on(routeId) + " and " + end + ": " + oneLine(why.text()) + detail, why.trace());
+        warn(
+                LOG,
+                delivery + " is given up" + on(routeId) + " and " + end + ": " + oneLine(why.text()) + detail,
+                why.trace());
     }
 
     /** Logs the end of an attempt that is followed by another one. */

@@ -116,10 +116,7 @@ final class QueueDeliveryPolicy implements DeliveryPolicy {
         Decision.Reason why = new Decision.Reason(FailureRecord.EXPIRED, null, null, true);
         return deadLetter && !keepExpired
                 ? new Decision.Discard(remember, why, "onExpiry=drop")
-                : giveUp(
-                        remember,
-                        lastOr(delivery, routeId, "its time to live was over", FailureRecord.EXPIRED),
-                        why);
+                : giveUp(remember, lastOr(delivery, routeId, "its time to live was over", FailureRecord.EXPIRED), why);
     }
 
     /** The last failure, if one is known; else one with this message. */

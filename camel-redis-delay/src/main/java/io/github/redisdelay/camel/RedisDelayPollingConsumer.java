@@ -33,7 +33,8 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
     private volatile Opened opened;
 
     /** What a started consumer works with. */
-    private record Opened(Reference<OpenClient> client, DelayQueueReceiver receiver, DeliveryPolicy policy, DeliveryReport report) {}
+    private record Opened(
+            Reference<OpenClient> client, DelayQueueReceiver receiver, DeliveryPolicy policy, DeliveryReport report) {}
 
     /**
      * @throws IllegalArgumentException if the endpoint's options are not possible for a polling consumer

@@ -66,10 +66,7 @@ class DeliveryPolicyTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
             all          | 1 | success     | acknowledge
             all          | 3 | success     | acknowledge
             all          | 1 | failure     | return in 10 s: down
@@ -102,10 +99,7 @@ class DeliveryPolicyTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
             all             | 1 | 0 | readable   | begin
             all             | 3 | 2 | readable   | begin
             all             | 4 | 0 | readable   | bury: leaseEnded: known
