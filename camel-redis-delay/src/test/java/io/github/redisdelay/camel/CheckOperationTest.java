@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
 import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.testkit.LogLines;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;

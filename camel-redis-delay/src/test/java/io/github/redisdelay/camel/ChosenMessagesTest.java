@@ -17,6 +17,7 @@ import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.StaleDeliveryException;
+import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -9,6 +9,7 @@ import static org.awaitility.Awaitility.await;
 import ch.qos.logback.classic.Level;
 import io.github.redisdelay.queue.RequestTimeoutException;
 import io.github.redisdelay.test.RedisServer;
+import io.github.redisdelay.testkit.LogLines;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

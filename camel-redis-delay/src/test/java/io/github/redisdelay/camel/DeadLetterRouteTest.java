@@ -11,6 +11,7 @@ import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.Envelope;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.testkit.LogLines;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;

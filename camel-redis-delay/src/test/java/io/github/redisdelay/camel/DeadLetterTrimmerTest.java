@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.DeadLetterTrimmer.Limits;
+import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;

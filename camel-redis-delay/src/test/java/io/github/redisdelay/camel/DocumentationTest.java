@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 /**
  * Keeps the documentation true: its tables are those of the generated metadata, and every endpoint URI in it is valid.
  *
- * <p>{@code mvn -pl camel-redis-delay test -Dtest=DocumentationTest -Ddocs.write=true} writes the tables.
+ * <p>{@code mvn -pl :camel-redis-delay -am test -Dtest=DocumentationTest -Ddocs.write=true} writes the tables.
  */
 class DocumentationTest {
 

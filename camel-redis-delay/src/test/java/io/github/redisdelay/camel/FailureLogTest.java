@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
+import io.github.redisdelay.testkit.AllLogs;
 import java.net.ConnectException;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import ch.qos.logback.classic.Level;
 import io.github.redisdelay.queue.ServerInfo;
 import io.github.redisdelay.test.RedisServer;
+import io.github.redisdelay.testkit.LogLines;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;

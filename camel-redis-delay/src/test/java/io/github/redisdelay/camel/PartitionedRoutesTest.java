@@ -12,6 +12,7 @@ import io.github.redisdelay.queue.Envelope;
 import io.github.redisdelay.queue.PartitionMismatchException;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -4,6 +4,7 @@ package io.github.redisdelay.camel;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
+import io.github.redisdelay.testkit.LogLines;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -9,6 +9,7 @@ import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.Envelope;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.testkit.AllLogs;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

@@ -7,11 +7,11 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.queue.DelayQueueException;
 import io.github.redisdelay.queue.Durability;
-import io.github.redisdelay.queue.MasterAndReplica;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ReplicationTimeoutException;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.test.RedisServer;
+import io.github.redisdelay.testkit.MasterAndReplica;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

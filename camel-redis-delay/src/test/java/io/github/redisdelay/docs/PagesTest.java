@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
-import io.github.redisdelay.camel.LogLines;
 import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.test.RedisExtension;
+import io.github.redisdelay.testkit.LogLines;
 import java.io.IOException;
 import java.io.StringReader;
 import java.net.ConnectException;

@@ -13,6 +13,7 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -21,6 +22,7 @@ import java.util.stream.Stream;
 final class Sources {
 
     private static final Pattern STRING_OR_SPACE = Pattern.compile("(\"(?:[^\"\\\\\n]++|\\\\.)*+\")|\\s+");
+    private static final Pattern MODULE = Pattern.compile("<module>(.*?)</module>");
     private static final Pattern PROFILE = Pattern.compile("<profile>.*?<id>(.*?)</id>", Pattern.DOTALL);
     private static final Pattern VERSION = Pattern.compile("<version>(.*?)</version>");
 
@@ -29,14 +31,12 @@ final class Sources {
     private final List<Properties> applications = new ArrayList<>();
 
     Sources(Path root) throws IOException {
-        try (Stream<Path> folders = Files.list(root)) {
-            for (Path module : folders.filter(folder -> Files.exists(folder.resolve("pom.xml")))
-                    .toList()) {
-                poms.put(module.getFileName().toString(), Files.readString(module.resolve("pom.xml")));
-                read(module.resolve("src"));
-            }
-        }
         poms.put("", Files.readString(root.resolve("pom.xml")));
+        for (MatchResult found : MODULE.matcher(poms.get("")).results().toList()) {
+            Path module = root.resolve(found.group(1));
+            poms.put(module.getFileName().toString(), Files.readString(module.resolve("pom.xml")));
+            read(module.resolve("src"));
+        }
     }
 
     private void read(Path folder) throws IOException {

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.camel.TestConnections;
 import io.github.redisdelay.test.RedisServer;
+import io.github.redisdelay.testkit.MasterAndReplica;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;

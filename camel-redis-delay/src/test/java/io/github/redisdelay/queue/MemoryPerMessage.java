@@ -15,7 +15,7 @@ import org.redisson.config.Config;
  * Measures how much of Redis's memory a pending message takes: a program, not a test.
  *
  * <pre>{@code
- * mvn -q -pl camel-redis-delay test-compile exec:java -Dexec.skip=false -Dexec.classpathScope=test \
+ * mvn -q -pl :camel-redis-delay -am test-compile exec:java -Dexec.skip=false -Dexec.classpathScope=test \
  *     -Dexec.mainClass=io.github.redisdelay.queue.MemoryPerMessage -Dexec.args="200 1000000"
  * }</pre>
  *

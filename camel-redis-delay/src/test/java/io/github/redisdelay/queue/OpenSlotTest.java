@@ -4,8 +4,8 @@ package io.github.redisdelay.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.github.redisdelay.faults.ClusterServers;
-import io.github.redisdelay.faults.ClusterServers.Node;
+import io.github.redisdelay.testkit.ClusterServers;
+import io.github.redisdelay.testkit.ClusterServers.Node;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.benchmark.report;
+
+import io.github.redisdelay.benchmark.Environment;
+import io.github.redisdelay.benchmark.Figure;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+/** Writes {@code results.md} and its drawings: the targets first, then each experiment. */
+public final class Report {
+
+    /** What each experiment is about, for people who have not read its code. */
+    private static final Map<String, String[]> ABOUT = Map.of(
+            "rates",
+            new String[] {
+                "Scheduling and delivery rates",
+                "Scheduling far ahead: by callers that wait for each answer, asynchronously with 2 000 messages under way,"
+                        + " and in batches of 100. Delivery, each message acknowledged: of a backlog that was due before the"
+                        + " consumer started, and of messages with random due times within 200 ms, from the first due time until"
+                        + " the queue is empty."
+            },
+            "mixed",
+            new String[] {
+                "Both at once",
+                "Messages are scheduled with random delays of 1 to 60 s, and delivered when they are due."
+            },
+            "scale",
+            new String[] {"Scale", "The rates beside a number of messages that wait for a far later time."},
+            "lateness",
+            new String[] {
+                "Lateness",
+                "From the time at which a message is due until its processor is entered, in milliseconds. Delays are random,"
+                        + " 1 to 3 s, and due times do not depend on how fast anything is (open loop: no coordinated omission)."
+                        + " Redis, producer and consumer run on one machine, so its wall clock is the only one: the due time, in"
+                        + " microseconds, is in the body, and the processor compares it with the clock. Consumers have their"
+                        + " default options; RDelayedQueue has one thread that takes. The floor is a thread of the same JVM that only"
+                        + " sleeps for 5 ms: how late it wakes up while the route is measured."
+            },
+            "fleet",
+            new String[] {
+                "Idle and fleet cost",
+                "Consumers of one queue, each in a Camel context with a component of its own; and one context with 200 queues."
+                        + " They share one Redisson client in a JVM: fifty clients would measure Redisson. Idle: commands that"
+                        + " clients sent in a minute, counted with `MONITOR`. Under load: claims and script calls (scheduling and"
+                        + " acknowledgement included), and wake-ups (`PUBLISH` by a script). Killed: half of the consumers are in"
+                        + " five JVMs, which get a SIGKILL one after the other; lateness is that of first deliveries, what a killed"
+                        + " one held comes again when its lease ends."
+            },
+            "memory",
+            new String[] {
+                "Memory",
+                "Redis memory (`used_memory`) of a pending message scheduled through the route: text, no headers, a generated id."
+                        + " RDelayedQueue holds the same bytes. And the heap that the JVM allocates for a message, client and all."
+            },
+            "recovery",
+            new String[] {
+                "Recovery", "Messages leased by a consumer that was killed, delivered again when their leases end."
+            },
+            "jmh",
+            new String[] {"Hot paths in Java (JMH)", "The envelope, and group commit on a Redis that answers at once."
+            });
+
+    private final Path folder;
+    private final Results results;
+    private final Machine machine;
+    private final String command;
+
+    private Report(Path folder, List<Figure> figures, Machine machine, String command) {
+        this.folder = folder;
+        this.results = new Results(figures);
+        this.machine = machine;
+        this.command = command;
+    }
+
+    /**
+     * Writes the report of a run.
+     *
+     * @param folder where {@code raw.csv} is
+     */
+    public static void write(Path folder, List<Figure> figures, List<String> failed, Environment environment)
+            throws IOException {
+        Machine machine = Machine.of(environment);
+        machine.save(folder);
+        String note = failed.isEmpty() ? "" : " (failed, and so without a result: " + String.join(", ", failed) + ")";
+        new Report(folder, figures, machine, command(environment.quick()) + note).write();
+    }
+
+    /**
+     * Writes the report of an earlier run again.
+     *
+     * @param arguments the folder where its {@code raw.csv} is
+     */
+    public static void main(String[] arguments) throws IOException {
+        Path folder = Path.of(arguments[0]);
+        new Report(folder, RawFile.read(folder.resolve("raw.csv")), Machine.load(folder), command(false)).write();
+    }
+
+    private static String command(boolean quick) {
+        String only = System.getProperty("benchmark.only", "").trim();
+        return "mvn -B -ntp -Pbenchmark -DskipTests -pl :camel-redis-delay-benchmark -am verify"
+                + (quick ? " -Dbenchmark.quick=true" : "")
+                + (only.isEmpty() ? "" : " -Dbenchmark.only=" + only);
+    }
+
+    private void write() throws IOException {
+        try (DirectoryStream<Path> old = Files.newDirectoryStream(folder, "*.png")) {
+            for (Path drawing : old) {
+                Files.delete(drawing); // of an earlier run with other experiments
+            }
+        }
+        StringBuilder text = new StringBuilder();
+        text.append("# Performance\n\n");
+        text.append("Measured with one command, everything on one Redis in one run:\n\n    ")
+                .append(command)
+                .append("\n\n");
+        machine.facts().forEach((name, value) -> text.append("- ")
+                .append(name)
+                .append(": ")
+                .append(value)
+                .append('\n'));
+        text.append(
+                "\nBodies have 200 bytes unless it says otherwise. A value is the median of the rounds; in brackets the smallest"
+                        + " and the largest.\n\n");
+        targets(text);
+        for (String experiment : results.experiments()) {
+            section(text, experiment);
+        }
+        Files.writeString(folder.resolve("results.md"), text);
+    }
+
+    private void targets(StringBuilder text) {
+        text.append("## Targets\n\n").append(Tables.row(List.of("", "target", "measured", "")));
+        text.append("|---|---:|---:|---|\n");
+        for (Target target : Targets.of(results)) {
+            text.append(
+                    Tables.row(List.of(target.text(), target.limitText(), target.measuredText(), target.verdict())));
+        }
+        text.append('\n');
+    }
+
+    private void section(StringBuilder text, String experiment) throws IOException {
+        String[] about = ABOUT.getOrDefault(experiment, new String[] {experiment, ""});
+        text.append("## ").append(about[0]).append("\n\n");
+        if (!about[1].isEmpty()) {
+            text.append(about[1]).append("\n\n");
+        }
+        for (Plots.Plot plot : Plots.draw(folder, results, experiment)) {
+            text.append("![")
+                    .append(plot.title())
+                    .append("](")
+                    .append(plot.file())
+                    .append(")\n\n");
+        }
+        text.append(Tables.of(experiment, results)).append('\n');
+    }
+}
