@@ -83,11 +83,11 @@ public final class DelayQueueClient implements AutoCloseable {
 
     /** Requests for one lane that are to go together. Used by one thread. */
     private static final class Together {
-        final RedisDelayQueue queue;
+        final QueueAddress queue;
         final List<Request<?>> requests = new ArrayList<>();
         long bytes;
 
-        Together(RedisDelayQueue queue) {
+        Together(QueueAddress queue) {
             this.queue = queue;
         }
     }
@@ -225,7 +225,7 @@ public final class DelayQueueClient implements AutoCloseable {
 
     /** The keys that have the queue's name alone as their tag: the whole queue, unless it has more than one partition. */
     RedisDelayQueue home(String name) {
-        return new RedisDelayQueue(this, name, QueueKeys.of(options.keyPrefix(), name));
+        return new RedisDelayQueue(this, QueueAddress.of(options.keyPrefix(), name));
     }
 
     /** The partitions of a queue that has more than one. */
@@ -233,9 +233,10 @@ public final class DelayQueueClient implements AutoCloseable {
         return IntStream.range(0, partitions)
                 .mapToObj(partition -> new RedisDelayQueue(
                         this,
-                        name,
-                        QueueKeys.of(options.keyPrefix(), name, partition, partitions),
-                        ", partition " + (partition + 1) + " of " + partitions))
+                        new QueueAddress(
+                                name,
+                                ", partition " + (partition + 1) + " of " + partitions,
+                                QueueKeys.of(options.keyPrefix(), Partitions.tag(name, partition, partitions)))))
                 .toList();
     }
 
@@ -283,7 +284,7 @@ public final class DelayQueueClient implements AutoCloseable {
 
     /** Puts what finishes or keeps a delivery in its lane. It has no deadline, and waits for no replica. */
     <T> Submission<T> submit(
-            RedisDelayQueue queue, LuaScript script, String id, Object[] arguments, int bytes, Request.Reply<T> reply) {
+            QueueAddress queue, LuaScript script, String id, Object[] arguments, int bytes, Request.Reply<T> reply) {
         return submit(queue, script, id, arguments, bytes, reply, null);
     }
 
@@ -293,7 +294,7 @@ public final class DelayQueueClient implements AutoCloseable {
      * @param again asks for the same once more, where a failover has undone it
      */
     <T> Submission<T> submit(
-            RedisDelayQueue queue,
+            QueueAddress queue,
             LuaScript script,
             String id,
             Object[] arguments,
@@ -341,7 +342,7 @@ public final class DelayQueueClient implements AutoCloseable {
         }
     }
 
-    private void submit(RedisDelayQueue queue, LaneKey key, List<Request<?>> requests) {
+    private void submit(QueueAddress queue, LaneKey key, List<Request<?>> requests) {
         int next = 0;
         while (next < requests.size()) {
             DelayQueueException reason = closed;
@@ -367,7 +368,7 @@ public final class DelayQueueClient implements AutoCloseable {
         }
     }
 
-    private Lane newLane(RedisDelayQueue queue, LaneKey key) {
+    private Lane newLane(QueueAddress queue, LaneKey key) {
         byte[] base = queue.keys().base().getBytes(StandardCharsets.UTF_8);
         byte[] dead = queue.keys().dead().base().getBytes(StandardCharsets.UTF_8);
         return new Lane(
@@ -392,7 +393,7 @@ public final class DelayQueueClient implements AutoCloseable {
     }
 
     /** Waits until all that was changed so far is as safe as the options say; then completes with this result. */
-    <T> CompletableFuture<T> awaitDurable(RedisDelayQueue queue, String done, T result) {
+    <T> CompletableFuture<T> awaitDurable(QueueAddress queue, String done, T result) {
         return options.durability().waits()
                 ? replicationWaits.await(queue, done, result, null, null)
                 : CompletableFuture.completedFuture(result);
@@ -419,7 +420,7 @@ public final class DelayQueueClient implements AutoCloseable {
     }
 
     /** The claims of one consumer: a lane whose number is free again when the last claim is answered. */
-    Claims newClaims(RedisDelayQueue queue, Consumer<Throwable> attemptFailed) {
+    Claims newClaims(QueueAddress queue, Consumer<Throwable> attemptFailed) {
         int number;
         synchronized (claimLanes) {
             number = claimLanes.nextClearBit(0);
@@ -465,12 +466,12 @@ public final class DelayQueueClient implements AutoCloseable {
         for (int i = 0; i < partitions.size(); i++) {
             RedisDelayQueue partition = partitions.get(i);
             int number = i;
-            Claims claims = newClaims(partition, error -> registration.task.attemptFailed(number, error));
+            Claims claims = newClaims(partition.address(), error -> registration.task.attemptFailed(number, error));
             sources.add(new TransferTask.Partition(
                     partition,
                     partitioning == null ? claims : new PartitionClaims(claims, partitioning, partition.name())));
             registration.add(
-                    partition.keys().base(),
+                    partition.address().keys().base(),
                     new Presence(
                             arguments -> present(partition, partitioning, number, arguments),
                             timers,
@@ -507,12 +508,12 @@ public final class DelayQueueClient implements AutoCloseable {
     private CompletableFuture<?> present(
             RedisDelayQueue partition, Partitioning partitioning, int number, Object[] arguments) {
         if (partitioning == null) {
-            return calls.once(partition, LuaScript.HEARTBEAT, arguments);
+            return calls.once(partition.address(), LuaScript.HEARTBEAT, arguments);
         }
         if (number == 0) {
             partitioning.confirm();
         }
-        return partitioning.ask(() -> calls.once(partition, LuaScript.HEARTBEAT, arguments));
+        return partitioning.ask(() -> calls.once(partition.address(), LuaScript.HEARTBEAT, arguments));
     }
 
     /** Connects a consumer with the wake-ups. */

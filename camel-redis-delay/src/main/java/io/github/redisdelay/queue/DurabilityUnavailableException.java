@@ -8,9 +8,13 @@ final class DurabilityUnavailableException extends DelayQueueException {
 
     private static final long serialVersionUID = 1L;
 
-    /** Redis refused to wait. */
-    DurabilityUnavailableException(Durability wanted, Throwable refusal) {
-        super(text(wanted, RedisErrors.text(refusal)), refusal);
+    /**
+     * Redis refused to wait.
+     *
+     * @param refusal what it said
+     */
+    DurabilityUnavailableException(Durability wanted, String refusal, Throwable cause) {
+        super(text(wanted, refusal), cause);
     }
 
     /** Redisson would take a connection that waits for so long for a dead one. */

@@ -228,7 +228,7 @@ final class DurableCaller {
                 .thenCompose(answers -> {
                     if (answers.refusal() != null) {
                         return CompletableFuture.failedFuture(
-                                new DurabilityUnavailableException(wanted, answers.refusal()));
+                                new DurabilityUnavailableException(wanted, RedisErrors.text(answers.refusal()), answers.refusal()));
                     }
                     known = true;
                     return CompletableFuture.completedFuture(null);

@@ -393,7 +393,7 @@ final class PartitionedQueue implements DelayQueue {
                 client,
                 partitions,
                 (partition, attemptFailed) -> new PartitionClaims(
-                        client.newClaims(partitions.get(partition), attemptFailed), partitioning, name),
+                        client.newClaims(partitions.get(partition).address(), attemptFailed), partitioning, name),
                 options,
                 listener);
     }

@@ -399,7 +399,7 @@ final class Partitioning {
     private CompletableFuture<Reply> call(RedisDelayQueue part, char action, long turn, int expected) {
         return client.calls()
                 .untilAnswered(
-                        part,
+                        part.address(),
                         LuaScript.PARTITIONS,
                         new byte[] {(byte) action},
                         Lane.ascii(partitions),

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The Redis keys of one queue, or of one partition of it. All have the queue's name as their hash tag, or that of the partition
- * (see {@link Partitions#tag}), so that they live in one slot of a cluster.
+ * The Redis keys of one queue, or of one partition of it. All have the queue's name as their hash tag, or the tag of the
+ * partition, so that they live in one slot of a cluster.
  *
  * @param base what they begin with; also the queue's name in wake-ups
  * @param deadLetters whether this is a queue of dead letters
@@ -17,13 +17,9 @@ record QueueKeys(String base, boolean deadLetters) {
     private static final List<String> COMMON =
             List.of("messages", "delayed", "leased", "state", "calls", "config", "seen");
 
-    static QueueKeys of(String prefix, String queue) {
-        return new QueueKeys(prefix + ":{" + queue + "}", false);
-    }
-
-    /** The keys of one of several partitions. */
-    static QueueKeys of(String prefix, String queue, int partition, int partitions) {
-        return of(prefix, Partitions.tag(queue, partition, partitions));
+    /** @param tag the hash tag: the queue's name, or the tag of one of its partitions */
+    static QueueKeys of(String prefix, String tag) {
+        return new QueueKeys(prefix + ":{" + tag + "}", false);
     }
 
     /** The dead letters: a queue of their own in the same slot. */

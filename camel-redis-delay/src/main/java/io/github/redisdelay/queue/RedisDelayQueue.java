@@ -35,20 +35,11 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     private static final byte[][] SCHEDULE_FLAGS = flags();
 
     private final DelayQueueClient client;
-    private final String name;
-    private final QueueKeys keys;
-    private final String partition;
+    private final QueueAddress address;
 
-    RedisDelayQueue(DelayQueueClient client, String name, QueueKeys keys) {
-        this(client, name, keys, "");
-    }
-
-    /** @param partition which partition it is, to be said beside the queue's name; empty if it is the whole queue */
-    RedisDelayQueue(DelayQueueClient client, String name, QueueKeys keys, String partition) {
+    RedisDelayQueue(DelayQueueClient client, QueueAddress address) {
         this.client = client;
-        this.name = name;
-        this.keys = keys;
-        this.partition = partition;
+        this.address = address;
     }
 
     private static byte[][] flags() {
@@ -84,7 +75,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public String name() {
-        return name;
+        return address.name();
     }
 
     @Override
@@ -101,20 +92,20 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     }
 
     private boolean isSameAs(RedisDelayQueue other) {
-        return keys.equals(other.keys) && client.redisson() == other.client.redisson();
+        return address.equals(other.address) && client.redisson() == other.client.redisson();
     }
 
     @Override
     public boolean isDeadLetters() {
-        return keys.deadLetters();
+        return address.isDeadLetters();
     }
 
     @Override
     public RedisDelayQueue deadLetters() {
         if (isDeadLetters()) {
-            throw new IllegalStateException("queue '" + name + "': dead letters have no dead letters of their own");
+            throw new IllegalStateException("queue '" + name() + "': dead letters have no dead letters of their own");
         }
-        return new RedisDelayQueue(client, name, keys.dead(), partition);
+        return new RedisDelayQueue(client, address.deadLetters());
     }
 
     /** The bytes of an id; those of dead letters are longer. */
@@ -123,8 +114,8 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                 id, isDeadLetters() ? ScheduleRequest.MAX_DEAD_LETTER_ID_BYTES : ScheduleRequest.MAX_ID_BYTES);
     }
 
-    QueueKeys keys() {
-        return keys;
+    QueueAddress address() {
+        return address;
     }
 
     @Override
@@ -164,13 +155,13 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                     yield done; // it was not undone
                 }
                 if (undone && message.supersedes() != null) {
-                    throw new StaleDeliveryException(name, id); // so was its claim
+                    throw new StaleDeliveryException(name(), id); // so was its claim
                 }
                 if (message.onDuplicate() == DuplicatePolicy.IGNORE) {
                     yield new ScheduleResult(id, ScheduleOutcome.IGNORED, time, micros);
                 }
                 throw new DuplicateMessageException(
-                        name, id, outcome == 5 ? MessageState.LEASED : MessageState.DELAYED);
+                        name(), id, outcome == 5 ? MessageState.LEASED : MessageState.DELAYED);
             }
             case 6 -> throw beyondRange(due);
             case 7 -> {
@@ -180,14 +171,14 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                 if (message.onDuplicate() == DuplicatePolicy.IGNORE) {
                     yield new ScheduleResult(id, ScheduleOutcome.IGNORED, time, 0);
                 }
-                throw new DuplicateMessageException(name, id, MessageState.FINISHED);
+                throw new DuplicateMessageException(name(), id, MessageState.FINISHED);
             }
-            case 9 -> throw new StaleDeliveryException(name, id);
-            case 8 -> throw new QueueFullException(name + partition, id, micros, message.maximumQueueLength());
+            case 9 -> throw new StaleDeliveryException(name(), id);
+            case 8 -> throw new QueueFullException(address.name() + address.partitionLabel(), id, micros, message.maximumQueueLength());
             default -> throw unknown(LuaScript.SCHEDULE, outcome);
         };
         return client.submit(
-                this,
+                address,
                 LuaScript.SCHEDULE,
                 id,
                 arguments,
@@ -254,7 +245,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
         byte[] idBytes = idBytes(id);
         Object[] arguments = {idBytes, new byte[] {(byte) action}, Lane.ascii(micros)};
         return client.submit(
-                this,
+                address,
                 LuaScript.CHANGE,
                 id,
                 arguments,
@@ -292,7 +283,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     private Submission<Boolean> setPaused(char action, int changing) {
         Object[] arguments = {new byte[0], new byte[] {(byte) action}, Lane.ascii(0)};
         return client.submit(
-                this,
+                address,
                 LuaScript.CHANGE,
                 "",
                 arguments,
@@ -316,7 +307,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     private Submission<RedriveOutcome> redrive(String deadLetterId, ClaimId held, RedriveOutcome none) {
         byte[] idBytes = ScheduleRequest.checkId(deadLetterId, ScheduleRequest.MAX_DEAD_LETTER_ID_BYTES);
         return client.submit(
-                this,
+                address,
                 LuaScript.REDRIVE,
                 deadLetterId,
                 new Object[] {idBytes, held == null ? NO_CLAIM : held.bytes()},
@@ -331,10 +322,10 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                                 default -> throw unknown(LuaScript.REDRIVE, outcome);
                             };
                     if (held != null && found == RedriveOutcome.DUPLICATE) {
-                        throw DuplicateMessageException.ofDeadLetter(name, deadLetterId);
+                        throw DuplicateMessageException.ofDeadLetter(name(), deadLetterId);
                     }
                     if (held != null && found != RedriveOutcome.REDRIVEN) {
-                        throw StaleDeliveryException.ofDeadLetter(name, deadLetterId);
+                        throw StaleDeliveryException.ofDeadLetter(name(), deadLetterId);
                     }
                     return found;
                 },
@@ -344,7 +335,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     void checkNoDeadLetters(String operation) {
         if (isDeadLetters()) {
             throw new IllegalStateException(
-                    "queue '" + name + "': " + operation + " is a call to the queue, not to its dead letters");
+                    "queue '" + name() + "': " + operation + " is a call to the queue, not to its dead letters");
         }
     }
 
@@ -362,7 +353,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     /** A sweep that finds nothing left to change sends nothing that would wait; one before it may have failed to. */
     private CompletableFuture<Long> durable(CompletableFuture<Long> sweep) {
         return sweep.thenCompose(
-                count -> client.awaitDurable(this, "the changes of " + count + " messages were made", count));
+                count -> client.awaitDurable(address, "the changes of " + count + " messages were made", count));
     }
 
     @Override
@@ -402,7 +393,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     private CompletableFuture<Long> trim(long retentionMicros, long maximum, long before) {
         return client.calls()
-                .untilAnswered(this, LuaScript.TRIM, Lane.ascii(retentionMicros), Lane.ascii(maximum))
+                .untilAnswered(address, LuaScript.TRIM, Lane.ascii(retentionMicros), Lane.ascii(maximum))
                 .thenCompose(reply -> {
                     int dropped = (int) little((byte[]) reply).getDouble();
                     long all = before + dropped;
@@ -415,7 +406,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     @Override
     public CompletableFuture<Optional<StoredMessage>> get(String id) {
         return client.calls()
-                .untilAnswered(this, LuaScript.GET, (Object) idBytes(id))
+                .untilAnswered(address, LuaScript.GET, (Object) idBytes(id))
                 .thenApply(reply -> MessageReplies.get((List<?>) reply));
     }
 
@@ -447,7 +438,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     private CompletableFuture<List<DeadLetterId>> letters(String messageId, byte[] time) {
         return client.calls()
-                .untilAnswered(this, LuaScript.DEAD_LETTERS, messageId.getBytes(StandardCharsets.UTF_8), time)
+                .untilAnswered(address, LuaScript.DEAD_LETTERS, messageId.getBytes(StandardCharsets.UTF_8), time)
                 .thenApply(reply -> ((List<?>) reply)
                         .stream()
                                 .map(digits -> new DeadLetterId(
@@ -490,7 +481,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     CompletableFuture<List<?>> rows(MessageState state, PageCursor behind, int limit) {
         return client.calls()
                 .untilAnswered(
-                        this,
+                        address,
                         LuaScript.BROWSE,
                         new byte[] {(byte) letter(state)},
                         Lane.ascii(limit),
@@ -523,7 +514,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
         byte[] id = delivery.idBytes();
         if (action == 'a' && micros == 0 && !isDeadLetters()) {
             return client.submit(
-                    this,
+                    address,
                     LuaScript.ACKNOWLEDGE,
                     delivery.id(),
                     new Object[] {id, delivery.claimId().bytes()},
@@ -532,7 +523,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
         }
         Object[] arguments = {id, delivery.claimId().bytes(), new byte[] {(byte) action}, Lane.ascii(micros), failure};
         return client.submit(
-                this,
+                address,
                 LuaScript.SETTLE,
                 delivery.id(),
                 arguments,
@@ -550,7 +541,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
         byte[] id = delivery.idBytes();
         Object[] arguments = {id, delivery.claimId().bytes(), Lane.ascii(leaseMicros)};
         return client.submit(
-                this,
+                address,
                 LuaScript.EXTEND,
                 delivery.id(),
                 arguments,
@@ -569,22 +560,22 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public CompletableFuture<CheckResult> check() {
-        byte[] base = keys.base().getBytes(StandardCharsets.UTF_8);
+        byte[] base = address.keys().base().getBytes(StandardCharsets.UTF_8);
         byte[] kind = isDeadLetters() ? DEAD_LETTERS : NOTHING;
         return CheckWalk.of(
-                        (isDeadLetters() ? "dead letters of " : "") + "queue '" + name + "'" + partition,
+                        (isDeadLetters() ? "dead letters of " : "") + address,
                         isDeadLetters(),
                         (walk, cursor) -> CheckWalk.isBegin(cursor)
-                                ? client.calls().untilAnswered(this, LuaScript.REPAIR, walk, cursor, base, kind)
+                                ? client.calls().untilAnswered(address, LuaScript.REPAIR, walk, cursor, base, kind)
                                 // A cursor is of one server: another one would go on with it anywhere.
-                                : client.calls().once(this, LuaScript.REPAIR, walk, cursor, base, kind))
+                                : client.calls().once(address, LuaScript.REPAIR, walk, cursor, base, kind))
                 .thenCompose(found ->
-                        client.awaitDurable(this, "a check made " + found.restored() + " messages wait again", found));
+                        client.awaitDurable(address, "a check made " + found.restored() + " messages wait again", found));
     }
 
     @Override
     public CompletableFuture<QueueStats> stats() {
-        return client.calls().once(this, LuaScript.STATS).thenApply(bytes -> {
+        return client.calls().once(address, LuaScript.STATS).thenApply(bytes -> {
             ByteBuffer reply = little((byte[]) bytes);
             return new QueueStats(
                     (long) reply.getDouble(),
@@ -606,7 +597,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public CompletableFuture<ServerInfo> serverInfo() {
-        return client.calls().once(this, LuaScript.SERVER).thenApply(bytes -> {
+        return client.calls().once(address, LuaScript.SERVER).thenApply(bytes -> {
             String info = new String((byte[]) bytes, StandardCharsets.UTF_8);
             String valkey = field(info, "valkey_version");
             return new ServerInfo(
@@ -632,7 +623,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     }
 
     private Claims newClaims(int none, java.util.function.Consumer<Throwable> attemptFailed) {
-        return client.newClaims(this, attemptFailed);
+        return client.newClaims(address, attemptFailed);
     }
 
     @Override

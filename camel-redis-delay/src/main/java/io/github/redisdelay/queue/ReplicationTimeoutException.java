@@ -14,14 +14,12 @@ public class ReplicationTimeoutException extends DelayQueueException {
     private final int replicas;
     private final int requiredReplicas;
 
-    /**
-     * @param done what was done, a clause
-     */
-    ReplicationTimeoutException(String queue, String done, Object result, Shortfall shortfall) {
-        super("queue '" + queue + "': " + done + ", " + shortfall.text(), shortfall.refusal());
+    ReplicationTimeoutException(
+            String message, Throwable cause, Object result, int replicas, int requiredReplicas) {
+        super(message, cause);
         this.result = result;
-        this.replicas = shortfall.replicas();
-        this.requiredReplicas = shortfall.wanted().replicas();
+        this.replicas = replicas;
+        this.requiredReplicas = requiredReplicas;
     }
 
     /** What the request would have been answered, such as a {@link ScheduleResult}; null after it was serialized. */

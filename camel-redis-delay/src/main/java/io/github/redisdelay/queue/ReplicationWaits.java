@@ -60,7 +60,7 @@ final class ReplicationWaits {
      * @return as for the request
      */
     <T> Submission<T> await(
-            RedisDelayQueue queue, String done, T result, ReplicationPosition.Span place, Request.Again<T> again) {
+            QueueAddress queue, String done, T result, ReplicationPosition.Span place, Request.Again<T> again) {
         Wait<T> wait = new Wait<>(queue, done, result, place, again);
         open.add(wait);
         Timers.Timer expiry = timers.schedule(options.requestTimeout().toNanos(), wait::expire);
@@ -128,13 +128,13 @@ final class ReplicationWaits {
     /** One request. */
     private final class Wait<T> {
         final Submission<T> submission = new Submission<>();
-        private final RedisDelayQueue queue;
+        private final QueueAddress queue;
         private final String done;
         private final T result;
         private final ReplicationPosition.Span place;
         private final Request.Again<T> again;
 
-        Wait(RedisDelayQueue queue, String done, T result, ReplicationPosition.Span place, Request.Again<T> again) {
+        Wait(QueueAddress queue, String done, T result, ReplicationPosition.Span place, Request.Again<T> again) {
             this.queue = queue;
             this.done = done;
             this.result = result;
@@ -174,7 +174,7 @@ final class ReplicationWaits {
 
         private void tell(Shortfall shortfall) {
             submission.unconfirmed(
-                    new ReplicationTimeoutException(queue.name(), done, result, shortfall),
+                    shortfall.exception(queue.name(), done, result),
                     () -> await(queue, done, result, place, again));
         }
 

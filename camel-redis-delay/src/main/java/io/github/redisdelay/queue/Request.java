@@ -72,7 +72,7 @@ record Request<T>(
             submission.succeed(result);
         } else {
             submission.unconfirmed(
-                    new ReplicationTimeoutException(queue, done(), result, shortfall),
+                    shortfall.exception(queue, done(), result),
                     () -> confirmation.await(done(), result, shortfall));
         }
     }

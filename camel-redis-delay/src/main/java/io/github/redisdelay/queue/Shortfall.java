@@ -41,6 +41,17 @@ record Shortfall(
                 + (unknown ? UNKNOWN : refusal == null ? counted() + " within " + text(wanted.timeout()) : reason());
     }
 
+    /**
+     * The error for the caller of the change.
+     *
+     * @param done what was done, a clause
+     * @param result what the change was answered
+     */
+    ReplicationTimeoutException exception(String queue, String done, Object result) {
+        return new ReplicationTimeoutException(
+                "queue '" + queue + "': " + done + ", " + text(), refusal, result, replicas, wanted.replicas());
+    }
+
     private String counted() {
         String replicasOf = replicas + " of " + wanted.replicas() + " replicas";
         if (!wanted.disk()) {

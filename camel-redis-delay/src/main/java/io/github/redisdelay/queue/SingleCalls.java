@@ -37,7 +37,7 @@ final class SingleCalls {
      *
      * @return bytes or a list, as the script answers
      */
-    CompletableFuture<Object> once(RedisDelayQueue queue, LuaScript script, Object... arguments) {
+    CompletableFuture<Object> once(QueueAddress queue, LuaScript script, Object... arguments) {
         return new Attempts(queue, script, arguments, false).begin();
     }
 
@@ -45,7 +45,7 @@ final class SingleCalls {
      * The same, and again while Redis cannot be reached or does not execute the call for now: it is loading or failing over, or
      * the queue's slot is being moved.
      */
-    CompletableFuture<Object> untilAnswered(RedisDelayQueue queue, LuaScript script, Object... arguments) {
+    CompletableFuture<Object> untilAnswered(QueueAddress queue, LuaScript script, Object... arguments) {
         return new Attempts(queue, script, arguments, true).begin();
     }
 
@@ -56,7 +56,7 @@ final class SingleCalls {
     }
 
     private final class Attempts {
-        private final RedisDelayQueue queue;
+        private final QueueAddress queue;
         private final LuaScript script;
         private final Object[] arguments;
         private final boolean patient;
@@ -66,7 +66,7 @@ final class SingleCalls {
         /** Why the last attempt has failed; read by whoever ends the wait. */
         private volatile Throwable lastError;
 
-        Attempts(RedisDelayQueue queue, LuaScript script, Object[] arguments, boolean patient) {
+        Attempts(QueueAddress queue, LuaScript script, Object[] arguments, boolean patient) {
             this.queue = queue;
             this.script = script;
             this.arguments = arguments;

@@ -162,7 +162,7 @@ final class SingleReceiver implements DelayQueueReceiver {
         this.hanging = new int[partitions.size()];
         this.ears = new ArrayList<>();
         for (int i = 0; i < partitions.size(); i++) {
-            ears.add(new Ear(partitions.get(i).keys().base(), i));
+            ears.add(new Ear(partitions.get(i).address().keys().base(), i));
         }
     }
 

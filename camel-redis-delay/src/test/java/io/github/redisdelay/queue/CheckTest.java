@@ -481,7 +481,7 @@ class CheckTest extends RealQueueTest {
     }
 
     private void damageAndRepair(Random random) {
-        Claims claims = client.newClaims((RedisDelayQueue) queue, error -> {});
+        Claims claims = client.newClaims(((RedisDelayQueue) queue).address(), error -> {});
         // In all states: some returned, some rescheduled, some leased for ever, some new.
         List<Submission<?>> sent = new ArrayList<>();
         for (int i = 0; i < 400; i++) {

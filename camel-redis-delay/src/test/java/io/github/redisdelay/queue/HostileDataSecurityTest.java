@@ -450,7 +450,7 @@ class HostileDataSecurityTest extends RealQueueTest {
         for (int round = 0; round < Math.max(1, Math.min(rounds, 200)); round++) {
             RandomGenerator random = new SplittableRandom(Long.getLong("fuzz.seed", 20_261_121) + round);
             DelayQueue own = counted.queue(redis.uniqueQueue());
-            QueueKeys ownKeys = ((RedisDelayQueue) own).keys();
+            QueueKeys ownKeys = ((RedisDelayQueue) own).address().keys();
             for (int i = 0; i < 40; i++) {
                 byte[] id = random.nextInt(3) == 0 ? bytes("own" + random.nextInt(20)) : Fuzz.bytes(random, 20);
                 String score = random.nextBoolean()

@@ -98,7 +98,7 @@ class LostAnswerTest {
         String name = redis.uniqueQueue();
         queue = (RedisDelayQueue) client.queue(name);
         otherQueue = (RedisDelayQueue) other.queue(name);
-        otherClaims = other.newClaims(otherQueue, error -> {});
+        otherClaims = other.newClaims(otherQueue.address(), error -> {});
     }
 
     @AfterEach
@@ -113,7 +113,7 @@ class LostAnswerTest {
     }
 
     private QueueSnapshot held() {
-        return QueueSnapshot.read(redis.client(), queue.keys());
+        return QueueSnapshot.read(redis.client(), queue.address().keys());
     }
 
     private static <T> T get(CompletableFuture<T> future) {
@@ -225,7 +225,7 @@ class LostAnswerTest {
         for (int i = 0; i < 5; i++) {
             get(otherQueue.schedule(message("m" + i, "x")));
         }
-        Claims claims = client.newClaims(queue, error -> {});
+        Claims claims = client.newClaims(queue.address(), error -> {});
         fates(Fate.ANSWER_LOST, Fate.LOST, Fate.TWICE);
         ClaimReply reply = get(claims.claim(
                 new ClaimRequest(client.nextClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
@@ -245,7 +245,7 @@ class LostAnswerTest {
     void should_not_give_what_was_cancelled_before_the_claim_was_repeated() {
         get(otherQueue.schedule(message("a", "x")));
         get(otherQueue.schedule(message("b", "x")));
-        Claims claims = client.newClaims(queue, error -> {});
+        Claims claims = client.newClaims(queue.address(), error -> {});
         fates(Fate.ANSWER_LOST);
         caller.meanwhile =
                 () -> assertThat(get(otherQueue.cancel("a")).previousState()).isEqualTo(MessageState.LEASED);
@@ -257,10 +257,10 @@ class LostAnswerTest {
     @Test
     void should_not_give_what_another_consumer_claimed_before_the_claim_was_repeated() {
         get(otherQueue.schedule(message("a", "x")));
-        Claims claims = client.newClaims(queue, error -> {});
+        Claims claims = client.newClaims(queue.address(), error -> {});
         fates(Fate.ANSWER_LOST);
         caller.meanwhile = () -> {
-            QueueSnapshot.shift(redis.client(), queue.keys(), 120_000_000);
+            QueueSnapshot.shift(redis.client(), queue.address().keys(), 120_000_000);
             claim(other, otherQueue, otherClaims);
         };
         ClaimReply reply = get(claims.claim(
@@ -343,7 +343,7 @@ class LostAnswerTest {
     @Test
     void should_extend_once() {
         Settlement settlement = hostile((q, delivery) -> q.extend(delivery, 3_600_000_000L), () -> {
-            QueueSnapshot.shift(redis.client(), queue.keys(), 7_200_000_000L);
+            QueueSnapshot.shift(redis.client(), queue.address().keys(), 7_200_000_000L);
         });
         assertThat(settlement).isEqualTo(Settlement.DONE);
         assertThat(claim(other, otherQueue, otherClaims).attempt()).isEqualTo(2);

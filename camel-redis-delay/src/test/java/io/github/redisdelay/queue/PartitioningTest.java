@@ -115,7 +115,7 @@ class PartitioningTest {
     }
 
     private QueueKeys keys(int partition, int partitions) {
-        return QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, name, partition, partitions);
+        return QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, Partitions.tag(name, partition, partitions));
     }
 
     @Test
@@ -377,7 +377,7 @@ class PartitioningTest {
         // An opening of an earlier turn, held up in the network.
         RedisDelayQueue partition = client.partitions(name, 3).get(0);
         byte[] reply = (byte[]) get(client.calls()
-                .once(partition, LuaScript.PARTITIONS, new byte[] {'o'}, Lane.ascii(3), Lane.ascii(1), Lane.ascii(0)));
+                .once(partition.address(), LuaScript.PARTITIONS, new byte[] {'o'}, Lane.ascii(3), Lane.ascii(1), Lane.ascii(0)));
         assertThat(java.nio.ByteBuffer.wrap(reply)
                         .order(java.nio.ByteOrder.LITTLE_ENDIAN)
                         .getDouble())

@@ -99,7 +99,7 @@ class PartitionsTest {
 
     @Test
     void should_have_keys_that_no_queue_can_have() {
-        QueueKeys keys = QueueKeys.of("redis-delay", "orders", 1, 3);
+        QueueKeys keys = QueueKeys.of("redis-delay", Partitions.tag("orders", 1, 3));
         assertThat(keys.key("messages")).matches("redis-delay:\\{orders\\{1/3\\.\\d+}:messages");
         String tag =
                 keys.base().substring(keys.base().indexOf('{') + 1, keys.base().indexOf('}'));

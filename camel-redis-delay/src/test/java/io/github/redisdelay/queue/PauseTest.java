@@ -74,7 +74,7 @@ class PauseTest extends RealQueueTest {
         Queue<String> given = new ConcurrentLinkedQueue<>();
         List<Future<?>> claimers = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
-            Claims own = client.newClaims((RedisDelayQueue) queue, error -> {});
+            Claims own = client.newClaims(((RedisDelayQueue) queue).address(), error -> {});
             claimers.add(executor.submit(() -> {
                 while (!over.get()) {
                     int sent = phase.get();

@@ -69,7 +69,7 @@ class PresenceTest extends RealQueueTest {
         }
         assertThat(get(queue.stats()).consumers()).isEqualTo(2);
         Presence presence = new Presence(
-                arguments -> client.calls().once((RedisDelayQueue) queue, LuaScript.HEARTBEAT, arguments),
+                arguments -> client.calls().once(((RedisDelayQueue) queue).address(), LuaScript.HEARTBEAT, arguments),
                 client.timers(),
                 ConsumerId.next(new Random(1)),
                 "here");

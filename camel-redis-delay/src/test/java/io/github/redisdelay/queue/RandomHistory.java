@@ -62,8 +62,8 @@ final class RandomHistory {
             this.queue = (RedisDelayQueue) client.queue(name);
             this.dead = (RedisDelayQueue) queue.deadLetters();
             for (int i = 0; i < CONSUMERS; i++) {
-                consumers.add(new Consumer(client.newClaims(queue, error -> {})));
-                deadConsumers.add(new Consumer(client.newClaims(dead, error -> {})));
+                consumers.add(new Consumer(client.newClaims(queue.address(), error -> {})));
+                deadConsumers.add(new Consumer(client.newClaims(dead.address(), error -> {})));
             }
             this.consumer = ConsumerId.next(client.random());
         }
@@ -186,7 +186,7 @@ final class RandomHistory {
                         client.client
                                 .calls()
                                 .once(
-                                        client.queue,
+                                        client.queue.address(),
                                         LuaScript.HEARTBEAT,
                                         client.consumer.bytes(),
                                         (random.nextInt(3) == 0 ? "" : "consumer " + random.nextInt(10))

@@ -43,8 +43,8 @@ abstract class RealQueueTest {
     void openQueue() {
         client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
         queue = client.queue(redis.uniqueQueue());
-        claims = client.newClaims((RedisDelayQueue) queue, error -> {});
-        deadClaims = client.newClaims((RedisDelayQueue) queue.deadLetters(), error -> {});
+        claims = client.newClaims(((RedisDelayQueue) queue).address(), error -> {});
+        deadClaims = client.newClaims(((RedisDelayQueue) queue.deadLetters()).address(), error -> {});
     }
 
     @AfterEach
@@ -168,7 +168,7 @@ abstract class RealQueueTest {
     }
 
     QueueKeys keys() {
-        return ((RedisDelayQueue) queue).keys();
+        return ((RedisDelayQueue) queue).address().keys();
     }
 
     QueueSnapshot snapshot() {

@@ -40,7 +40,7 @@ class ReplicationWaitsTest {
         }
     };
     private ReplicationWaits waits = waits(WANTED);
-    private final RedisDelayQueue queue = new RedisDelayQueue(null, "orders", QueueKeys.of("redis-delay", "orders"));
+    private final QueueAddress queue = QueueAddress.of("redis-delay", "orders");
     private final List<Submission<String>> sentAgain = new ArrayList<>();
 
     private ReplicationWaits waits(Durability wanted) {
@@ -131,8 +131,7 @@ class ReplicationWaitsTest {
         sentAgain
                 .get(2)
                 .unconfirmed(
-                        new ReplicationTimeoutException(
-                                "orders", "stored", "c", new Shortfall(WANTED, 0, false, STORED, null)),
+                        new Shortfall(WANTED, 0, false, STORED, null).exception("orders", "stored", "c"),
                         () -> next);
         assertThat(c).isCompletedExceptionally();
         assertThat(c.isUnconfirmed()).isTrue();

@@ -795,7 +795,7 @@ class ScriptSafetyTest {
             redisson = Redisson.create(config);
             try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
                 RedisDelayQueue queue = (RedisDelayQueue) client.queue("full");
-                keys = queue.keys();
+                keys = queue.address().keys();
                 for (int i = 0; i < 8; i++) {
                     get(queue.schedule(new ScheduleRequest(
                             "m" + i,
@@ -824,7 +824,7 @@ class ScriptSafetyTest {
                 }
                 assertThat(QueueSnapshot.read(redisson, keys)).isEqualTo(before);
 
-                Claims claims = client.newClaims(queue, error -> {});
+                Claims claims = client.newClaims(queue.address(), error -> {});
                 ClaimId claimId = client.nextClaimId();
                 ClaimReply reply =
                         get(claims.claim(new ClaimRequest(claimId, 60_000_000, 8, 8, ClaimRequest.Afterwards.DONE, 1)));
@@ -880,7 +880,7 @@ class ScriptSafetyTest {
                 assertThat(after.keys().get("seen").keySet()).containsExactly("m6");
                 assertThat(after.keys().get("leased")).isEmpty();
                 // The first call of a lane, and an empty claim.
-                Claims others = client.newClaims(queue, error -> {});
+                Claims others = client.newClaims(queue.address(), error -> {});
                 assertThat(get(others.claim(new ClaimRequest(
                                         client.nextClaimId(), 60_000_000, 8, 8, ClaimRequest.Afterwards.DONE, 1)))
                                 .messages())

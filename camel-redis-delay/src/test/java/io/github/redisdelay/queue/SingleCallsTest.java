@@ -21,7 +21,7 @@ class SingleCallsTest {
     private final FakeCaller redis = new FakeCaller();
     private final FakeTimers timers = new FakeTimers();
     private final SingleCalls calls = new SingleCalls(redis, timers, new Random(1), LONG);
-    private final RedisDelayQueue queue = new RedisDelayQueue(null, "orders", QueueKeys.of("redis-delay", "orders"));
+    private final QueueAddress queue = QueueAddress.of("redis-delay", "orders");
 
     private static Throwable failure(CompletableFuture<?> call) {
         return RedisErrors.unwrap(call.handle((reply, error) -> error).getNow(null));

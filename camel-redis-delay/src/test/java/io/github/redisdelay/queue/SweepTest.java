@@ -161,7 +161,7 @@ class SweepTest extends RealQueueTest {
         bury("dead", 0);
         schedule("a", LONG_AGO);
         for (DelayQueue from : List.of(queue, queue.deadLetters())) {
-            Claims claims = client.newClaims((RedisDelayQueue) from, error -> {});
+            Claims claims = client.newClaims(((RedisDelayQueue) from).address(), error -> {});
             RedisCaller real = new RedissonCaller(redis.client());
             RedisCaller claimsFirst = (script, keys, arguments, attempt) -> script == LuaScript.CHANGE
                     ? claims.claim(new ClaimRequest(

@@ -745,8 +745,8 @@ class WaitingRoomTest extends RealQueueTest {
             try (DelayQueueClient other = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
                 RedisDelayQueue full = (RedisDelayQueue) other.queue("full");
                 get(full.schedule(ScheduleRequest.of("a", new byte[1], DueTime.after(HOUR))));
-                Claims first = other.newClaims(full, error -> {});
-                Claims second = other.newClaims(full, error -> {});
+                Claims first = other.newClaims(full.address(), error -> {});
+                Claims second = other.newClaims(full.address(), error -> {});
                 redisson.getRedisNodes(RedisNodes.SINGLE).getInstance().setConfig("maxmemory", "1");
                 List<Expected> expected = new ArrayList<>();
                 for (Claims claims : List.of(first, second)) {
@@ -755,13 +755,13 @@ class WaitingRoomTest extends RealQueueTest {
                             .expected());
                 }
                 assertThat(expected).containsExactly(Expected.BY_EVENT, Expected.BY_SECOND);
-                QueueSnapshot before = QueueSnapshot.read(redisson, full.keys());
+                QueueSnapshot before = QueueSnapshot.read(redisson, full.address().keys());
                 assertThat(before.keys().get("waiting")).hasSize(2);
                 assertThatThrownBy(() -> get(full.schedule(ScheduleRequest.of("b", new byte[1], DueTime.now()))))
                         .hasMessageContaining("no memory left");
-                assertThat(QueueSnapshot.read(redisson, full.keys())).isEqualTo(before);
+                assertThat(QueueSnapshot.read(redisson, full.address().keys())).isEqualTo(before);
                 first.leave(other.nextClaimId());
-                await().until(() -> QueueSnapshot.read(redisson, full.keys())
+                await().until(() -> QueueSnapshot.read(redisson, full.address().keys())
                                 .keys()
                                 .get("waiting")
                                 .size()
