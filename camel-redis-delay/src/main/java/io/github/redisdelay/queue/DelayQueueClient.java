@@ -460,8 +460,8 @@ public final class DelayQueueClient implements AutoCloseable {
         if (reason != null) {
             throw reason;
         }
-        ConsumerRegistration registration = new ConsumerRegistration();
         ConsumerId consumer = ConsumerId.next(random);
+        ConsumerRegistration registration = new ConsumerRegistration(consumer, stats);
         List<TransferTask.Partition> sources = new ArrayList<>(partitions.size());
         for (int i = 0; i < partitions.size(); i++) {
             RedisDelayQueue partition = partitions.get(i);
@@ -481,14 +481,12 @@ public final class DelayQueueClient implements AutoCloseable {
         TransferTask task = new TransferTask(
                 sources,
                 consumerOptions,
-                () -> consumer.nextClaimId(random),
+                registration,
                 timers,
                 random,
                 leases,
                 executor,
-                handler,
-                stats,
-                registration::stopped);
+                handler);
         registration.task = task;
         consumers.add(task);
         if (closing) {
@@ -517,12 +515,29 @@ public final class DelayQueueClient implements AutoCloseable {
     }
 
     /** Connects a consumer with the wake-ups. */
-    private final class ConsumerRegistration {
+    private final class ConsumerRegistration implements TransferTask.Host {
+        private final ConsumerId consumer;
+        private final Supplier<CompletableFuture<QueueStats>> stats;
         // Set before anything can call this object, and not changed afterwards.
         private volatile TransferTask task;
         private final List<Ear> ears = new ArrayList<>();
         private final List<Presence> presences = new ArrayList<>();
         private final java.util.concurrent.atomic.AtomicBoolean begun = new java.util.concurrent.atomic.AtomicBoolean();
+
+        ConsumerRegistration(ConsumerId consumer, Supplier<CompletableFuture<QueueStats>> stats) {
+            this.consumer = consumer;
+            this.stats = stats;
+        }
+
+        @Override
+        public ClaimId nextClaimId() {
+            return consumer.nextClaimId(random);
+        }
+
+        @Override
+        public CompletableFuture<QueueStats> stats() {
+            return stats.get();
+        }
 
         /** Hears of the wake-ups for one partition. */
         private final class Ear implements WakeupChannel.Sleeper {
@@ -562,7 +577,8 @@ public final class DelayQueueClient implements AutoCloseable {
             }
         }
 
-        void stopped() {
+        @Override
+        public void stopped() {
             begun.set(true);
             presences.forEach(Presence::stop);
             ears.forEach(ear -> wakeups.remove(ear.base, ear));

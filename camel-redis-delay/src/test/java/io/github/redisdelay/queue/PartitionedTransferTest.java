@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -29,7 +28,6 @@ class PartitionedTransferTest {
     private final List<Delivery> begun = new ArrayList<>();
     private final List<FakeSettlements> settlements = new ArrayList<>();
     private final List<String> failing = new ArrayList<>();
-    private byte claimNumber;
 
     /** Leaves deliveries under way. */
     private final DeliveryHandler handler = new DeliveryHandler() {
@@ -70,22 +68,14 @@ class PartitionedTransferTest {
         TransferTask task = new TransferTask(
                 all,
                 new ConsumerOptions(concurrentConsumers, 100, LEASE, true, Duration.ofHours(1)),
-                this::nextClaimId,
+                new FakeHost(),
                 timers,
                 new Random(7),
                 new LeaseKeeper(timers),
                 executor,
-                handler,
-                CompletableFuture::new,
-                () -> {});
+                handler);
         task.start();
         return task;
-    }
-
-    private ClaimId nextClaimId() {
-        byte[] bytes = new byte[ClaimId.LENGTH];
-        bytes[0] = ++claimNumber;
-        return ClaimId.of(bytes);
     }
 
     private int[] counts() {

@@ -2,13 +2,14 @@
 package io.github.redisdelay.queue;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 
 /** One JVM with a consumer of a {@link SimulatedQueue}: the real transfer task between a simulated network and handler. */
-final class SimulatedConsumer implements Settlements, Claims, DeliveryHandler {
+final class SimulatedConsumer implements Settlements, Claims, DeliveryHandler, TransferTask.Host {
 
     final SimulatedQueue queue;
     final int number;
@@ -62,25 +63,31 @@ final class SimulatedConsumer implements Settlements, Claims, DeliveryHandler {
         this.leases = new LeaseKeeper(timers);
         this.roomSince = queue.timers.nanoTime();
         this.task = new TransferTask(
-                this,
+                List.of(new TransferTask.Partition(this, this)),
                 options,
                 this,
-                this::nextClaimId,
                 timers,
                 queue.random,
                 leases,
                 task -> timers.schedule(0, task),
-                this,
-                () -> CompletableFuture.completedFuture(new QueueStats(0, 0, 0, 0, 0, 0, -1, 0, false, 0)),
-                () -> {});
+                this);
         queue.add(this);
     }
 
-    private ClaimId nextClaimId() {
+    @Override
+    public ClaimId nextClaimId() {
         byte[] bytes = new byte[ClaimId.LENGTH];
         queue.random.nextBytes(bytes);
         return ClaimId.of(bytes);
     }
+
+    @Override
+    public CompletableFuture<QueueStats> stats() {
+        return CompletableFuture.completedFuture(new QueueStats(0, 0, 0, 0, 0, 0, -1, 0, false, 0));
+    }
+
+    @Override
+    public void stopped() {}
 
     boolean hasRoom() {
         return !dead && !suspended && working < options.concurrentConsumers();
@@ -132,7 +139,7 @@ final class SimulatedConsumer implements Settlements, Claims, DeliveryHandler {
         });
         if (requestLost || answerLost) {
             timers.schedule(TimeUnit.SECONDS.toNanos(3), () -> {
-                task.attemptFailed(new IllegalStateException("no answer"));
+                task.attemptFailed(0, new IllegalStateException("no answer"));
                 send(request, answer, number);
             });
         }

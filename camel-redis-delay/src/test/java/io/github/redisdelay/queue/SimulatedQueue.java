@@ -120,7 +120,7 @@ final class SimulatedQueue {
         SimulatedConsumer consumer = consumers.get(member);
         wakeUps++;
         if (!happens.test(0.1)) {
-            consumer.timers().schedule(latency.getAsLong(), () -> consumer.task.wakeUp(micros));
+            consumer.timers().schedule(latency.getAsLong(), () -> consumer.task.wakeUp(0, micros));
         }
         return !consumer.dead || happens.test(0.3);
     }

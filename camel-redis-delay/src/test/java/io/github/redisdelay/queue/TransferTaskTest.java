@@ -45,10 +45,8 @@ class TransferTaskTest {
     private final FakeClaims claims = new FakeClaims(timers);
     private final ManualExecutor executor = new ManualExecutor();
     private final Recorder handler = new Recorder();
-    private final List<CompletableFuture<QueueStats>> statsAsked = new ArrayList<>();
+    private final FakeHost host = new FakeHost();
     private final long start = timers.nanoTime();
-    private int stopped;
-    private byte claimNumber;
 
     /** Notes what it is told; leaves deliveries under way. */
     private static final class Recorder implements DeliveryHandler {
@@ -101,29 +99,14 @@ class TransferTaskTest {
 
     private TransferTask task(ConsumerOptions options) {
         return new TransferTask(
-                queue,
+                List.of(new TransferTask.Partition(queue, claims)),
                 options,
-                claims,
-                this::nextClaimId,
+                host,
                 timers,
                 new Random(7),
                 leases,
                 executor,
-                handler,
-                this::stats,
-                () -> stopped++);
-    }
-
-    private ClaimId nextClaimId() {
-        byte[] bytes = new byte[ClaimId.LENGTH];
-        bytes[0] = ++claimNumber;
-        return ClaimId.of(bytes);
-    }
-
-    private CompletableFuture<QueueStats> stats() {
-        CompletableFuture<QueueStats> answer = new CompletableFuture<>();
-        statsAsked.add(answer);
-        return answer;
+                handler);
     }
 
     private static QueueStats overdue(Duration oldest) {
@@ -192,8 +175,8 @@ class TransferTaskTest {
         void should_claim_a_message_due_in_3_s_at_3_s_after_one_due_in_50_s() {
             TransferTask task = running(1, 100);
             claims.answer(reply(null, null));
-            task.wakeUp(50_000_000);
-            task.wakeUp(3_000_000);
+            task.wakeUp(0, 50_000_000);
+            task.wakeUp(0, 3_000_000);
             assertThat(untilNextClaim()).isEqualTo(s(3));
         }
 
@@ -201,7 +184,7 @@ class TransferTaskTest {
         void should_not_let_a_later_wake_up_postpone_the_claim() {
             TransferTask task = running(1, 100);
             claims.answer(reply(s(3), null));
-            task.wakeUp(50_000_000);
+            task.wakeUp(0, 50_000_000);
             assertThat(untilNextClaim()).isEqualTo(s(3));
         }
 
@@ -209,7 +192,7 @@ class TransferTaskTest {
         void should_remember_a_wake_up_that_comes_during_a_claim() {
             TransferTask task = running(1, 100);
             timers.advance(ms(5));
-            task.wakeUp(0);
+            task.wakeUp(0, 0);
             assertThat(claims.count()).as("claims while one is under way").isEqualTo(1);
             claims.answer(reply(null, null));
             assertThat(claims.count()).as("the claim for the wake-up").isEqualTo(2);
@@ -219,7 +202,7 @@ class TransferTaskTest {
         void should_not_postpone_a_wake_up_by_an_answer_that_is_older() {
             TransferTask task = running(1, 100);
             timers.advance(ms(5));
-            task.wakeUp(3_000_000);
+            task.wakeUp(0, 3_000_000);
             timers.advance(ms(5));
             claims.answer(reply(s(50), null));
             assertThat(untilNextClaim()).as("counted from the wake-up").isEqualTo(ms(2995));
@@ -228,9 +211,9 @@ class TransferTaskTest {
         @Test
         void should_remember_the_earliest_of_several_wake_ups_during_a_claim() {
             TransferTask task = running(1, 100);
-            task.wakeUp(9_000_000);
-            task.wakeUp(4_000_000);
-            task.wakeUp(6_000_000);
+            task.wakeUp(0, 9_000_000);
+            task.wakeUp(0, 4_000_000);
+            task.wakeUp(0, 6_000_000);
             claims.answer(reply(s(50), null));
             assertThat(untilNextClaim()).isEqualTo(s(4));
         }
@@ -239,7 +222,7 @@ class TransferTaskTest {
         void should_forget_a_wake_up_that_was_before_the_claim_was_sent() {
             TransferTask task = running(1, 100);
             claims.answer(reply(s(10), null));
-            task.wakeUp(1_000_000);
+            task.wakeUp(0, 1_000_000);
             timers.advance(s(1));
             assertThat(claims.count()).isEqualTo(2);
             claims.answer(reply(s(10), null));
@@ -251,8 +234,8 @@ class TransferTaskTest {
             timers.ignoreCancellation();
             TransferTask task = running(1, 100);
             claims.answer(reply(s(10), null));
-            task.wakeUp(8_000_000);
-            task.wakeUp(5_000_000);
+            task.wakeUp(0, 8_000_000);
+            task.wakeUp(0, 5_000_000);
             timers.advance(s(5));
             assertThat(claims.count()).isEqualTo(2);
             claims.answer(reply(s(20), null));
@@ -269,8 +252,8 @@ class TransferTaskTest {
             TransferTask task = running(1, 100);
             claims.answer(reply(null, null));
             for (int i = 1000; i > 0; i--) {
-                task.wakeUp(i * 1000L);
-                task.wakeUp(5_000_000);
+                task.wakeUp(0, i * 1000L);
+                task.wakeUp(0, 5_000_000);
                 assertThat(timers.waiting()).isEqualTo(1);
             }
         }
@@ -312,14 +295,14 @@ class TransferTaskTest {
             timers.advance(Duration.ofHours(1));
             assertThat(claims.count()).isBetween(3600 / 30, 3600 / 27 + 2);
             assertThat(timers.scheduled()).as("timers").isLessThanOrEqualTo(claims.count() + 2L);
-            assertThat(statsAsked).isEmpty();
+            assertThat(host.statsAsked).isEmpty();
         }
 
         @Test
         void should_make_one_pass_when_wake_ups_may_have_been_missed() {
             TransferTask task = running(1, 100);
             claims.answer(reply(s(20), s(20)));
-            task.makePass();
+            task.makePass(0);
             assertThat(claims.count()).isEqualTo(2);
             assertThat(claims.last().request().ended()).isEqualTo(1);
             claims.answer(reply(s(20), s(20)));
@@ -329,7 +312,7 @@ class TransferTaskTest {
         @Test
         void should_make_a_pass_after_the_claim_under_way_when_wake_ups_were_missed_meanwhile() {
             TransferTask task = running(1, 100);
-            task.makePass();
+            task.makePass(0);
             claims.answer(reply(s(20), s(20)));
             assertThat(claims.count()).isEqualTo(2);
         }
@@ -338,7 +321,7 @@ class TransferTaskTest {
         void should_claim_once_for_many_wake_ups_during_one_claim() {
             TransferTask task = running(1, 100);
             for (int i = 0; i < 1000; i++) {
-                task.wakeUp(0);
+                task.wakeUp(0, 0);
             }
             claims.answer(reply(null, null));
             claims.answer(reply(null, null));
@@ -487,7 +470,7 @@ class TransferTaskTest {
             while (claims.last().request().messages() < wanted) {
                 claims.answer(
                         reply(s(20), null, messages(0, claims.last().request().messages())));
-                task.wakeUp(0);
+                task.wakeUp(0, 0);
             }
             handler.acknowledgeAtOnce = false;
             handler.begun.clear();
@@ -749,7 +732,7 @@ class TransferTaskTest {
             claims.refuse("NOPERM no");
             int before = claims.count();
             for (int i = 0; i < 100; i++) {
-                task.wakeUp(0);
+                task.wakeUp(0, 0);
                 timers.advance(ms(10));
                 if (!claims.last().answer().isDone()) {
                     claims.refuse("NOPERM no");
@@ -787,7 +770,7 @@ class TransferTaskTest {
             TransferTask task = running(1, 100);
             assertThat(task.failingFor()).isEqualTo(ZERO);
             for (int i = 0; i < 5; i++) {
-                task.attemptFailed(new IllegalStateException("attempt " + i));
+                task.attemptFailed(0, new IllegalStateException("attempt " + i));
                 timers.advance(s(2));
             }
             assertThat(handler.failing).containsExactly("attempt 0");
@@ -835,7 +818,7 @@ class TransferTaskTest {
             for (int i = 1; i <= 20; i++) {
                 claims.answer(reply(s(20), null, message("a")));
                 // What is released becomes due at once, and the queue tells everybody.
-                task.wakeUp(0);
+                task.wakeUp(0, 0);
                 assertThat(queue.ids('r')).hasSize(i);
                 assertBackoff(untilNextClaim(), Math.min(i, 7));
             }
@@ -852,8 +835,8 @@ class TransferTaskTest {
             running(1, 100);
             claims.answer(reply(ZERO, null, message("a")));
             timers.advance(s(10));
-            assertThat(statsAsked).hasSize(1);
-            statsAsked.get(0).completeExceptionally(new IllegalStateException("no answer"));
+            assertThat(host.statsAsked).hasSize(1);
+            host.statsAsked.get(0).completeExceptionally(new IllegalStateException("no answer"));
             handler.begun.get(0).acknowledge();
             assertThat(claims.count()).isEqualTo(2);
         }
@@ -867,13 +850,13 @@ class TransferTaskTest {
             running(2, 100);
             claims.answer(reply(ZERO, null, message("first"), message("second")));
             timers.advance(ms(9_999));
-            assertThat(statsAsked).isEmpty();
+            assertThat(host.statsAsked).isEmpty();
             timers.advance(ms(1));
-            assertThat(statsAsked).hasSize(1);
-            statsAsked.get(0).complete(overdue(s(11)));
+            assertThat(host.statsAsked).hasSize(1);
+            host.statsAsked.get(0).complete(overdue(s(11)));
             assertThat(handler.overdue).containsExactly("11 s, first");
             timers.advance(Duration.ofHours(1));
-            assertThat(statsAsked).hasSize(1);
+            assertThat(host.statsAsked).hasSize(1);
             assertThat(handler.overdue).hasSize(1);
         }
 
@@ -883,7 +866,7 @@ class TransferTaskTest {
             for (int i = 1; i <= 3; i++) {
                 claims.answer(reply(ZERO, null, message("m" + i)));
                 timers.advance(s(10));
-                statsAsked.get(i - 1).complete(overdue(s(10)));
+                host.statsAsked.get(i - 1).complete(overdue(s(10)));
                 handler.begun.get(i - 1).acknowledge();
             }
             assertThat(handler.overdue).containsExactly("10 s, m1", "10 s, m2", "10 s, m3");
@@ -894,7 +877,7 @@ class TransferTaskTest {
             running(1, 100);
             claims.answer(reply(ZERO, null, message("a")));
             timers.advance(s(10));
-            statsAsked.get(0).complete(overdue(ZERO));
+            host.statsAsked.get(0).complete(overdue(ZERO));
             assertThat(handler.overdue).isEmpty();
         }
 
@@ -904,12 +887,12 @@ class TransferTaskTest {
             // Nothing else is there when the handler begins to hang.
             claims.answer(reply(null, null, message("hangs")));
             timers.advance(s(45));
-            assertThat(statsAsked).hasSize(1);
-            statsAsked.get(0).complete(overdue(ZERO));
-            task.wakeUp(0);
+            assertThat(host.statsAsked).hasSize(1);
+            host.statsAsked.get(0).complete(overdue(ZERO));
+            task.wakeUp(0, 0);
             timers.advance(s(45));
-            assertThat(statsAsked).hasSize(2);
-            statsAsked.get(1).complete(overdue(s(40)));
+            assertThat(host.statsAsked).hasSize(2);
+            host.statsAsked.get(1).complete(overdue(s(40)));
             assertThat(handler.overdue).containsExactly("40 s, hangs");
         }
 
@@ -918,10 +901,10 @@ class TransferTaskTest {
             running(1, 100);
             claims.answer(reply(ZERO, null, message("hangs")));
             timers.advance(s(10));
-            statsAsked.get(0).completeExceptionally(new IllegalStateException("no answer"));
+            host.statsAsked.get(0).completeExceptionally(new IllegalStateException("no answer"));
             timers.advance(s(45));
-            assertThat(statsAsked).hasSize(2);
-            statsAsked.get(1).complete(overdue(s(55)));
+            assertThat(host.statsAsked).hasSize(2);
+            host.statsAsked.get(1).complete(overdue(s(55)));
             assertThat(handler.overdue).containsExactly("55 s, hangs");
         }
 
@@ -931,9 +914,9 @@ class TransferTaskTest {
             claims.answer(reply(null, null, message("hangs")));
             for (int i = 0; i < 3600; i++) {
                 timers.advance(s(1));
-                statsAsked.forEach(look -> look.complete(overdue(ZERO)));
+                host.statsAsked.forEach(look -> look.complete(overdue(ZERO)));
             }
-            assertThat(statsAsked.size()).isLessThanOrEqualTo(3600 / 30);
+            assertThat(host.statsAsked.size()).isLessThanOrEqualTo(3600 / 30);
             assertThat(claims.count()).isEqualTo(1);
             assertThat(handler.overdue).isEmpty();
         }
@@ -948,8 +931,8 @@ class TransferTaskTest {
             int claimed = claims.count();
             task.suspend();
             assertThat(queue.ids('r')).hasSize(39);
-            task.wakeUp(0);
-            task.makePass();
+            task.wakeUp(0, 0);
+            task.makePass(0);
             handler.begun.get(0).acknowledge();
             timers.advance(Duration.ofHours(1));
             assertThat(claims.count()).isEqualTo(claimed);
@@ -1028,7 +1011,7 @@ class TransferTaskTest {
             task.stop(false);
             assertThat(timers.waiting()).isZero();
             assertThat(claims.closed).isEqualTo(1);
-            assertThat(stopped).isEqualTo(1);
+            assertThat(host.stopped).isEqualTo(1);
         }
 
         @Test
@@ -1040,8 +1023,8 @@ class TransferTaskTest {
             task.resume();
             task.suspend();
             task.resume();
-            task.wakeUp(0);
-            task.makePass();
+            task.wakeUp(0, 0);
+            task.makePass(0);
             timers.advance(s(100));
             assertThat(claims.count()).isEqualTo(1);
             assertThat(timers.waiting()).isZero();
@@ -1209,17 +1192,17 @@ class TransferTaskTest {
         void should_come_when_it_is_called_whatever_it_was_told() {
             TransferTask task = running(1, 100);
             claims.answer(told(Expected.AFTER_SAFETY_INTERVAL, s(1), null));
-            task.wakeUp(2_000_000);
+            task.wakeUp(0, 2_000_000);
             assertThat(untilNextClaim()).isEqualTo(s(2));
             claims.answer(told(Expected.BY_SECOND, s(10), null));
-            task.wakeUp(10_000_000);
+            task.wakeUp(0, 10_000_000);
             assertThat(untilNextClaim()).isEqualTo(s(10));
         }
 
         @Test
         void should_come_when_it_was_called_while_its_claim_was_under_way() {
             TransferTask task = running(1, 100);
-            task.wakeUp(2_000_000);
+            task.wakeUp(0, 2_000_000);
             timers.advance(ms(500));
             claims.answer(told(Expected.AFTER_SAFETY_INTERVAL, s(1), null));
             assertThat(untilNextClaim()).isEqualTo(ms(1_500));
@@ -1256,12 +1239,12 @@ class TransferTaskTest {
             claims.answer(told(Expected.AFTER_SAFETY_INTERVAL, s(1), null, message("a")));
             timers.advance(s(10));
             assertThat(claims.left).as("nobody counts on it").isZero();
-            task.wakeUp(2_000_000);
+            task.wakeUp(0, 2_000_000);
             timers.advance(ms(2_004));
             assertThat(claims.left).isZero();
             timers.advance(ms(1));
             assertThat(claims.left).isEqualTo(1);
-            task.wakeUp(0);
+            task.wakeUp(0, 0);
             timers.advance(s(10));
             assertThat(claims.left).as("it is not in the room any more").isEqualTo(1);
         }

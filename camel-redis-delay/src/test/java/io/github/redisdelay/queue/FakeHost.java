@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** Numbers claims, and leaves it to the test to answer with figures. */
+final class FakeHost implements TransferTask.Host {
+
+    final List<CompletableFuture<QueueStats>> statsAsked = new ArrayList<>();
+    int stopped;
+    private byte claimNumber;
+
+    @Override
+    public ClaimId nextClaimId() {
+        byte[] bytes = new byte[ClaimId.LENGTH];
+        bytes[0] = ++claimNumber;
+        return ClaimId.of(bytes);
+    }
+
+    @Override
+    public CompletableFuture<QueueStats> stats() {
+        CompletableFuture<QueueStats> answer = new CompletableFuture<>();
+        statsAsked.add(answer);
+        return answer;
+    }
+
+    @Override
+    public void stopped() {
+        stopped++;
+    }
+}
