@@ -282,7 +282,7 @@ public final class DelayQueueClient implements AutoCloseable {
         return ConsumerId.next(random).nextClaimId(random);
     }
 
-    /** Puts what finishes or keeps a delivery in its lane. It has no deadline, and waits for no replica. */
+    /** Puts in its lane what is never sent again after a failover. */
     <T> Submission<T> submit(
             QueueAddress queue, LuaScript script, String id, Object[] arguments, int bytes, Request.Reply<T> reply) {
         return submit(queue, script, id, arguments, bytes, reply, null);
@@ -291,7 +291,7 @@ public final class DelayQueueClient implements AutoCloseable {
     /**
      * Puts a request in its lane. What finishes a delivery has no deadline; all else ends with the request timeout.
      *
-     * @param again asks for the same once more, where a failover has undone it
+     * @param resend asks for the same once more, where a failover may have undone it; null if that must not be
      */
     <T> Submission<T> submit(
             QueueAddress queue,
@@ -300,15 +300,14 @@ public final class DelayQueueClient implements AutoCloseable {
             Object[] arguments,
             int bytes,
             Request.Reply<T> reply,
-            Request.Again<T> again) {
+            Request.Resend<T> resend) {
         Submission<T> submission = new Submission<>();
         boolean delivery = script == LuaScript.SETTLE || script == LuaScript.ACKNOWLEDGE || script == LuaScript.EXTEND;
         long deadline = delivery
                 ? Long.MAX_VALUE
                 : timers.nanoTime() + options.requestTimeout().toNanos();
-        Request.Confirmation<T> confirmation = again == null
-                ? null
-                : (done, result, shortfall) -> replicationWaits.await(queue, done, result, shortfall.place(), again);
+        Request.Confirmation<T> confirmation = (done, result, shortfall) ->
+                replicationWaits.await(queue, done, result, shortfall.history(), resend);
         Request<T> request = new Request<>(script, id, arguments, bytes, deadline, reply, submission, confirmation);
         LaneKey key = new LaneKey(queue.keys().base(), delivery);
         Map<LaneKey, Together> collected = together.get();
@@ -395,7 +394,7 @@ public final class DelayQueueClient implements AutoCloseable {
     /** Waits until all that was changed so far is as safe as the options say; then completes with this result. */
     <T> CompletableFuture<T> awaitDurable(QueueAddress queue, String done, T result) {
         return options.durability().waits()
-                ? replicationWaits.await(queue, done, result, null, null)
+                ? replicationWaits.await(queue, done, result)
                 : CompletableFuture.completedFuture(result);
     }
 

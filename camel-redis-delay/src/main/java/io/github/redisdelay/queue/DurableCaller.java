@@ -40,17 +40,19 @@ final class DurableCaller {
     /** A script with all that it needs. */
     record ScriptCall(LuaScript script, List<Object> keys, Object[] arguments) {}
 
-    /** What came back of a batch. {@code waited} is null if it did not wait, or Redis refused to. */
-    private record Answers(List<Object> replies, Waited waited, Throwable refusal) {}
-
     /**
-     * A call that was executed.
+     * The answers to one batch: a call and behind it {@link LuaScript#REPLICATION}, or that alone.
      *
-     * @param before where the master was before it, as {@link LuaScript#REPLICATION} answers; null if that is not known
-     * @param behind where it was behind it; null if that was not asked
-     * @param answers of its batch
+     * @param reply to the first call of the batch
+     * @param history the id of the master's history; null if the master does not tell it
+     * @param waited the answer to WAIT or WAITAOF; null if Redis has refused to wait
+     * @param refusal why Redis has refused to wait; null if it has waited
      */
-    private record Executed(Object reply, Object before, Object behind, Answers answers) {}
+    private record Answers(Object reply, String history, Waited waited, Throwable refusal) {
+        DurableReply toReply(Durability wanted) {
+            return new DurableReply(reply, missing(wanted, waited, history, refusal));
+        }
+    }
 
     /** What WAIT or WAITAOF answered. */
     record Waited(boolean onDisk, int replicas) {
@@ -65,9 +67,6 @@ final class DurableCaller {
         }
     }
 
-    /** The argument of {@link LuaScript#REPLICATION} that has it write nothing. */
-    private static final byte[] LOOK = {'l', 'o', 'o', 'k'};
-
     private final RedissonClient redisson;
     private final RedisCaller plain;
     /** Whether this Redis was found to wait for what is wanted. It may be asked more than once. */
@@ -79,152 +78,66 @@ final class DurableCaller {
         this.plain = plain;
     }
 
-    /** As {@link RedisCaller#callDurably}. */
-    CompletableFuture<DurableReply> call(ScriptCall call, int attempt, Durability wanted) {
-        return available(call.keys(), attempt, wanted)
-                .thenCompose(ok -> attempt == 1 ? sendFirst(call, wanted) : repeat(call, attempt, wanted))
+    /**
+     * Executes calls of one queue and has Redis wait behind them.
+     *
+     * @param calls the last one is of {@link LuaScript#REPLICATION}; the reply is the first one's
+     */
+    CompletableFuture<DurableReply> call(List<ScriptCall> calls, int attempt, Durability wanted) {
+        return available(calls.get(calls.size() - 1), attempt, wanted)
+                .thenCompose(ok -> send(calls, attempt, wanted))
                 .exceptionallyCompose(e -> RedisErrors.unwrap(e) instanceof RedisNoScriptException
-                        ? load(call, attempt, wanted)
+                        ? load(calls, attempt, wanted)
                         : CompletableFuture.failedFuture(e))
-                .thenCompose(executed -> executed.answers().waited() != null
-                                && executed.answers().waited().satisfies(wanted)
-                        ? CompletableFuture.completedFuture(new DurableReply(executed.reply(), null))
-                        : locate(call, attempt, wanted, executed));
+                .thenApply(answers -> answers.toReply(wanted));
     }
 
-    private CompletableFuture<Executed> sendFirst(ScriptCall call, Durability wanted) {
-        ScriptCall look = new ScriptCall(LuaScript.REPLICATION, calls(call.keys()), new Object[] {LOOK});
-        return send(List.of(look, call), 1, wanted)
-                .thenApply(answers ->
-                        new Executed(answers.replies().get(1), answers.replies().get(0), null, answers));
-    }
-
-    /** It may have been executed before: where the master was then is not known. */
-    private CompletableFuture<Executed> repeat(ScriptCall call, int attempt, Durability wanted) {
-        return send(List.of(call, position(call.keys())), attempt, wanted)
-                .thenApply(answers -> new Executed(
-                        answers.replies().get(0), null, answers.replies().get(1), answers));
-    }
-
-    /** As {@link RedisCaller#awaitDurable}. */
-    CompletableFuture<DurableReply> await(List<Object> keys, int attempt, Durability wanted) {
-        ScriptCall position = new ScriptCall(LuaScript.REPLICATION, keys, new Object[0]);
-        return available(keys, attempt, wanted)
-                .thenCompose(ok -> send(List.of(position), attempt, wanted))
-                .exceptionallyCompose(e -> RedisErrors.unwrap(e) instanceof RedisNoScriptException
-                        ? plain.call(position.script(), position.keys(), position.arguments(), attempt)
-                                .thenCompose(loaded -> send(List.of(position), attempt, wanted))
-                        : CompletableFuture.failedFuture(e))
-                .thenApply(answers -> {
-                    Object info = answers.replies().get(0);
-                    return new DurableReply(info, missing(wanted, answers.waited(), answers.refusal()));
-                });
+    private CompletableFuture<Object> plain(ScriptCall call, int attempt) {
+        return plain.call(call.script(), call.keys(), call.arguments(), attempt);
     }
 
     /**
-     * The same call again, which changes nothing, and where the master is in its history behind it. What was executed stays so if
-     * Redis refuses that; then its place is not known.
+     * Executes the first call on its own where Redis does not know the script, and repeats it then, which changes nothing. If
+     * Redis refuses what follows, the call has been executed all the same.
      */
-    private CompletableFuture<DurableReply> locate(ScriptCall call, int attempt, Durability wanted, Executed executed) {
-        if (executed.behind() != null) {
-            return CompletableFuture.completedFuture(
-                    new DurableReply(executed.reply(), shortfall(wanted, executed, executed.behind())));
-        }
-        return send(List.of(call, position(call.keys())), attempt, null)
-                .thenApply(again -> new DurableReply(
-                        again.replies().get(0),
-                        shortfall(wanted, executed, again.replies().get(1))))
-                .exceptionallyCompose(e -> isRefusal(e)
-                        ? CompletableFuture.completedFuture(
-                                new DurableReply(executed.reply(), shortfall(wanted, executed, null)))
-                        : CompletableFuture.failedFuture(e));
+    private CompletableFuture<Answers> load(List<ScriptCall> calls, int attempt, Durability wanted) {
+        return plain(calls.get(0), attempt).thenCompose(reply -> plain(calls.get(calls.size() - 1), attempt)
+                .thenCompose(loaded -> send(calls, attempt, wanted))
+                .exceptionallyCompose(e -> {
+                    Throwable error = RedisErrors.unwrap(e);
+                    return isServersRefusal(error)
+                            ? CompletableFuture.completedFuture(new Answers(reply, null, null, error))
+                            : CompletableFuture.failedFuture(e);
+                }));
     }
 
-    /** Whether a server has refused it: more will not be known of what it has executed before. */
-    private static boolean isRefusal(Throwable failure) {
-        Throwable error = RedisErrors.unwrap(failure);
+    private static boolean isServersRefusal(Throwable error) {
         return RedisErrors.isRefusal(error) && !RedisErrors.isClosed(error);
-    }
-
-    private static Shortfall shortfall(Durability wanted, Executed executed, Object behind) {
-        ReplicationPosition.History before = history(executed.before());
-        ReplicationPosition.History history = history(behind);
-        ReplicationPosition.Span place = history == null
-                ? null
-                : new ReplicationPosition.Span(before == null ? null : before.end(), history.end());
-        return shortfall(
-                wanted, executed.answers().waited(), place, executed.answers().refusal());
-    }
-
-    /** What a wait has left to be wished for; null if nothing. */
-    static Shortfall missing(Durability wanted, Waited waited, Throwable refusal) {
-        return waited != null && waited.satisfies(wanted) ? null : shortfall(wanted, waited, null, refusal);
-    }
-
-    private static Shortfall shortfall(
-            Durability wanted, Waited waited, ReplicationPosition.Span place, Throwable refusal) {
-        return new Shortfall(
-                wanted, waited == null ? 0 : waited.replicas(), waited != null && waited.onDisk(), place, refusal);
-    }
-
-    /** Where a master is, as {@link LuaScript#REPLICATION} answers; null if it does not tell. */
-    static ReplicationPosition.History history(Object reply) {
-        return reply instanceof byte[] bytes
-                ? ReplicationPosition.history(new String(bytes, StandardCharsets.UTF_8))
-                : null;
-    }
-
-    private static ScriptCall position(List<Object> keys) {
-        return new ScriptCall(LuaScript.REPLICATION, calls(keys), new Object[0]);
-    }
-
-    /** A call of a queue has {@code calls} among its keys: that, and no other one, ends with this word. */
-    private static List<Object> calls(List<Object> keys) {
-        return List.of(keys.stream()
-                .filter(key -> key.toString().endsWith(":calls"))
-                .findFirst()
-                .orElseThrow());
-    }
-
-    /**
-     * Executes a call on its own where Redis does not know the script, and repeats it then. It was executed also if Redis refuses
-     * what follows it.
-     */
-    private CompletableFuture<Executed> load(ScriptCall call, int attempt, Durability wanted) {
-        ScriptCall position = position(call.keys());
-        return plain.call(call.script(), call.keys(), call.arguments(), attempt)
-                .thenCompose(reply -> plain.call(position.script(), position.keys(), position.arguments(), attempt)
-                        .thenCompose(loaded -> repeat(call, attempt, wanted))
-                        .exceptionallyCompose(e -> isRefusal(e)
-                                ? CompletableFuture.completedFuture(new Executed(
-                                        reply, null, null, new Answers(List.of(reply), null, RedisErrors.unwrap(e))))
-                                : CompletableFuture.failedFuture(e)));
     }
 
     /**
      * Asks, before anything is stored, whether this Redis waits for what is wanted: it may not have the command, the user may
      * not be allowed to use it, or there is no append-only file.
      */
-    private CompletableFuture<Void> available(List<Object> keys, int attempt, Durability wanted) {
+    private CompletableFuture<Void> available(ScriptCall marker, int attempt, Durability wanted) {
         if (known) {
             return CompletableFuture.completedFuture(null);
         }
         try {
-            return ask(keys, attempt, wanted);
+            return ask(marker, attempt, wanted);
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }
     }
 
-    private CompletableFuture<Void> ask(List<Object> keys, int attempt, Durability wanted) {
+    private CompletableFuture<Void> ask(ScriptCall marker, int attempt, Durability wanted) {
         Duration limit = longestWait();
         if (wanted.timeout().compareTo(limit) >= 0) {
             return CompletableFuture.failedFuture(new DurabilityUnavailableException(wanted, limit));
         }
-        ScriptCall position = position(keys);
         Durability nothing = new Durability(0, wanted.disk(), Duration.ofMillis(1));
-        return plain.call(position.script(), position.keys(), position.arguments(), attempt)
-                .thenCompose(loaded -> send(List.of(position), attempt, nothing))
+        return plain(marker, attempt)
+                .thenCompose(loaded -> send(List.of(marker), attempt, nothing))
                 .thenCompose(answers -> {
                     if (answers.refusal() != null) {
                         return CompletableFuture.failedFuture(
@@ -245,10 +158,10 @@ final class DurableCaller {
     }
 
     /**
-     * Sends calls in one batch.
+     * Sends calls in one batch, and a wait behind them.
      *
-     * @param wanted what to wait for behind them; null for nothing
-     * @return fails if it is not known whether all of them were executed, one after the other, or they were not
+     * @param calls the last one is of {@link LuaScript#REPLICATION}
+     * @return fails if it is not known whether the first call was executed, or if it was not
      */
     private CompletableFuture<Answers> send(List<ScriptCall> calls, int attempt, Durability wanted) {
         Batch batch;
@@ -256,8 +169,7 @@ final class DurableCaller {
         AtomicBoolean disordered = new AtomicBoolean();
         CompletableFuture<?> sent;
         try {
-            Duration timeout = RedissonCaller.timeout(attempt);
-            batch = new Batch(executor(), wanted == null ? timeout : timeout.plus(wanted.timeout()));
+            batch = new Batch(executor(), RedissonCaller.timeout(attempt).plus(wanted.timeout()));
             for (ScriptCall call : calls) {
                 CompletableFuture<Object> before = replies.isEmpty() ? null : replies.get(replies.size() - 1);
                 CompletableFuture<Object> reply = batch.call(call);
@@ -268,37 +180,55 @@ final class DurableCaller {
                 });
                 replies.add(reply);
             }
-            if (wanted != null) {
-                batch.await(wanted);
-            }
+            batch.await(wanted);
             sent = batch.executeAsync().toCompletableFuture();
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }
         return sent.handle((all, failure) -> {
-                    boolean answered =
-                            replies.stream().allMatch(reply -> reply.isDone() && !reply.isCompletedExceptionally());
-                    if (answered && disordered.get()) {
-                        // A node in between has sent some of them on to another one: what they tell of the history, and
-                        // whom WAIT has waited for, is not about the others.
+                    if (replies.stream().allMatch(DurableCaller::isAnswered) && disordered.get()) {
+                        // A node in between has sent some of them on to another one: whom WAIT has waited for, and the
+                        // history, are not about the others.
                         return CompletableFuture.<Answers>failedFuture(
                                 new RedisTimeoutException("the commands were not executed one after the other"));
                     }
+                    CompletableFuture<Object> first = replies.get(0);
+                    String history = history(replies.get(replies.size() - 1));
                     if (failure == null) {
-                        return CompletableFuture.completedFuture(new Answers(results(replies), batch.waited, null));
+                        return CompletableFuture.completedFuture(
+                                new Answers(first.join(), history, batch.waited, null));
                     }
                     Throwable error = RedisErrors.unwrap(failure);
-                    // Only WAIT can have failed then. Without an answer to it the call is repeated, with a refusal it
-                    // is not.
-                    return answered && RedisErrors.isRefusal(error)
-                            ? CompletableFuture.completedFuture(new Answers(results(replies), null, error))
+                    // What came behind the first call has failed. Without an answer to it the call is repeated, with a
+                    // refusal it is not.
+                    return isAnswered(first) && isServersRefusal(error)
+                            ? CompletableFuture.completedFuture(new Answers(first.join(), history, null, error))
                             : CompletableFuture.<Answers>failedFuture(error);
                 })
                 .thenCompose(answers -> answers);
     }
 
-    private static List<Object> results(List<CompletableFuture<Object>> replies) {
-        return replies.stream().map(CompletableFuture::join).toList();
+    private static boolean isAnswered(CompletableFuture<Object> reply) {
+        return reply.isDone() && !reply.isCompletedExceptionally();
+    }
+
+    /** The id of the master's history; null if it does not tell it. */
+    private static String history(CompletableFuture<Object> reply) {
+        return isAnswered(reply) && reply.join() instanceof byte[] id && id.length > 0
+                ? new String(id, StandardCharsets.US_ASCII)
+                : null;
+    }
+
+    /** What a wait has left to be wished for; null if nothing. */
+    static Shortfall missing(Durability wanted, Waited waited, String history, Throwable refusal) {
+        return waited != null && waited.satisfies(wanted)
+                ? null
+                : new Shortfall(
+                        wanted,
+                        waited == null ? 0 : waited.replicas(),
+                        waited != null && waited.onDisk(),
+                        history,
+                        refusal);
     }
 
     private CommandAsyncExecutor executor() {

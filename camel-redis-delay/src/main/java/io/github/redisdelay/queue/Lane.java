@@ -338,7 +338,7 @@ final class Lane {
         if (call != null) {
             call.attempts++;
             if (durability.waits()) {
-                redis.callDurably(call.script, call.keys, call.arguments, call.attempts, durability)
+                redis.callDurably(call.script, keys, call.arguments, call.attempts, durability)
                         .whenComplete((answer, error) -> answered(
                                 call,
                                 error == null ? answer.reply() : null,

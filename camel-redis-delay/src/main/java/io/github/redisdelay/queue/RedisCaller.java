@@ -21,26 +21,24 @@ interface RedisCaller {
     CompletableFuture<Object> call(LuaScript script, List<Object> keys, Object[] arguments, int attempt);
 
     /**
-     * Calls a script of a lane and waits until what it wrote is as safe as is wanted. Where it is not in time, the same call is
-     * sent once more, to learn behind it where the master is in its history; before it, the first sending has asked for that.
+     * Calls a script of a lane and waits until what it wrote is as safe as is wanted.
      *
      * @param wanted something to wait for
      * @return the reply with what is missing. Fails where it is not known whether the script was executed, and where this can be
      *     had never
      */
     default CompletableFuture<DurableReply> callDurably(
-            LuaScript script, List<Object> keys, Object[] arguments, int attempt, Durability wanted) {
+            LuaScript script, QueueKeys queue, Object[] arguments, int attempt, Durability wanted) {
         throw new UnsupportedOperationException("this one does not wait for replicas");
     }
 
     /**
      * Waits until all that a master has executed so far is as safe as is wanted.
      *
-     * @param keys of {@link LuaScript#REPLICATION}
      * @param attempt as of {@link #call}
-     * @return what is missing, and as the reply where the master was in its history: text of {@code INFO}
+     * @return what is missing, and as the reply the id of the master's history: bytes, empty if it does not tell
      */
-    default CompletableFuture<DurableReply> awaitDurable(List<Object> keys, int attempt, Durability wanted) {
+    default CompletableFuture<DurableReply> awaitDurable(QueueKeys queue, int attempt, Durability wanted) {
         throw new UnsupportedOperationException("this one does not wait for replicas");
     }
 }

@@ -126,56 +126,19 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     @Override
     public Submission<ScheduleResult> schedule(ScheduleRequest message) {
         checkNoDeadLetters("schedule");
-        return schedule(message, message.id() == null ? client.nextId() : message.id(), null, false);
+        String id = message.id() == null ? client.nextId() : message.id();
+        return schedule(message, id, null);
     }
 
-    /**
-     * Schedules a message.
-     *
-     * @param done what was answered to it before, where nobody knows whether a failover has undone it; else null
-     * @param undone whether it was scheduled before, and a failover has undone that
-     */
-    private Submission<ScheduleResult> schedule(
-            ScheduleRequest message, String id, ScheduleResult done, boolean undone) {
+    /** @param before what was answered to it before a failover that may have undone it; null if this is the first time */
+    private Submission<ScheduleResult> schedule(ScheduleRequest message, String id, ScheduleResult before) {
         byte[] idBytes = id.getBytes(StandardCharsets.UTF_8);
-        DueTime due = message.due();
         Object[] arguments = {
             idBytes,
             flags(message),
-            Lane.ascii(due.micros()),
+            Lane.ascii(message.due().micros()),
             message.supersedes() == null ? NO_CLAIM : message.supersedes().bytes(),
             message.body()
-        };
-        Request.Reply<ScheduleResult> reply = (time, outcome, micros) -> switch (outcome) {
-            case 1 -> new ScheduleResult(id, ScheduleOutcome.SCHEDULED, time, micros);
-            case 2 -> new ScheduleResult(id, ScheduleOutcome.REPLACED, time, micros);
-            case 3 -> new ScheduleResult(id, ScheduleOutcome.SUPERSEDED, time, micros);
-            case 4, 5 -> {
-                if (done != null) {
-                    yield done; // it was not undone
-                }
-                if (undone && message.supersedes() != null) {
-                    throw new StaleDeliveryException(name(), id); // so was its claim
-                }
-                if (message.onDuplicate() == DuplicatePolicy.IGNORE) {
-                    yield new ScheduleResult(id, ScheduleOutcome.IGNORED, time, micros);
-                }
-                throw new DuplicateMessageException(
-                        name(), id, outcome == 5 ? MessageState.LEASED : MessageState.DELAYED);
-            }
-            case 6 -> throw beyondRange(due);
-            case 7 -> {
-                if (done != null) {
-                    yield done; // it was not undone, and is finished already
-                }
-                if (message.onDuplicate() == DuplicatePolicy.IGNORE) {
-                    yield new ScheduleResult(id, ScheduleOutcome.IGNORED, time, 0);
-                }
-                throw new DuplicateMessageException(name(), id, MessageState.FINISHED);
-            }
-            case 9 -> throw new StaleDeliveryException(name(), id);
-            case 8 -> throw new QueueFullException(address.name() + address.partitionLabel(), id, micros, message.maximumQueueLength());
-            default -> throw unknown(LuaScript.SCHEDULE, outcome);
         };
         return client.submit(
                 address,
@@ -183,28 +146,50 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                 id,
                 arguments,
                 idBytes.length + message.body().length + 40,
-                reply,
-                (result, wasUndone) -> {
-                    // Of a call that found the message there it is not the message that was undone.
-                    boolean sure = wasUndone && result != done;
-                    return sure || message.onDuplicate() != DuplicatePolicy.REPLACE
-                            ? schedule(at(message, promisedMicros(result)), id, sure ? null : result, sure)
-                            : null;
-                });
+                (time, outcome, micros) -> {
+                    ScheduleResult result = scheduled(message, id, time, outcome, micros);
+                    // What is there, or was there and is finished, is taken for the message itself.
+                    return before != null && result.outcome() == ScheduleOutcome.IGNORED ? before : result;
+                },
+                message.onDuplicate() == DuplicatePolicy.REPLACE
+                        ? null
+                        : result -> schedule(again(message, result), id, result));
     }
 
-    /** For when it was promised; 0 if it was ignored: the time that was told then is another message's. */
-    private static long promisedMicros(ScheduleResult result) {
-        return result.outcome() == ScheduleOutcome.IGNORED ? 0 : result.dueMicros();
+    private ScheduleResult scheduled(ScheduleRequest message, String id, long time, int outcome, long micros) {
+        return switch (outcome) {
+            case 1 -> new ScheduleResult(id, ScheduleOutcome.SCHEDULED, time, micros);
+            case 2 -> new ScheduleResult(id, ScheduleOutcome.REPLACED, time, micros);
+            case 3 -> new ScheduleResult(id, ScheduleOutcome.SUPERSEDED, time, micros);
+            case 4, 5, 7 -> {
+                if (message.onDuplicate() == DuplicatePolicy.IGNORE) {
+                    yield new ScheduleResult(id, ScheduleOutcome.IGNORED, time, outcome == 7 ? 0 : micros);
+                }
+                throw new DuplicateMessageException(
+                        name(),
+                        id,
+                        outcome == 7
+                                ? MessageState.FINISHED
+                                : outcome == 5 ? MessageState.LEASED : MessageState.DELAYED);
+            }
+            case 6 -> throw beyondRange(message.due());
+            case 8 -> throw new QueueFullException(
+                    address.name() + address.partitionLabel(), id, micros, message.maximumQueueLength());
+            case 9 -> throw new StaleDeliveryException(name(), id);
+            default -> throw unknown(LuaScript.SCHEDULE, outcome);
+        };
     }
 
-    /** The same message, at the time that it was promised for; 0: as it says itself. */
-    private static ScheduleRequest at(ScheduleRequest message, long dueMicros) {
+    /**
+     * The same message, at the time that it was promised for, to be ignored where it is there. The time that was told of one that
+     * was ignored is another message's.
+     */
+    private static ScheduleRequest again(ScheduleRequest message, ScheduleResult result) {
         return new ScheduleRequest(
                 message.id(),
-                dueMicros == 0 ? message.due() : new DueTime(false, dueMicros),
+                result.outcome() == ScheduleOutcome.IGNORED ? message.due() : new DueTime(false, result.dueMicros()),
                 message.body(),
-                message.onDuplicate(),
+                DuplicatePolicy.IGNORE,
                 message.supersedes(),
                 message.priority(),
                 message.maximumQueueLength());
@@ -237,36 +222,17 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
      * @param micros the time or the delay that goes with it
      */
     private Submission<ChangeResult> change(String id, char action, long micros) {
-        return change(id, action, micros, null);
-    }
-
-    /** @param lost what was answered to it before; a failover has undone it. Null if this is the first time */
-    private Submission<ChangeResult> change(String id, char action, long micros, ChangeResult lost) {
         byte[] idBytes = idBytes(id);
         Object[] arguments = {idBytes, new byte[] {(byte) action}, Lane.ascii(micros)};
-        return client.submit(
-                address,
-                LuaScript.CHANGE,
-                id,
-                arguments,
-                idBytes.length + 20,
-                (time, outcome, due) -> {
-                    if (outcome == 3) {
-                        throw beyondRange(new DueTime(action == 'd', micros));
-                    }
-                    if (lost != null && (outcome == 0 || outcome > DEAD_AND)) {
-                        return lost; // there is nothing to change again, but for what died before
-                    }
-                    if (outcome > DEAD_AND) {
-                        return new ChangeResult(id, MessageState.DEAD, 0, DeadLetterId.of(id, due), outcome - DEAD_AND);
-                    }
-                    return new ChangeResult(id, stateOf(outcome), due);
-                },
-                (result, undone) -> !undone
-                        ? null
-                        : action == 'd' && result.dueMicros() > 0
-                                ? change(id, 'a', result.dueMicros(), result) // the time that was promised
-                                : change(id, action, micros, result));
+        return client.submit(address, LuaScript.CHANGE, id, arguments, idBytes.length + 20, (time, outcome, due) -> {
+            if (outcome == 3) {
+                throw beyondRange(new DueTime(action == 'd', micros));
+            }
+            if (outcome > DEAD_AND) {
+                return new ChangeResult(id, MessageState.DEAD, 0, DeadLetterId.of(id, due), outcome - DEAD_AND);
+            }
+            return new ChangeResult(id, stateOf(outcome), due);
+        });
     }
 
     @Override
@@ -283,13 +249,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     private Submission<Boolean> setPaused(char action, int changing) {
         Object[] arguments = {new byte[0], new byte[] {(byte) action}, Lane.ascii(0)};
         return client.submit(
-                address,
-                LuaScript.CHANGE,
-                "",
-                arguments,
-                20,
-                (time, outcome, micros) -> outcome == changing,
-                (result, undone) -> undone ? setPaused(action, changing) : null);
+                address, LuaScript.CHANGE, "", arguments, 20, (time, outcome, micros) -> outcome == changing);
     }
 
     @Override
@@ -300,11 +260,6 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     @Override
     public Submission<RedriveOutcome> redrive(String deadLetterId, ClaimId held) {
         checkNoDeadLetters("redrive");
-        return redrive(deadLetterId, held, RedriveOutcome.NONE);
-    }
-
-    /** @param none the outcome where there is no such dead letter: that of before, if a failover has undone it */
-    private Submission<RedriveOutcome> redrive(String deadLetterId, ClaimId held, RedriveOutcome none) {
         byte[] idBytes = ScheduleRequest.checkId(deadLetterId, ScheduleRequest.MAX_DEAD_LETTER_ID_BYTES);
         return client.submit(
                 address,
@@ -315,7 +270,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                 (time, outcome, micros) -> {
                     RedriveOutcome found =
                             switch (outcome) {
-                                case 0 -> none;
+                                case 0 -> RedriveOutcome.NONE;
                                 case 1 -> RedriveOutcome.REDRIVEN;
                                 case 2 -> RedriveOutcome.DUPLICATE;
                                 case 3 -> RedriveOutcome.LEASED;
@@ -328,8 +283,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                         throw StaleDeliveryException.ofDeadLetter(name(), deadLetterId);
                     }
                     return found;
-                },
-                (result, undone) -> undone ? redrive(deadLetterId, held, result) : null);
+                });
     }
 
     void checkNoDeadLetters(String operation) {

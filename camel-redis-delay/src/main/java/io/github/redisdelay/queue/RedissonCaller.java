@@ -106,13 +106,20 @@ final class RedissonCaller implements RedisCaller {
 
     @Override
     public CompletableFuture<DurableReply> callDurably(
-            LuaScript script, List<Object> keys, Object[] arguments, int attempt, Durability wanted) {
-        List<Object> named = cluster ? withGuard(keys) : keys;
-        return durable.call(new DurableCaller.ScriptCall(script, named, arguments), attempt, wanted);
+            LuaScript script, QueueKeys queue, Object[] arguments, int attempt, Durability wanted) {
+        List<Object> keys = queue.of(script);
+        DurableCaller.ScriptCall call =
+                new DurableCaller.ScriptCall(script, cluster ? withGuard(keys) : keys, arguments);
+        return durable.call(List.of(call, marker(queue)), attempt, wanted);
     }
 
     @Override
-    public CompletableFuture<DurableReply> awaitDurable(List<Object> keys, int attempt, Durability wanted) {
-        return durable.await(keys, attempt, wanted);
+    public CompletableFuture<DurableReply> awaitDurable(QueueKeys queue, int attempt, Durability wanted) {
+        return durable.call(List.of(marker(queue)), attempt, wanted);
+    }
+
+    private static DurableCaller.ScriptCall marker(QueueKeys queue) {
+        return new DurableCaller.ScriptCall(
+                LuaScript.REPLICATION, queue.of(LuaScript.REPLICATION), new Object[0]);
     }
 }

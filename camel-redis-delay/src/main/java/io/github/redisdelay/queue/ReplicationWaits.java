@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -14,8 +15,8 @@ import java.util.random.RandomGenerator;
  * Waits once more, for requests that Redis has executed, until they are as safe as was asked for. For one queue one wait is
  * under way at a time; those who ask meanwhile share the next one.
  *
- * <p>A request whose place the master's history is known to leave out was undone by a failover, and is sent again. Where that is
- * not known, it is sent again only if it cannot undo what others have done since.
+ * <p>After a failover nobody can tell whether a request was undone. Then it is sent again if it cannot undo what others have done
+ * since; otherwise its caller is told.
  */
 final class ReplicationWaits {
 
@@ -34,12 +35,12 @@ final class ReplicationWaits {
     /** Those of one queue. */
     private static final class Group {
         final String base;
-        final List<Object> keys;
+        final QueueKeys keys;
         List<Wait<?>> waiting = new ArrayList<>(); // guarded by lock
 
         Group(QueueKeys queue) {
             base = queue.base();
-            keys = queue.of(LuaScript.REPLICATION);
+            keys = queue;
         }
     }
 
@@ -51,26 +52,40 @@ final class ReplicationWaits {
     }
 
     /**
-     * Waits.
+     * Waits for whatever the master has, also behind a failover.
+     *
+     * @param done what was done, a clause
+     * @param result what to complete with
+     */
+    <T> Submission<T> await(QueueAddress queue, String done, T result) {
+        return await(new Wait<>(queue, done, result, false, null, null));
+    }
+
+    /**
+     * Waits for a request that a master has executed.
      *
      * @param done what was done, a clause
      * @param result what the request was answered
-     * @param place where it is in the history of its master; null if that is not known
-     * @param again sends it again, if it was or may have been undone; null to wait for whatever the master has
+     * @param history the id of that master's history; null if it is not known
+     * @param resend sends it again if it may have been undone; null if that must not be
      * @return as for the request
      */
     <T> Submission<T> await(
-            QueueAddress queue, String done, T result, ReplicationPosition.Span place, Request.Again<T> again) {
-        Wait<T> wait = new Wait<>(queue, done, result, place, again);
+            QueueAddress queue, String done, T result, String history, Request.Resend<T> resend) {
+        return await(new Wait<>(queue, done, result, true, history, resend));
+    }
+
+    private <T> Submission<T> await(Wait<T> wait) {
         open.add(wait);
         Timers.Timer expiry = timers.schedule(options.requestTimeout().toNanos(), wait::expire);
         wait.submission.whenComplete((none, error) -> expiry.cancel());
         Group begun = null;
         lock.lock();
         try {
-            Group group = groups.get(queue.keys().base());
+            QueueKeys keys = wait.queue.keys();
+            Group group = groups.get(keys.base());
             if (group == null) {
-                begun = group = new Group(queue.keys());
+                begun = group = new Group(keys);
                 groups.put(group.base, group);
             }
             group.waiting.add(wait);
@@ -131,23 +146,36 @@ final class ReplicationWaits {
         private final QueueAddress queue;
         private final String done;
         private final T result;
-        private final ReplicationPosition.Span place;
-        private final Request.Again<T> again;
+        private final boolean sameMaster;
+        private final String history;
+        private final Request.Resend<T> resend;
 
-        Wait(QueueAddress queue, String done, T result, ReplicationPosition.Span place, Request.Again<T> again) {
+        /** @param sameMaster whether another master's answer says nothing */
+        Wait(
+                QueueAddress queue,
+                String done,
+                T result,
+                boolean sameMaster,
+                String history,
+                Request.Resend<T> resend) {
             this.queue = queue;
             this.done = done;
             this.result = result;
-            this.place = place;
-            this.again = again;
+            this.sameMaster = sameMaster;
+            this.history = history;
+            this.resend = resend;
         }
 
         void answer(DurableReply reply, Throwable refusal) {
             open.remove(this);
             if (refusal != null) {
-                tell(new Shortfall(options.durability(), 0, false, place, refusal));
-            } else if (again != null && !isStillThere(DurableCaller.history(reply.reply()))) {
-                sendAgain(isUndone(DurableCaller.history(reply.reply())));
+                tell(new Shortfall(options.durability(), 0, false, history, refusal));
+            } else if (sameMaster && !isSame((byte[]) reply.reply())) {
+                if (resend == null) {
+                    tell(Shortfall.unknown(options.durability(), history));
+                } else {
+                    submission.follow(resend.send(result));
+                }
             } else if (reply.shortfall() != null) {
                 tell(reply.shortfall());
             } else {
@@ -155,27 +183,14 @@ final class ReplicationWaits {
             }
         }
 
-        private boolean isStillThere(ReplicationPosition.History history) {
-            return history != null && place != null && history.contains(place);
-        }
-
-        private boolean isUndone(ReplicationPosition.History history) {
-            return history != null && place != null && history.excludes(place);
-        }
-
-        private void sendAgain(boolean undone) {
-            Submission<T> sent = again.send(result, undone);
-            if (sent == null) {
-                tell(Shortfall.unknown(options.durability(), place));
-            } else {
-                submission.follow(sent);
-            }
+        private boolean isSame(byte[] master) {
+            return history != null && history.equals(new String(master, StandardCharsets.US_ASCII));
         }
 
         private void tell(Shortfall shortfall) {
             submission.unconfirmed(
                     shortfall.exception(queue.name(), done, result),
-                    () -> await(queue, done, result, place, again));
+                    () -> await(new Wait<>(queue, done, result, sameMaster, history, resend)));
         }
 
         /** Ends the caller's wait only. */

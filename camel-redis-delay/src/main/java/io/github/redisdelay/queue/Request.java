@@ -11,7 +11,7 @@ package io.github.redisdelay.queue;
  * @param deadlineNanos until when its caller waits, by the local clock; {@link Long#MAX_VALUE} if it waits for ever
  * @param reply makes the result from the script's answer, or throws what the caller is to get
  * @param submission the caller's future
- * @param confirmation waits once more where it is not known to be as safe as was asked for; null where nothing is asked
+ * @param confirmation waits once more where it is not known to be as safe as was asked for
  */
 record Request<T>(
         LuaScript script,
@@ -34,15 +34,11 @@ record Request<T>(
         T read(long timeMicros, int outcome, long valueMicros);
     }
 
-    /** Sends a request again that is not known to be there any more. */
+    /** Sends a request again that a failover may have undone. It may also be there, or have been there and be finished. */
     @FunctionalInterface
-    interface Again<T> {
-        /**
-         * @param result what it was answered
-         * @param undone whether a failover is known to have undone it; else it may also have been executed, long ago
-         * @return null if it must not be sent, because it may undo what others have done since
-         */
-        Submission<T> send(T result, boolean undone);
+    interface Resend<T> {
+        /** @param result what the request was answered */
+        Submission<T> send(T result);
     }
 
     /** Waits once more until a request is as safe as was asked for. */

@@ -9,7 +9,7 @@ import java.time.Duration;
  * @param wanted what was to be waited for
  * @param replicas how many replicas had it when the time was over
  * @param onDisk whether the master had it on disk; false where that was not asked for
- * @param place where the change is in the history of its master, or null if Redis does not tell
+ * @param history the id of the history of the master that has the change, or null if Redis does not tell
  * @param refusal why Redis would not wait, or null if it did
  * @param unknown whether nobody can tell if a failover has undone the change
  */
@@ -17,23 +17,23 @@ record Shortfall(
         Durability wanted,
         int replicas,
         boolean onDisk,
-        ReplicationPosition.Span place,
+        String history,
         Throwable refusal,
         boolean unknown) {
 
     /** Of a change that is there. */
-    Shortfall(Durability wanted, int replicas, boolean onDisk, ReplicationPosition.Span place, Throwable refusal) {
-        this(wanted, replicas, onDisk, place, refusal, false);
+    Shortfall(Durability wanted, int replicas, boolean onDisk, String history, Throwable refusal) {
+        this(wanted, replicas, onDisk, history, refusal, false);
     }
 
     /** Of a change that may be there or not. */
-    static Shortfall unknown(Durability wanted, ReplicationPosition.Span place) {
-        return new Shortfall(wanted, 0, false, place, null, true);
+    static Shortfall unknown(Durability wanted, String history) {
+        return new Shortfall(wanted, 0, false, history, null, true);
     }
 
     private static final String UNKNOWN =
-            "nobody can tell whether a failover has undone it (Redis does not say where it is in"
-                    + " its history, or too much has happened since), and it was not made again";
+            "nobody can tell whether a failover has undone it (another master answers now, or Redis does not say"
+                    + " which one), and it was not made again";
 
     /** As the end of a sentence about the change. */
     String text() {

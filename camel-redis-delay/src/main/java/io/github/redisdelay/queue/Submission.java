@@ -50,10 +50,10 @@ public final class Submission<T> extends CompletableFuture<T> {
     }
 
     /**
-     * Waits once more until the request is as safe as was asked for. It is not executed again, unless a failover has undone it.
-     * Where nobody can tell (too much has happened since, or the user may not call {@code INFO}), only a message that replaces
-     * none is scheduled a second time; all else fails with a {@link ReplicationTimeoutException} again. Confirm the submission
-     * that this returns, not this one again.
+     * Waits once more until the request is as safe as was asked for. While the same master answers, the request is not executed
+     * again. After a failover (or where the user may not call {@code INFO}) nobody can tell whether it was undone: a message that
+     * replaces none is scheduled a second time, with {@link DuplicatePolicy#IGNORE}, and all else fails with a {@link
+     * ReplicationTimeoutException} again. Confirm the submission that this returns, not this one again.
      *
      * @return completes with the result of the request, and can fail as this one
      * @throws IllegalStateException if there is nothing to wait for, see {@link #isUnconfirmed()}

@@ -85,11 +85,6 @@ public final class MasterAndReplica implements AutoCloseable {
         return send(server, "COMMAND INFO " + command).contains(command);
     }
 
-    /** Whether a hash has a field. */
-    public static boolean has(RedisServer server, String hash, String field) {
-        return send(server, "HEXISTS " + hash + " " + field).startsWith(":1");
-    }
-
     /** Sends a command whose answer is one line. */
     public static void ask(RedisServer server, String command, String answer) {
         assertThat(send(server, command).lines().findFirst()).as(command).contains(answer);
