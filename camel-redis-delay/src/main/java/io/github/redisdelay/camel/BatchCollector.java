@@ -84,8 +84,7 @@ final class BatchCollector {
     }
 
     /**
-     * @param batchSize how many messages a batch has at the most, 1 or more
-     * @param timeout how long the first message of a batch waits for others
+     * @param batches how many messages a batch has at the most, and how long its first one waits for others
      * @param patience how long a message waits in all, if no exchange is free
      * @param exchanges how many batches may be under way at a time
      * @param executor runs {@code begin}
@@ -94,8 +93,7 @@ final class BatchCollector {
      * @param hanging told when messages were given back and no exchange has become free for {@link #HANGING}
      */
     BatchCollector(
-            int batchSize,
-            Duration timeout,
+            ConsumerSettings.Batches batches,
             Duration patience,
             int exchanges,
             ConsumerTimers timers,
@@ -103,8 +101,8 @@ final class BatchCollector {
             Consumer<List<DeliveryCompletion>> begin,
             Runnable changed,
             Runnable hanging) {
-        this.batchSize = batchSize;
-        this.timeoutNanos = timeout.toNanos();
+        this.batchSize = batches.size();
+        this.timeoutNanos = batches.timeout().toNanos();
         this.patienceNanos = patience.toNanos();
         this.exchanges = exchanges;
         this.timers = timers;

@@ -16,10 +16,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.camel.Exchange;
+import org.apache.camel.spi.ExceptionHandler;
+import org.apache.camel.support.DefaultConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,20 +30,29 @@ import org.slf4j.LoggerFactory;
  */
 final class ConsumerDeliveries implements DeliveryHandler {
 
-    private static final Logger LOG = LoggerFactory.getLogger(RedisDelayConsumer.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ConsumerDeliveries.class);
 
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    private final RedisDelayConsumer consumer;
+    private final DefaultConsumer consumer;
+    private final ExceptionHandler handler;
     private final Reference<OpenClient> share;
+    private final DelayQueue queue;
+    private final MessageMapper mapper;
     private final DeliveryPolicy policy;
     private final DeliveryReport report;
+    private final ComponentThreads threads;
     private final BatchCollector batches;
+
+    // Written under the lock of the consumer, which Camel starts and stops; read by any thread.
+    private volatile ConsumerSettings settings;
+    private volatile boolean suspended;
+    private volatile String shown;
+    private volatile DelayQueueConsumer claims;
+    private volatile ClaimSwitch claimSwitch;
 
     /** What is under way, by delivery: an exchange may be pooled, so its id is kept instead of the exchange. */
     private final Map<Delivery, String> underWay = new ConcurrentHashMap<>();
-
-    private final LongAdder received;
 
     /** Those that are in the processor of a consumer without a route. */
     private final Set<Thread> processing = ConcurrentHashMap.newKeySet();
@@ -51,52 +61,91 @@ final class ConsumerDeliveries implements DeliveryHandler {
     private final Condition end = endLock.newCondition();
 
     /**
+     * @param consumer makes and takes the exchanges
+     * @param handler an exception handler of the user's; null if there is none
      * @param share the consumer's share in the client
-     * @param received counts the messages that are handed to the route
+     * @param queue which is that of the dead letters if they are consumed
      */
     ConsumerDeliveries(
-            RedisDelayConsumer consumer, Reference<OpenClient> share, DeliveryReport report, LongAdder received) {
+            DefaultConsumer consumer,
+            ExceptionHandler handler,
+            ConsumerSettings settings,
+            Reference<OpenClient> share,
+            DelayQueue queue,
+            MessageMapper mapper,
+            DeliveryReport report,
+            ComponentThreads threads) {
         this.consumer = consumer;
+        this.handler = handler;
+        this.settings = settings;
         this.share = share;
-        this.report = report;
-        this.received = received;
-        ConsumerSettings settings = consumer.settings();
+        this.queue = queue;
+        this.mapper = mapper;
         this.policy = settings.policy();
+        this.report = report;
+        this.threads = threads;
         this.batches = settings.batches() == null ? null : collector(settings);
     }
 
     private BatchCollector collector(ConsumerSettings settings) {
-        Duration timeout = settings.batches().timeout();
         Duration third = settings.claims().visibilityTimeout().dividedBy(3);
-        Duration patience =
-                timeout.plus(third.compareTo(BatchCollector.PATIENCE) < 0 ? third : BatchCollector.PATIENCE);
-        RedisDelayComponent component = consumer.getEndpoint().getComponent();
+        Duration patience = settings.batches()
+                .timeout()
+                .plus(third.compareTo(BatchCollector.PATIENCE) < 0 ? third : BatchCollector.PATIENCE);
         return new BatchCollector(
-                settings.batches().size(),
-                timeout,
+                settings.batches(),
                 patience,
                 settings.claims().concurrentConsumers(),
-                component.timers(),
-                component.executor(),
+                threads.timers(),
+                threads.executor(),
                 this::route,
-                consumer::claimingChanged,
+                this::claimingChanged,
                 this::batchesHang);
     }
 
-    /** Sets how many exchanges may be under way at a time, from now on. */
-    void setExchanges(int exchanges) {
-        if (batches != null) {
-            batches.setExchanges(exchanges);
+    /**
+     * Begins to claim.
+     *
+     * @param name by which people know the consumer among those of its context
+     * @param inSentence the same in a sentence
+     */
+    void start(String name, String inSentence) {
+        shown = inSentence;
+        DelayQueueConsumer started =
+                queue.consume(settings.claims(ConsumerNames.full(name)), threads.executor(), this);
+        claimSwitch = new ClaimSwitch(started, () -> !suspended && (batches == null || batches.wantsMore()));
+        claims = started;
+        claimingChanged();
+    }
+
+    /** The claims, or null if they have not begun. */
+    DelayQueueConsumer claims() {
+        return claims;
+    }
+
+    /** Whether messages should be claimed may have changed. */
+    private void claimingChanged() {
+        ClaimSwitch running = claimSwitch;
+        if (running != null) {
+            running.changed();
         }
     }
 
-    /** Whether there is room for more messages. */
-    boolean wantsMore() {
-        return batches == null || batches.wantsMore();
+    /** Sets how many exchanges may be under way at a time, from now on. */
+    void setConcurrentConsumers(ConsumerSettings changed) {
+        settings = changed;
+        if (batches != null) {
+            batches.setExchanges(changed.claims().concurrentConsumers());
+        }
+        if (claims != null) {
+            claims.setConcurrentConsumers(changed.claims("").concurrentConsumers());
+        }
     }
 
-    /** Gives back what was not begun, and what is still to come. */
+    /** Claims nothing more, and gives back what was not begun, and what is still to come. */
     void suspend() {
+        suspended = true;
+        claimingChanged();
         if (batches != null) {
             batches.suspend();
         }
@@ -106,6 +155,32 @@ final class ConsumerDeliveries implements DeliveryHandler {
         if (batches != null) {
             batches.resume();
         }
+        suspended = false;
+        claimingChanged();
+    }
+
+    /**
+     * Stops for good.
+     *
+     * @param patience how many nanoseconds a consumer without a route waits for its work
+     */
+    void stop(long patience) {
+        claimSwitch = null;
+        if (claims != null) {
+            if (consumer.getRoute() == null) {
+                claims.suspend();
+                if (batches != null) {
+                    batches.suspend();
+                }
+                awaitEnd(patience);
+            }
+            // Camel has waited for the work of a route, up to its shutdown timeout. What is still under way now may go
+            // on or not: its leases end by themselves, and until then it can be acknowledged.
+            claims.stop(false);
+        }
+        if (batches != null) {
+            batches.suspend();
+        }
     }
 
     @Override
@@ -114,14 +189,14 @@ final class ConsumerDeliveries implements DeliveryHandler {
         Reference<OpenClient> held = share.retain();
         Runnable finished = () -> {
             underWay.remove(delivery);
-            held.release(consumer.getEndpoint().getComponent()::close);
+            held.release(threads.closer());
         };
+        String routeId = consumer.getRouteId();
         if (consumer.isStoppingOrStopped()) {
-            new DeliveryCompletion(delivery, policy, report, consumer.getRouteId(), finished, null).release();
+            new DeliveryCompletion(delivery, policy, report, routeId, finished, null).release();
             return;
         }
-        DeliveryCompletion message =
-                DeliveryCompletion.admit(delivery, policy, report, consumer.getRouteId(), finished);
+        DeliveryCompletion message = DeliveryCompletion.admit(delivery, policy, report, routeId, finished);
         if (message == null) {
             return;
         }
@@ -134,11 +209,7 @@ final class ConsumerDeliveries implements DeliveryHandler {
 
     private void route(DeliveryCompletion message) {
         ExchangeCompletion completion = new ExchangeCompletion(List.of(message), this::ended);
-        route(
-                List.of(message),
-                completion,
-                exchange -> DeliveryExchange.fill(
-                        exchange, message, consumer.getEndpoint().mapper()));
+        route(List.of(message), completion, exchange -> DeliveryExchange.fill(exchange, message, mapper));
     }
 
     /** Begins a batch. */
@@ -159,11 +230,7 @@ final class ConsumerDeliveries implements DeliveryHandler {
             batches.finished();
             ended();
         });
-        route(
-                held,
-                completion,
-                exchange -> DeliveryExchange.fill(
-                        exchange, held, consumer.getEndpoint().mapper()));
+        route(held, completion, exchange -> DeliveryExchange.fill(exchange, held, mapper));
     }
 
     private void route(
@@ -175,7 +242,7 @@ final class ConsumerDeliveries implements DeliveryHandler {
         try {
             exchange = consumer.createExchange(true);
             filler.accept(exchange);
-            routed = RoutedExchange.begin(consumer, exchange, completion);
+            routed = RoutedExchange.begin(consumer, exchange, completion, handler != null);
             for (DeliveryCompletion message : messages) {
                 underWay.put(message.delivery(), exchange.getExchangeId());
             }
@@ -185,7 +252,7 @@ final class ConsumerDeliveries implements DeliveryHandler {
             tell("no exchange could be made of a message", e);
             return;
         }
-        received.add(messages.size());
+        report.received(messages.size());
         boolean plain = consumer.getRoute() == null;
         if (plain) {
             processing.add(Thread.currentThread());
@@ -215,10 +282,8 @@ final class ConsumerDeliveries implements DeliveryHandler {
     /**
      * Waits until nothing is worked on, as Camel does for a route; not in the work itself, which would wait for its own end, and no
      * longer when the thread is interrupted.
-     *
-     * @param claims suspended
      */
-    void awaitEnd(DelayQueueConsumer claims, long nanos) {
+    private void awaitEnd(long nanos) {
         if (processing.contains(Thread.currentThread())) {
             return;
         }
@@ -239,9 +304,8 @@ final class ConsumerDeliveries implements DeliveryHandler {
 
     /** Tells an exception handler of the user's. Camel's own would only log, as we do. */
     private void tell(String what, Throwable error) {
-        if (consumer.hasOwnExceptionHandler()) {
-            consumer.getExceptionHandler()
-                    .handleException("queue '" + consumer.getEndpoint().getQueueName() + "': " + what, error);
+        if (handler != null) {
+            handler.handleException("queue '" + queue.name() + "': " + what, error);
         }
     }
 
@@ -252,17 +316,16 @@ final class ConsumerDeliveries implements DeliveryHandler {
                         + " be delivered again when that ends. Option 'maximumVisibilityExtension' is the limit",
                 delivery,
                 QueueReport.text(age),
-                consumer.shown(),
+                shown,
                 underWay.get(delivery));
     }
 
     /** The queue layer does not see that no exchange is free: it was told to claim nothing. */
     private void batchesHang() {
-        DelayQueue queue = consumer.queue();
         Delivery longest = underWay.keySet().stream()
                 .min(Comparator.comparingLong(Delivery::claimedMicros))
                 .orElse(null);
-        if (queue == null || longest == null) {
+        if (longest == null) {
             return;
         }
         queue.stats().thenAccept(stats -> {
@@ -280,8 +343,8 @@ final class ConsumerDeliveries implements DeliveryHandler {
                         + " running is {}, exchange {}, claimed {} ago",
                 longestRunning.queue(),
                 QueueReport.text(age),
-                consumer.shown(),
-                consumer.settings().claims("").concurrentConsumers(),
+                shown,
+                settings.claims("").concurrentConsumers(),
                 longestRunning,
                 underWay.get(longestRunning),
                 QueueReport.text(sinceClaim(longestRunning)));
@@ -295,14 +358,14 @@ final class ConsumerDeliveries implements DeliveryHandler {
 
     @Override
     public void claimsFailing(Throwable error) {
-        String queue = consumer.getEndpoint().getQueueName();
+        String address = share.get().address();
         if (error == null) {
-            LOG.info("queue '{}': messages can be received from {} again", queue, consumer.address());
+            LOG.info("queue '{}': messages can be received from {} again", queue.name(), address);
             return;
         }
-        String what = "no message can be received from " + consumer.address() + ", trying again until it works";
-        LOG.warn("queue '{}': {}: {}", queue, what, RedisErrors.text(error));
+        String what = "no message can be received from " + address + ", trying again until it works";
+        LOG.warn("queue '{}': {}: {}", queue.name(), what, RedisErrors.text(error));
         // The exception handler may route an exchange, which takes its time.
-        consumer.getEndpoint().getComponent().goOn(() -> tell(what, error));
+        threads.goOn(() -> tell(what, error));
     }
 }

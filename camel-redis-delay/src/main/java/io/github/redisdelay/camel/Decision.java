@@ -1,37 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.queue.Delivery;
-import io.github.redisdelay.queue.Settlement;
-import io.github.redisdelay.queue.Submission;
 import java.time.Duration;
 
 /** The end of a delivery, as a {@link DeliveryPolicy} decides it. {@link DeliveryCompletion} carries it out. */
 sealed interface Decision {
-
-    /** The call's name for the log. */
-    String call();
-
-    /** Makes the call. */
-    Submission<Settlement> send(Delivery delivery);
 
     /**
      * The message is finished.
      *
      * @param remember for how long its id stays a duplicate; zero for not at all
      */
-    record Acknowledge(Duration remember) implements Decision {
-
-        @Override
-        public String call() {
-            return "acknowledgement";
-        }
-
-        @Override
-        public Submission<Settlement> send(Delivery delivery) {
-            return delivery.acknowledge(remember);
-        }
-    }
+    record Acknowledge(Duration remember) implements Decision {}
 
     /**
      * The message is delivered again.
@@ -39,32 +19,10 @@ sealed interface Decision {
      * @param delay the time until then
      * @param failure a {@link FailureRecord} as it is stored; empty for none
      */
-    record Return(Duration delay, byte[] failure) implements Decision {
-
-        @Override
-        public String call() {
-            return "return";
-        }
-
-        @Override
-        public Submission<Settlement> send(Delivery delivery) {
-            return delivery.negativeAcknowledge(delay, failure);
-        }
-    }
+    record Return(Duration delay, byte[] failure) implements Decision {}
 
     /** The message was not begun: it is free at once, and this delivery does not count. */
-    record Release() implements Decision {
-
-        @Override
-        public String call() {
-            return "release";
-        }
-
-        @Override
-        public Submission<Settlement> send(Delivery delivery) {
-            return delivery.release();
-        }
-    }
+    record Release() implements Decision {}
 
     /**
      * The message is given up and kept among the dead letters.
@@ -72,18 +30,7 @@ sealed interface Decision {
      * @param failure a {@link FailureRecord} as it is stored
      * @param remember for how long its id stays a duplicate; zero for not at all
      */
-    record Bury(byte[] failure, Duration remember, Reason why) implements Decision {
-
-        @Override
-        public String call() {
-            return "burial";
-        }
-
-        @Override
-        public Submission<Settlement> send(Delivery delivery) {
-            return delivery.bury(failure, remember);
-        }
-    }
+    record Bury(byte[] failure, Duration remember, Reason why) implements Decision {}
 
     /**
      * The message is given up and dropped.
@@ -91,18 +38,7 @@ sealed interface Decision {
      * @param remember for how long its id stays a duplicate; zero for not at all
      * @param option the option that asks for it, with its value
      */
-    record Discard(Duration remember, Reason why, String option) implements Decision {
-
-        @Override
-        public String call() {
-            return "removal";
-        }
-
-        @Override
-        public Submission<Settlement> send(Delivery delivery) {
-            return delivery.discard(remember);
-        }
-    }
+    record Discard(Duration remember, Reason why, String option) implements Decision {}
 
     /**
      * The reason for which a message is given up.

@@ -66,7 +66,8 @@ final class DeliveryCompletion {
     static DeliveryCompletion admit(
             Delivery delivery, DeliveryPolicy policy, DeliveryReport report, String routeId, Runnable finished) {
         DeliveryPolicy.Admission admission = policy.admit(delivery, routeId);
-        DeliveryCompletion completion = new DeliveryCompletion(delivery, policy, report, routeId, finished, admission);
+        DeliveryCompletion completion =
+                new DeliveryCompletion(delivery, policy, report, routeId, finished, admission);
         Decision refusal = admission.refusal();
         if (refusal == null) {
             return completion;
@@ -134,23 +135,45 @@ final class DeliveryCompletion {
         Submission<Settlement> sent;
         try {
             decision = decide.get();
-            sent = decision.send(delivery);
+            sent = send(decision);
         } catch (Throwable e) {
             // Such as an exception of the user's whose getMessage throws.
             DeliveryReport.warn(LOG, "The end of " + delivery + " could not be decided; it is delivered again", e);
             decision = new Decision.Return(AFTER_ERROR, delivery.lastFailure());
-            sent = decision.send(delivery);
+            sent = send(decision);
         }
         Decision made = decision;
         sent.outcome().whenComplete((settlement, error) -> {
             if (settlement == Settlement.STALE_HELD) {
                 delivery.isReplaced()
-                        .whenComplete(
-                                (replaced, unknown) -> end(() -> stale(made.call(), unknown == null && replaced)));
+                        .whenComplete((replaced, unknown) -> end(() -> stale(name(made), unknown == null && replaced)));
             } else {
                 end(() -> answered(made, route, settlement, error));
             }
         });
+    }
+
+    private Submission<Settlement> send(Decision decision) {
+        if (decision instanceof Decision.Acknowledge acknowledge) {
+            return delivery.acknowledge(acknowledge.remember());
+        }
+        if (decision instanceof Decision.Return again) {
+            return delivery.negativeAcknowledge(again.delay(), again.failure());
+        }
+        if (decision instanceof Decision.Bury bury) {
+            return delivery.bury(bury.failure(), bury.remember());
+        }
+        return decision instanceof Decision.Discard discard
+                ? delivery.discard(discard.remember())
+                : delivery.release();
+    }
+
+    /** The name of a decision in the log. */
+    private static String name(Decision decision) {
+        if (decision instanceof Decision.Acknowledge) {
+            return "acknowledgement";
+        }
+        return decision instanceof Decision.Release ? "release" : "return";
     }
 
     private void end(Runnable last) {
@@ -165,13 +188,13 @@ final class DeliveryCompletion {
         if (error != null) {
             LOG.warn(
                     "The {} of {} could not be sent; it may be delivered again: {}",
-                    decision.call(),
+                    name(decision),
                     delivery,
                     error.getMessage());
         } else if (settlement == Settlement.STALE_GONE) {
             LOG.debug(
                     "The {} of {} is void: the message was cancelled, or another delivery has finished it",
-                    decision.call(),
+                    name(decision),
                     delivery);
         } else if (decision instanceof Decision.Bury burial) {
             report.buried(delivery, route, burial);

@@ -21,6 +21,7 @@ final class DeliveryReport {
     private static final int MAX_TEXT = 300;
     private static final int MAX_IDS = 5;
 
+    private final LongAdder received;
     private final Runnable onBurial;
 
     private final LongAdder redelivered = new LongAdder();
@@ -29,10 +30,17 @@ final class DeliveryReport {
     private final LongAdder expired = new LongAdder();
 
     /**
+     * @param received counts the messages that are handed to a route
      * @param onBurial told when a message was moved to the dead letters; must not block
      */
-    DeliveryReport(Runnable onBurial) {
+    DeliveryReport(LongAdder received, Runnable onBurial) {
+        this.received = received;
         this.onBurial = onBurial;
+    }
+
+    /** Messages were handed to the route. */
+    void received(int messages) {
+        received.add(messages);
     }
 
     /** How many deliveries were returned, to be followed by another one. */

@@ -19,38 +19,61 @@ import org.apache.camel.api.management.ManagedResource;
 @ManagedResource(description = "Managed Redis Delay Queue")
 public final class ManagedQueue {
 
-    private final RedisDelayEndpoint endpoint;
+    private final Queue queue;
     private final QueueFigures figures;
+    private final Calls calls;
 
-    /** @param endpoint any that leads to the queue */
-    ManagedQueue(RedisDelayEndpoint endpoint) {
-        this.endpoint = endpoint;
-        this.figures = new QueueFigures(endpoint, System::nanoTime);
+    /**
+     * The queue as its endpoints know it.
+     *
+     * @param place which Redis it is in, and which database of it
+     */
+    record Queue(
+            String name, String keyPrefix, boolean deadLetters, int partitions, String serviceUrl, String place) {}
+
+    /** Calls to the queue, which wait for the answer. */
+    interface Calls {
+
+        /**
+         * @param failed what it means if there is no answer, for the error
+         * @throws RuntimeCamelException if Redis cannot be asked, or refuses
+         */
+        <T> T ask(String failed, Function<DelayQueue, CompletableFuture<T>> call);
+    }
+
+    ManagedQueue(Queue queue, QueueFigures figures, Calls calls) {
+        this.queue = queue;
+        this.figures = figures;
+        this.calls = calls;
+    }
+
+    Queue queue() {
+        return queue;
     }
 
     @ManagedAttribute(description = "Name of the queue")
     public String getQueueName() {
-        return endpoint.getQueueName();
+        return queue.name();
     }
 
     @ManagedAttribute(description = "What the Redis keys of the queue begin with")
     public String getKeyPrefix() {
-        return endpoint.getKeyPrefix();
+        return queue.keyPrefix();
     }
 
     @ManagedAttribute(description = "Whether the figures are those of the queue's dead letters")
     public boolean isDeadLetters() {
-        return endpoint.isOfDeadLetters();
+        return queue.deadLetters();
     }
 
     @ManagedAttribute(description = "Over how many hash tags the queue is spread")
     public int getPartitions() {
-        return endpoint.getPartitions();
+        return queue.partitions();
     }
 
     @ManagedAttribute(description = "Where Redis is")
     public String getServiceUrl() {
-        return endpoint.getServiceUrl();
+        return queue.serviceUrl();
     }
 
     @ManagedAttribute(description = "Messages that wait, due ones included")
@@ -108,7 +131,7 @@ public final class ManagedQueue {
 
     @ManagedOperation(description = "Makes the waiting message with this id due now")
     public String promote(String id) {
-        ChangeResult found = ask("message '" + id + "' could not be promoted", queue -> queue.promote(id));
+        ChangeResult found = ask("message '" + id + "' could not be promoted", waiting -> waiting.promote(id));
         return switch (found.previousState()) {
             case DELAYED -> "due now";
             case LEASED -> "it is being delivered";
@@ -119,7 +142,7 @@ public final class ManagedQueue {
 
     @ManagedOperation(description = "Cancels the message with this id, also while it is being delivered")
     public String cancel(String id) {
-        MessageState found = ask("message '" + id + "' could not be cancelled", queue -> queue.cancel(id))
+        MessageState found = ask("message '" + id + "' could not be cancelled", waiting -> waiting.cancel(id))
                 .previousState();
         return switch (found) {
             case DELAYED -> "cancelled";
@@ -134,10 +157,10 @@ public final class ManagedQueue {
                     "Moves the dead letter with this id, or the newest one of the message with this id, back into its queue, due"
                             + " now")
     public String redrive(String id) {
-        return switch (askWhole("dead letter '" + id + "' could not be redriven", queue -> queue.deadLettersOf(id)
+        return switch (askWhole("dead letter '" + id + "' could not be redriven", whole -> whole.deadLettersOf(id)
                 .thenCompose(letters -> letters.isEmpty()
                         ? CompletableFuture.completedFuture(RedriveOutcome.NONE)
-                        : queue.redrive(letters.get(0).toString())))) {
+                        : whole.redrive(letters.get(0).toString())))) {
             case REDRIVEN -> "redriven";
             case DUPLICATE -> "a message with its id is in the queue: it stays a dead letter";
             case LEASED -> "a consumer of the dead letters is working on it";
@@ -146,13 +169,12 @@ public final class ManagedQueue {
     }
 
     private <T> T ask(String failed, Function<DelayQueue, CompletableFuture<T>> call) {
-        boolean deadLetters = isDeadLetters();
-        return askWhole(failed, queue -> call.apply(deadLetters ? queue.deadLetters() : queue));
+        return askWhole(failed, whole -> call.apply(queue.deadLetters() ? whole.deadLetters() : whole));
     }
 
     private <T> T askWhole(String failed, Function<DelayQueue, CompletableFuture<T>> call) {
         try {
-            return QueueFigures.ask(endpoint, failed, call);
+            return calls.ask(failed, call);
         } catch (RuntimeCamelException e) {
             // Who reads it may have none of our classes.
             throw new IllegalStateException(e.getMessage());

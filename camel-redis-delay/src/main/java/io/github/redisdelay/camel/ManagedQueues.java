@@ -5,9 +5,11 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import javax.management.JMException;
 import javax.management.ObjectName;
 import org.apache.camel.CamelContext;
+import org.apache.camel.Endpoint;
 import org.apache.camel.spi.ManagementAgent;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,32 +24,37 @@ final class ManagedQueues {
 
     private final CamelContext context;
     /** The endpoints of each queue. Guarded by this. */
-    private final Map<ObjectName, Set<RedisDelayEndpoint>> endpoints = new HashMap<>();
+    private final Map<ObjectName, Set<Endpoint>> endpoints = new HashMap<>();
 
     ManagedQueues(CamelContext context) {
         this.context = context;
     }
 
-    /** An endpoint was started. */
-    synchronized void add(RedisDelayEndpoint endpoint) {
+    /**
+     * An endpoint was started.
+     *
+     * @param made makes what is shown of its queue
+     */
+    synchronized void add(Endpoint endpoint, Supplier<ManagedQueue> made) {
         ManagementAgent agent = agent();
         if (agent == null || !isShown(agent)) {
             return;
         }
+        ManagedQueue queue = made.get();
         try {
-            ObjectName name = name(agent, endpoint);
-            Set<RedisDelayEndpoint> users = endpoints.computeIfAbsent(name, key -> new HashSet<>());
+            ObjectName name = name(agent, queue.queue());
+            Set<Endpoint> users = endpoints.computeIfAbsent(name, key -> new HashSet<>());
             users.add(endpoint);
             if (!agent.isRegistered(name)) {
-                agent.register(new ManagedQueue(endpoint), name);
+                agent.register(queue, name);
             }
         } catch (JMException e) {
-            LOG.warn("queue '{}' is not shown in JMX", endpoint.getQueueName(), e);
+            LOG.warn("queue '{}' is not shown in JMX", queue.getQueueName(), e);
         }
     }
 
     /** An endpoint was stopped. */
-    synchronized void remove(RedisDelayEndpoint endpoint) {
+    synchronized void remove(Endpoint endpoint) {
         endpoints.entrySet().removeIf(entry -> {
             boolean last = entry.getValue().remove(endpoint) && entry.getValue().isEmpty();
             ManagementAgent agent = last ? agent() : null;
@@ -79,11 +86,11 @@ final class ManagedQueues {
                                 && context.getRouteController().isStartingRoutes());
     }
 
-    private ObjectName name(ManagementAgent agent, RedisDelayEndpoint endpoint) throws JMException {
+    private ObjectName name(ManagementAgent agent, ManagedQueue.Queue queue) throws JMException {
         return new ObjectName(agent.getMBeanObjectDomainName() + ":context=" + context.getManagementName()
-                + ",type=queues,name=" + ObjectName.quote(endpoint.getQueueName())
-                + (endpoint.isOfDeadLetters() ? ",state=dead" : "")
-                + ",prefix=" + ObjectName.quote(endpoint.getKeyPrefix())
-                + ",address=" + ObjectName.quote(endpoint.place()));
+                + ",type=queues,name=" + ObjectName.quote(queue.name())
+                + (queue.deadLetters() ? ",state=dead" : "")
+                + ",prefix=" + ObjectName.quote(queue.keyPrefix())
+                + ",address=" + ObjectName.quote(queue.place()));
     }
 }

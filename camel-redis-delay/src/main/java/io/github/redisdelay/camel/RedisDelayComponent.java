@@ -12,10 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.Executor;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.camel.CamelContext;
 import org.apache.camel.Endpoint;
@@ -45,7 +41,7 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
                             + " the option sslContextParameters is not set")
     private boolean useGlobalSslContextParameters;
 
-    private final ServerWarnings serverWarnings = new ServerWarnings();
+    private final StartReport startReport = new StartReport();
     private ManagedQueues managedQueues; // guarded by resourcesLock
 
     private final ConsumerNames consumerNames = new ConsumerNames();
@@ -53,9 +49,7 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     private final ReentrantLock resourcesLock = new ReentrantLock();
     // Guarded by resourcesLock; read without it once they are there.
     private volatile RedisDelayClients clients;
-    private volatile ExchangeThreads threads;
-    private ExecutorService pool; // guarded by resourcesLock
-    private ScheduledExecutorService clock; // guarded by resourcesLock
+    private volatile ComponentThreads threads;
     /** Keeps the client of the component's own settings open from its first use on. */
     private Reference<OpenClient> own; // guarded by resourcesLock
 
@@ -169,9 +163,9 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
         }
     }
 
-    /** What was said of servers. */
-    ServerWarnings serverWarnings() {
-        return serverWarnings;
+    /** The report on queues and servers where a consumer starts. */
+    StartReport startReport() {
+        return startReport;
     }
 
     /** Gives names to consumers without a route. */
@@ -193,49 +187,19 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
         return clients;
     }
 
-    /** Threads on which exchanges are routed: as many as are busy. */
-    Executor executor() {
+    /** The threads of its consumers and producers. */
+    ComponentThreads threads() {
         if (threads == null) {
             resourcesLock.lock();
             try {
                 if (threads == null) {
-                    pool = getCamelContext().getExecutorServiceManager().newCachedThreadPool(this, "RedisDelay");
-                    threads = new ExchangeThreads(pool);
+                    threads = new ComponentThreads(this, getCamelContext().getExecutorServiceManager(), this::close);
                 }
             } finally {
                 resourcesLock.unlock();
             }
         }
         return threads;
-    }
-
-    /** Timers whose tasks run on the component's threads. */
-    ConsumerTimers timers() {
-        resourcesLock.lock();
-        try {
-            if (clock == null) {
-                clock = getCamelContext()
-                        .getExecutorServiceManager()
-                        .newSingleThreadScheduledExecutor(this, "RedisDelayTimer");
-            }
-            return new ComponentTimers(clock, this::goOn);
-        } finally {
-            resourcesLock.unlock();
-        }
-    }
-
-    /** Goes on with a task on a thread of the component; on this one if those have been stopped already. */
-    void goOn(Runnable task) {
-        Executor running = isStoppingOrStopped() ? threads : executor();
-        if (running != null) {
-            try {
-                running.execute(task);
-                return;
-            } catch (RejectedExecutionException stopped) {
-                // Below.
-            }
-        }
-        task.run();
     }
 
     /**
@@ -249,6 +213,16 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
                 .start();
     }
 
+    /** Goes on with a task on a thread of the component; on this one if those have been stopped already. */
+    void goOn(Runnable task) {
+        ComponentThreads running = isStoppingOrStopped() ? threads : threads();
+        if (running == null) {
+            task.run();
+        } else {
+            running.goOn(task);
+        }
+    }
+
     @Override
     protected void doInit() throws Exception {
         super.doInit();
@@ -259,30 +233,27 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     protected void doStop() throws Exception {
         super.doStop();
         RedisDelayClients open;
-        ExecutorService routing;
-        ScheduledExecutorService timers;
+        ComponentThreads running;
         resourcesLock.lock();
         try {
             open = clients;
-            routing = pool;
-            timers = clock;
+            running = threads;
             own = null;
             clients = null;
             threads = null;
-            pool = null;
-            clock = null;
         } finally {
             resourcesLock.unlock();
         }
-        if (timers != null) {
-            getCamelContext().getExecutorServiceManager().shutdownNow(timers);
-        }
-        if (open != null) {
-            // First: sends the last acknowledgements and ends what waits for an answer.
-            open.close();
-        }
-        if (routing != null) {
-            getCamelContext().getExecutorServiceManager().shutdownGraceful(routing);
+        // Closing the clients sends the last acknowledgements and ends what waits for an answer.
+        Runnable closing = () -> {
+            if (open != null) {
+                open.close();
+            }
+        };
+        if (running == null) {
+            closing.run();
+        } else {
+            running.stop(closing);
         }
     }
 

@@ -5,7 +5,7 @@ import io.github.redisdelay.camel.RedisDelayClients.OpenClient;
 import io.github.redisdelay.camel.SharedResources.Reference;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
-import io.github.redisdelay.queue.ServerInfo;
+import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import org.apache.camel.CamelContext;
@@ -42,17 +42,17 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     private final ExceptionHandler camels = getExceptionHandler();
 
     // Set by doStart, cleared by doStop, which Camel calls under this service's lock; read by any thread.
-    private volatile Reference<OpenClient> client;
-    private volatile DelayQueue queue;
+    private volatile Running running;
+    // Of the latest start, for their counts: not cleared.
     private volatile DeliveryReport report;
-    private volatile ConsumerDeliveries deliveries;
     private volatile DeadLetterTrimmer trimmer;
-    // Also set when the context has started, under the same lock.
-    private volatile DelayQueueConsumer claims;
-    private volatile ClaimSwitch claimSwitch;
 
-    /** Whether the route is suspended. Set under lock, read by whoever lets the claims go on. */
-    private volatile boolean suspended;
+    /**
+     * What a started consumer works with.
+     *
+     * @param queue which is that of the dead letters if they are consumed
+     */
+    private record Running(Reference<OpenClient> client, DelayQueue queue, ConsumerDeliveries deliveries) {}
 
     private boolean waitsForContext; // guarded by lock: whether the context will tell us that it has started
 
@@ -74,48 +74,51 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     @Override
     protected void doInit() throws Exception {
         super.doInit();
-        RedisDelayHealthCheck check = new RedisDelayHealthCheck(this, RedisDelayHealthCheck.TOLERANCE);
+        RedisDelayHealthCheck check = healthCheck(RedisDelayHealthCheck.TOLERANCE);
         check.setEnabled(getEndpoint().getComponent().isHealthCheckConsumerEnabled());
         setHealthCheck(check);
+    }
+
+    RedisDelayHealthCheck healthCheck(Duration tolerance) {
+        return new RedisDelayHealthCheck(
+                this::name, getEndpoint().getQueueName(), this::address, this::claims, this::queue, tolerance);
     }
 
     /** Also for a suspended consumer: Camel starts that again when it has given up stopping its route. */
     @Override
     protected void doStart() throws Exception {
         super.doStart();
-        if (client == null) {
-            open();
+        if (running == null) {
+            running = open();
         }
-        deliveries.resume();
-        suspended = false;
+        running.deliveries().resume();
         CamelContext context = getEndpoint().getCamelContext();
-        if (claims != null) {
-            claimingChanged();
-        } else if (!context.getStatus().isStarting()) {
+        if (!context.getStatus().isStarting()) {
             claim();
-        } else if (!waitsForContext) {
+        } else if (claims() == null && !waitsForContext) {
             // Routes that this one sends to may not have been started yet.
             waitsForContext = true;
             context.addStartupListener(new ContextStarted());
         }
     }
 
-    private void open() throws Exception {
-        Reference<OpenClient> opened = getEndpoint().acquireClient();
+    private Running open() throws Exception {
+        RedisDelayComponent component = getEndpoint().getComponent();
+        Reference<OpenClient> client = getEndpoint().acquireClient();
         try {
-            DelayQueue whole = getEndpoint().queue(opened);
-            DelayQueue opening = settings.deadLetters() ? whole.deadLetters() : whole;
-            ServerInfo server = StartReport.log(
-                    opening, getEndpoint().usePartitions(opened), opened.get().address(), settings.deadLetters());
-            getEndpoint().getComponent().serverWarnings().check(opened.get().address(), server);
+            DelayQueue whole = getEndpoint().queue(client);
+            DelayQueue queue = settings.deadLetters() ? whole.deadLetters() : whole;
+            component
+                    .startReport()
+                    .log(queue, getEndpoint().usePartitions(client), client.get().address(), settings.deadLetters());
             DeadLetterTrimmer.Limits limits = settings.limits();
             trimmer = new DeadLetterTrimmer(
                     whole.name(),
                     limits,
                     () -> whole.trimDeadLetters(limits.retention(), limits.maximum()),
-                    getEndpoint().getComponent().timers());
-            report = new DeliveryReport(trimmer::buried);
-            int slots = settings.claims(fullName()).concurrentConsumers();
+                    component.threads().timers());
+            report = new DeliveryReport(received, trimmer::buried);
+            int slots = settings.claims("").concurrentConsumers();
             if (slots == 1 && getRoute() != null && RouteProcessors.haveResequencer(getRoute())) {
                 LOG.warn(
                         "queue '{}': route '{}' has a resequencer and option 'concurrentConsumers' is 1, so it never sees"
@@ -123,11 +126,15 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                         whole.name(),
                         getRouteId());
             }
-            deliveries = new ConsumerDeliveries(this, opened, report, received);
-            queue = opening;
-            client = opened;
+            ExceptionHandler own = getExceptionHandler() == camels ? null : getExceptionHandler();
+            MessageMapper mapper = getEndpoint().mapper();
+            return new Running(
+                    client,
+                    queue,
+                    new ConsumerDeliveries(
+                            this, own, settings, client, queue, mapper, report, component.threads()));
         } catch (Throwable e) {
-            opened.release();
+            client.release();
             throw e;
         }
     }
@@ -136,25 +143,13 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     private void claim() {
         lock.lock();
         try {
-            if (claims == null && queue != null) {
-                DelayQueueConsumer started = queue.consume(
-                        settings.claims(fullName()),
-                        getEndpoint().getComponent().executor(),
-                        deliveries);
-                ConsumerDeliveries with = deliveries;
-                claimSwitch = new ClaimSwitch(started, () -> !suspended && with.wantsMore());
-                claims = started;
-                claimingChanged();
+            if (running != null && claims() == null) {
+                running.deliveries().start(name(), shown());
                 trimmer.start();
             }
         } finally {
             lock.unlock();
         }
-    }
-
-    /** By which people know this consumer among those of a queue. */
-    private String fullName() {
-        return ConsumerNames.full(name());
     }
 
     /** By which people know this consumer among those of its context: its route's id, or a name of its own. */
@@ -165,14 +160,6 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     /** The same in a sentence. */
     String shown() {
         return (getRouteId() != null ? "route '" : "consumer '") + name() + "'";
-    }
-
-    /** Whether messages should be claimed may have changed. */
-    void claimingChanged() {
-        ClaimSwitch running = claimSwitch;
-        if (running != null) {
-            running.changed();
-        }
     }
 
     /** Camel keeps its startup listeners for good and calls them again when the context is started again. */
@@ -194,11 +181,9 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     @Override
     protected void doSuspend() throws Exception {
         super.doSuspend();
-        suspended = true;
-        claimingChanged();
-        ConsumerDeliveries running = deliveries;
-        if (running != null) {
-            running.suspend();
+        Running suspended = running;
+        if (suspended != null) {
+            suspended.deliveries().suspend();
         }
     }
 
@@ -216,34 +201,13 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
 
     @Override
     protected void doStop() throws Exception {
-        DelayQueueConsumer running = claims;
-        ConsumerDeliveries collecting = deliveries;
-        DeadLetterTrimmer trimming = trimmer;
-        Reference<OpenClient> open = client;
-        claims = null;
-        claimSwitch = null;
-        deliveries = null;
-        queue = null;
-        client = null;
-        if (trimming != null) {
-            trimming.stop();
-        }
-        if (running != null) {
-            if (getRoute() == null) {
-                running.suspend();
-                collecting.suspend();
-                ShutdownStrategy patience = getEndpoint().getCamelContext().getShutdownStrategy();
-                collecting.awaitEnd(running, patience.getTimeUnit().toNanos(patience.getTimeout()));
-            }
-            // Camel has waited for the work of a route, up to its shutdown timeout. What is still under way now may go
-            // on or not: its leases end by themselves, and until then it can be acknowledged.
-            running.stop(false);
-        }
-        if (collecting != null) {
-            collecting.suspend();
-        }
-        if (open != null) {
-            open.release();
+        Running stopping = running;
+        running = null;
+        if (stopping != null) {
+            trimmer.stop();
+            ShutdownStrategy patience = getEndpoint().getCamelContext().getShutdownStrategy();
+            stopping.deliveries().stop(patience.getTimeUnit().toNanos(patience.getTimeout()));
+            stopping.client().release();
         }
         super.doStop();
     }
@@ -259,8 +223,8 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
 
     @Override
     public int getPendingExchangesSize() {
-        DelayQueueConsumer running = claims;
-        return running == null ? 0 : running.underWay();
+        DelayQueueConsumer claiming = claims();
+        return claiming == null ? 0 : claiming.underWay();
     }
 
     @Override
@@ -268,30 +232,22 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         // Nothing: a forced stop calls this after doStop.
     }
 
-    /** Whether failures go to an exception handler that the user has chosen. */
-    boolean hasOwnExceptionHandler() {
-        return getExceptionHandler() != camels;
-    }
-
-    /** What this consumer does. */
-    ConsumerSettings settings() {
-        return settings;
-    }
-
     /** The running claims, or null. */
     DelayQueueConsumer claims() {
-        return claims;
+        Running open = running;
+        return open == null ? null : open.deliveries().claims();
     }
 
-    /** The queue while started, which is that of the dead letters if they are consumed; or null. */
     DelayQueue queue() {
-        return queue;
+        Running open = running;
+        return open == null ? null : open.queue();
     }
 
-    /** Where Redis is. */
-    String address() {
-        Reference<OpenClient> open = client;
-        return open == null ? getEndpoint().getServiceUrl() : open.get().address();
+    private String address() {
+        Running open = running;
+        return open == null
+                ? getEndpoint().getServiceUrl()
+                : open.client().get().address();
     }
 
     @ManagedAttribute(description = "Messages received since the route was started for the first time")
@@ -310,11 +266,8 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         lock.lock();
         try {
             settings = settings.withConcurrentConsumers(concurrentConsumers);
-            if (deliveries != null) {
-                deliveries.setExchanges(concurrentConsumers);
-            }
-            if (claims != null) {
-                claims.setConcurrentConsumers(settings.claims("").concurrentConsumers());
+            if (running != null) {
+                running.deliveries().setConcurrentConsumers(settings);
             }
         } finally {
             lock.unlock();

@@ -7,9 +7,15 @@ import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.QueueNames;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.RedisErrors;
+import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.apache.camel.AfterPropertiesConfigured;
 import org.apache.camel.AsyncEndpoint;
 import org.apache.camel.CamelContext;
@@ -50,6 +56,9 @@ public class RedisDelayEndpoint extends DefaultEndpoint
                 EndpointServiceLocation,
                 HeaderFilterStrategyAware,
                 AfterPropertiesConfigured {
+
+    /** The queue layer ends a call by itself, and knows better what became of it. */
+    private static final Duration BEYOND_TIMEOUT = Duration.ofSeconds(1);
 
     @UriPath(
             description =
@@ -106,13 +115,20 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     @Override
     protected void doStart() throws Exception {
         super.doStart();
-        getComponent().managedQueues().add(this);
+        getComponent().managedQueues().add(this, this::managedQueue);
     }
 
     @Override
     protected void doStop() throws Exception {
         getComponent().managedQueues().remove(this);
         super.doStop();
+    }
+
+    /** Its queue in JMX. */
+    ManagedQueue managedQueue() {
+        ManagedQueue.Queue queue = new ManagedQueue.Queue(
+                queueName, getKeyPrefix(), isOfDeadLetters(), getPartitions(), getServiceUrl(), place());
+        return new ManagedQueue(queue, new QueueFigures(this::stats, System::nanoTime), this::ask);
     }
 
     private void resolve() {
@@ -175,6 +191,46 @@ public class RedisDelayEndpoint extends DefaultEndpoint
      */
     CompletableFuture<Void> usePartitions(Reference<OpenClient> client) {
         return client.get().queues().usePartitions(queueName, resolved.partitions());
+    }
+
+    /** The figures of its queue, or of the dead letters that it leads to. */
+    QueueStats stats() {
+        return ask(
+                "its figures could not be read",
+                queue -> (isOfDeadLetters() ? queue.deadLetters() : queue).stats());
+    }
+
+    /**
+     * Asks Redis about its queue, or to change it, and waits for the answer.
+     *
+     * @param failed what it means if there is none, for the error
+     * @throws RuntimeCamelException if Redis cannot be asked, or refuses
+     */
+    <T> T ask(String failed, Function<DelayQueue, CompletableFuture<T>> call) {
+        Reference<OpenClient> client = null;
+        try {
+            client = acquireClient();
+            Duration patience = clientOptions().requestTimeout().plus(BEYOND_TIMEOUT);
+            return call.apply(queue(client)).get(patience.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw failure(failed, e);
+        } catch (ExecutionException e) {
+            throw failure(failed, e.getCause());
+        } catch (Exception e) {
+            throw failure(failed, e);
+        } finally {
+            if (client != null) {
+                client.release();
+            }
+        }
+    }
+
+    private RuntimeCamelException failure(String failed, Throwable cause) {
+        String queue = "queue '" + queueName + "': ";
+        String why = cause instanceof RuntimeCamelException ? cause.getMessage() : RedisErrors.text(cause);
+        return new RuntimeCamelException(
+                queue + failed + ": " + (why.startsWith(queue) ? why.substring(queue.length()) : why), cause);
     }
 
     ClientOptions clientOptions() {

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.apache.camel.health.HealthCheck;
 import org.apache.camel.health.HealthCheckResultBuilder;
 
@@ -24,12 +25,33 @@ final class RedisDelayHealthCheck implements HealthCheck {
 
     private static final long STATS_TIMEOUT_MILLIS = 1000;
 
-    private final RedisDelayConsumer consumer;
+    private final Supplier<String> name;
+    private final String queueName;
+    private final Supplier<String> address;
+    private final Supplier<DelayQueueConsumer> claims;
+    private final Supplier<DelayQueue> queue;
     private final Duration tolerance;
     private volatile boolean enabled = true; // set by whoever configures Camel's checks
 
-    RedisDelayHealthCheck(RedisDelayConsumer consumer, Duration tolerance) {
-        this.consumer = consumer;
+    /**
+     * @param name the consumer's
+     * @param address where Redis is
+     * @param claims the consumer's claims while it runs; else null
+     * @param queue the consumer's queue while it is started; else null
+     * @param tolerance how long claims may fail
+     */
+    RedisDelayHealthCheck(
+            Supplier<String> name,
+            String queueName,
+            Supplier<String> address,
+            Supplier<DelayQueueConsumer> claims,
+            Supplier<DelayQueue> queue,
+            Duration tolerance) {
+        this.name = name;
+        this.queueName = queueName;
+        this.address = address;
+        this.claims = claims;
+        this.queue = queue;
         this.tolerance = tolerance;
     }
 
@@ -40,7 +62,7 @@ final class RedisDelayHealthCheck implements HealthCheck {
 
     @Override
     public String getId() {
-        return "redis-delay-consumer:" + consumer.name();
+        return "redis-delay-consumer:" + name.get();
     }
 
     @Override
@@ -59,15 +81,15 @@ final class RedisDelayHealthCheck implements HealthCheck {
         if (!enabled) {
             return result.message("Disabled").unknown().build();
         }
-        result.detail("redis.queue", consumer.getEndpoint().getQueueName());
-        result.detail("redis.address", consumer.address());
-        DelayQueueConsumer claims = consumer.claims();
-        Duration failing = claims == null ? Duration.ZERO : claims.failingFor();
+        result.detail("redis.queue", queueName);
+        result.detail("redis.address", address.get());
+        DelayQueueConsumer running = claims.get();
+        Duration failing = running == null ? Duration.ZERO : running.failingFor();
         if (failing.compareTo(tolerance) > 0) {
-            Throwable error = claims.lastError();
+            Throwable error = running.lastError();
             return result.down()
-                    .message("queue '" + consumer.getEndpoint().getQueueName() + "': no message could be received from "
-                            + consumer.address() + " for " + QueueReport.text(failing)
+                    .message("queue '" + queueName + "': no message could be received from "
+                            + address.get() + " for " + QueueReport.text(failing)
                             + (error == null ? "" : ": " + RedisErrors.text(error)))
                     .error(error)
                     .build();
@@ -80,18 +102,18 @@ final class RedisDelayHealthCheck implements HealthCheck {
     }
 
     private void addOverdue(HealthCheckResultBuilder result) {
-        DelayQueue queue = consumer.queue();
-        if (queue == null) {
+        DelayQueue asked = queue.get();
+        if (asked == null) {
             return;
         }
         try {
-            QueueStats stats = queue.stats().get(STATS_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
+            QueueStats stats = asked.stats().get(STATS_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
             result.detail("redis.oldest.overdue.millis", stats.oldestOverdueMicros() / 1000);
             result.detail("redis.overdue", stats.overdue());
             result.detail("redis.consumers", stats.consumers());
             result.detail("redis.paused", stats.paused());
             if (stats.paused() || (stats.overdue() > 0 && stats.consumers() == 0)) {
-                result.message("queue '" + consumer.getEndpoint().getQueueName() + "': "
+                result.message("queue '" + queueName + "': "
                         + (stats.paused() ? "paused, " : "") + QueueReport.overdue(stats, "nobody listens"));
             }
         } catch (InterruptedException e) {

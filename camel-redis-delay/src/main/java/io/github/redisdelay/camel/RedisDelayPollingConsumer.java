@@ -8,6 +8,7 @@ import io.github.redisdelay.queue.DelayQueueReceiver;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
 import java.time.Duration;
+import java.util.concurrent.atomic.LongAdder;
 import org.apache.camel.DynamicPollingConsumer;
 import org.apache.camel.Exchange;
 import org.apache.camel.IsSingleton;
@@ -160,7 +161,7 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
                     client,
                     queue.receiver(settings.claims(), new Listener()),
                     settings.policy(),
-                    new DeliveryReport(() -> {}));
+                    new DeliveryReport(new LongAdder(), () -> {}));
         } catch (Throwable e) {
             client.release();
             throw e;

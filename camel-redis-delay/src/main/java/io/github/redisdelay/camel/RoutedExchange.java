@@ -9,6 +9,7 @@ import org.apache.camel.spi.InflightRepository;
 import org.apache.camel.spi.ReactiveExecutor;
 import org.apache.camel.spi.Synchronization;
 import org.apache.camel.spi.UnitOfWork;
+import org.apache.camel.support.DefaultConsumer;
 import org.apache.camel.support.UnitOfWorkHelper;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,7 +21,7 @@ import org.slf4j.LoggerFactory;
  */
 final class RoutedExchange implements AsyncCallback {
 
-    private static final Logger LOG = LoggerFactory.getLogger(RedisDelayConsumer.class);
+    private static final Logger LOG = LoggerFactory.getLogger(RoutedExchange.class);
 
     /** Each of the parts of a split can fail by an {@code Error}. */
     private static final int MOST_FAILURES = 10_000;
@@ -28,7 +29,7 @@ final class RoutedExchange implements AsyncCallback {
     private final Exchange exchange;
     private final UnitOfWork work;
     private final ExchangeCompletion completion;
-    private final RedisDelayConsumer consumer;
+    private final DefaultConsumer consumer;
     private final AsyncCallback callback;
 
     /** Whether the processor is done with it; only the first time counts. */
@@ -43,7 +44,7 @@ final class RoutedExchange implements AsyncCallback {
             Exchange exchange,
             UnitOfWork work,
             ExchangeCompletion completion,
-            RedisDelayConsumer consumer,
+            DefaultConsumer consumer,
             AsyncCallback callback) {
         this.exchange = exchange;
         this.work = work;
@@ -56,8 +57,10 @@ final class RoutedExchange implements AsyncCallback {
      * Begins the unit of work of an exchange that is to be handed over next.
      *
      * @param completion finishes what the exchange holds
+     * @param tell whether failures go to the consumer's exception handler
      */
-    static RoutedExchange begin(RedisDelayConsumer consumer, Exchange exchange, ExchangeCompletion completion)
+    static RoutedExchange begin(
+            DefaultConsumer consumer, Exchange exchange, ExchangeCompletion completion, boolean tell)
             throws Exception {
         exchange.getExchangeExtension().addOnCompletion(completion);
         exchange.getExchangeExtension().addOnCompletion(completion.watch());
@@ -69,7 +72,7 @@ final class RoutedExchange implements AsyncCallback {
         }
         // Camel's callback tells the exception handler, and Camel's own handler would only log what is logged already.
         AsyncCallback callback =
-                consumer.hasOwnExceptionHandler() ? consumer.defaultConsumerCallback(exchange, true) : doneSync -> {};
+                tell ? consumer.defaultConsumerCallback(exchange, true) : doneSync -> {};
         return new RoutedExchange(exchange, work, completion, consumer, callback);
     }
 

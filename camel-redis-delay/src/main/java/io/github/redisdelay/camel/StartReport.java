@@ -6,30 +6,34 @@ import io.github.redisdelay.queue.DelayQueueException;
 import io.github.redisdelay.queue.PartitionMismatchException;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ServerInfo;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.camel.RuntimeCamelException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Looks at a queue when a consumer starts: logs what is there, and fails if Redis cannot be used. */
+/**
+ * The lines that a consumer logs as it starts: what its queue holds, and a warning, once for each server, of a server that is set up
+ * to lose messages. Thread-safe.
+ */
 final class StartReport {
 
-    private static final Logger LOG = LoggerFactory.getLogger(RedisDelayConsumer.class);
+    private static final Logger LOG = LoggerFactory.getLogger(StartReport.class);
 
     private static final ServerInfo UNKNOWN = new ServerInfo("Redis", "unknown", "unknown", null);
 
-    private StartReport() {}
+    private final Set<String> warned = ConcurrentHashMap.newKeySet();
 
     /**
-     * The consumer that starts is not among those that the line counts.
+     * Logs what there is. The consumer that starts is not among those that the line counts.
      *
      * @param partitions fails if the queue has another number of partitions
      * @param deadLetters whether the queue is that of dead letters
-     * @return what is known of the server
      * @throws RuntimeCamelException naming the address if the queue cannot be read
      */
-    static ServerInfo log(DelayQueue queue, CompletableFuture<Void> partitions, String address, boolean deadLetters) {
+    void log(DelayQueue queue, CompletableFuture<Void> partitions, String address, boolean deadLetters) {
         CompletableFuture<QueueStats> stats = partitions.thenCompose(same -> queue.stats());
         // INFO may be forbidden to this user; nothing depends on it.
         CompletableFuture<ServerInfo> server =
@@ -43,6 +47,23 @@ final class StartReport {
             }
             throw RedisConnection.unusable("queue '" + queue.name() + "': ", address, cause);
         }
-        return server.join();
+        warn(address, server.join());
+    }
+
+    /** Warns of the server at an address, if that has to be. */
+    void warn(String address, ServerInfo server) {
+        if (server.evicts() && warned.add("evicts " + address)) {
+            LOG.warn(
+                    "Redis at {} has maxmemory-policy {}: when its memory is full it throws messages away. Set it to"
+                            + " noeviction",
+                    address,
+                    server.evictionPolicy());
+        }
+        if (server.forgets() && warned.add("forgets " + address)) {
+            LOG.warn(
+                    "Redis at {} has its append-only file off: a restart of it loses messages, all that came after its last"
+                            + " snapshot. Set appendonly to yes",
+                    address);
+        }
     }
 }

@@ -25,8 +25,7 @@ class BatchCollectorTest {
 
     private BatchCollector collector(int batchSize, int exchanges) {
         return new BatchCollector(
-                batchSize,
-                TIMEOUT,
+                new ConsumerSettings.Batches(batchSize, TIMEOUT),
                 PATIENCE,
                 exchanges,
                 timers,

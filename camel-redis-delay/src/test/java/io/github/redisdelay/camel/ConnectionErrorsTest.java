@@ -122,7 +122,7 @@ class ConnectionErrorsTest {
     @Test
     void should_name_address_and_cause_while_redis_is_away() throws Exception {
         try (RedisServer server = RedisServer.dedicated();
-                LogLines log = new LogLines(RedisDelayConsumer.class)) {
+                LogLines log = new LogLines(ConsumerDeliveries.class)) {
             options().setAddress(server.address());
             options().setRequestTimeout("500ms");
             start();
@@ -135,7 +135,7 @@ class ConnectionErrorsTest {
             await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
                 consumer.claims().suspend();
                 consumer.claims().resume();
-                HealthCheck.Result down = new RedisDelayHealthCheck(consumer, Duration.ZERO).call();
+                HealthCheck.Result down = consumer.healthCheck(Duration.ZERO).call();
                 assertThat(down.getMessage().orElse(""))
                         .matches("queue 'q3': no message could be received from \\Q" + server.address()
                                 + "\\E for \\d+ m?s: \\Q" + refused + "\\E");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import org.apache.camel.Exchange;
 import org.apache.camel.impl.DefaultCamelContext;
 import org.apache.camel.support.DefaultExchange;
@@ -16,7 +17,7 @@ class DeadLetterDeliveryPolicyTest {
     private final DefaultCamelContext context = new DefaultCamelContext();
     private final Exchange exchange = new DefaultExchange(context);
     private final AtomicInteger finished = new AtomicInteger();
-    private final DeliveryReport report = new DeliveryReport(() -> {});
+    private final DeliveryReport report = new DeliveryReport(new LongAdder(), () -> {});
     private DeliveryPolicy policy;
 
     @BeforeEach

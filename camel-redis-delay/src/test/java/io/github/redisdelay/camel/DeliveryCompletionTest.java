@@ -12,6 +12,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import org.apache.camel.Exchange;
 import org.apache.camel.ExchangePropertyKey;
 import org.apache.camel.impl.DefaultCamelContext;
@@ -26,7 +27,7 @@ class DeliveryCompletionTest {
     private final Exchange exchange = new DefaultExchange(context);
     private final AtomicInteger finished = new AtomicInteger();
     private final AtomicInteger burials = new AtomicInteger();
-    private final DeliveryReport failures = new DeliveryReport(burials::incrementAndGet);
+    private final DeliveryReport failures = new DeliveryReport(new LongAdder(), burials::incrementAndGet);
     private DeliveryPolicy policy = policy(true, true);
 
     private static DeliveryPolicy policy(boolean deadLetter, boolean keepExpired) {

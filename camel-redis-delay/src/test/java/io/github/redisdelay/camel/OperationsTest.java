@@ -24,7 +24,7 @@ class OperationsTest extends CamelRedisTest {
         context.start();
         send(uri + "?delay=1h", "x", Map.of());
         send(uri, "x", Map.of(RedisDelayConstants.DELIVER_AT, System.currentTimeMillis() - 3_600_000));
-        try (LogLines log = new LogLines(RedisDelayConsumer.class)) {
+        try (LogLines log = new LogLines(StartReport.class)) {
             start(consume("", exchange -> {}));
             assertThat(log.of(Level.INFO))
                     .singleElement()
@@ -38,7 +38,7 @@ class OperationsTest extends CamelRedisTest {
     @Test
     void should_warn_of_an_eviction_policy_that_throws_messages_away() throws Exception {
         try (RedisServer server = RedisServer.dedicated("maxmemory-policy allkeys-lru");
-                LogLines log = new LogLines(ServerWarnings.class)) {
+                LogLines log = new LogLines(StartReport.class)) {
             start(twoConsumers(server));
             assertThat(log.of(Level.WARN).stream().filter(line -> line.contains("maxmemory")))
                     .as("once for the server")
@@ -62,7 +62,7 @@ class OperationsTest extends CamelRedisTest {
     @Test
     void should_warn_once_of_a_server_whose_append_only_file_is_off() throws Exception {
         try (RedisServer server = RedisServer.dedicated("appendonly no");
-                LogLines log = new LogLines(ServerWarnings.class)) {
+                LogLines log = new LogLines(StartReport.class)) {
             start(twoConsumers(server));
             assertThat(log.of(Level.WARN))
                     .singleElement()
@@ -75,15 +75,15 @@ class OperationsTest extends CamelRedisTest {
     @Test
     void should_not_warn_of_a_server_that_keeps_all_or_does_not_tell() throws Exception {
         try (RedisServer server = RedisServer.dedicated("appendonly yes", "rename-command INFO \"\"");
-                LogLines log = new LogLines(ServerWarnings.class)) {
+                LogLines log = new LogLines(StartReport.class)) {
             start(twoConsumers(server));
             assertThat(log.of(Level.WARN)).isEmpty();
             context.stop();
         }
-        ServerWarnings warnings = new ServerWarnings();
-        try (LogLines log = new LogLines(ServerWarnings.class)) {
-            warnings.check("redis://h:1", new ServerInfo("Redis", "7.0.15", "noeviction", true));
-            warnings.check("redis://h:1", new ServerInfo("Redis", "unknown", "unknown", null));
+        StartReport report = new StartReport();
+        try (LogLines log = new LogLines(StartReport.class)) {
+            report.warn("redis://h:1", new ServerInfo("Redis", "7.0.15", "noeviction", true));
+            report.warn("redis://h:1", new ServerInfo("Redis", "unknown", "unknown", null));
             assertThat(log.of(Level.WARN)).isEmpty();
         }
     }
@@ -91,7 +91,7 @@ class OperationsTest extends CamelRedisTest {
     @Test
     void should_warn_with_id_route_and_age_when_a_lease_is_not_extended_any_more() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
-        try (LogLines log = new LogLines(RedisDelayConsumer.class)) {
+        try (LogLines log = new LogLines(ConsumerDeliveries.class)) {
             start(consume("?visibilityTimeout=300ms&maximumVisibilityExtension=600ms", exchange -> {
                 go.await(10, TimeUnit.SECONDS);
             }));
@@ -107,7 +107,7 @@ class OperationsTest extends CamelRedisTest {
     @Test
     void should_name_the_longest_running_exchange_when_a_message_waits_while_all_are_busy() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
-        try (LogLines log = new LogLines(RedisDelayConsumer.class)) {
+        try (LogLines log = new LogLines(ConsumerDeliveries.class)) {
             start(consume("", exchange -> go.await(20, TimeUnit.SECONDS)));
             RedisDelayConsumer consumer =
                     (RedisDelayConsumer) context.getRoute("consumer").getConsumer();

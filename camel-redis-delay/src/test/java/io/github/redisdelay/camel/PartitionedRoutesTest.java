@@ -245,7 +245,7 @@ class PartitionedRoutesTest extends ConsumerSideTest {
 
     @Test
     void should_say_so_when_another_number_takes_over_below_a_running_consumer() throws Exception {
-        try (LogLines log = new LogLines(RedisDelayConsumer.class)) {
+        try (LogLines log = new LogLines(ConsumerDeliveries.class)) {
             start(consume("", this::take));
             await().until(() -> outside.queue(queue).stats().join().consumers() == 1);
             // What keeps others from it is gone, as after a pause of all consumers of more than two minutes.
@@ -288,7 +288,7 @@ class PartitionedRoutesTest extends ConsumerSideTest {
         }
         RedisDelayEndpoint endpoint = context.getEndpoint(uri + THREE, RedisDelayEndpoint.class);
         assertThat(endpoint.getPartitions()).isEqualTo(3);
-        ManagedQueue managed = new ManagedQueue(endpoint);
+        ManagedQueue managed = endpoint.managedQueue();
         assertThat(managed.getDelayed()).isEqualTo(6);
         assertThat(managed.getOverdue()).isEqualTo(6);
     }

@@ -58,7 +58,7 @@ class QueueFiguresTest extends CamelRedisTest {
         send(uri + "?delay=1h", "x", Map.of());
         send(uri + "?operation=pause&state=dead", "x", Map.of());
         QueueFigures figures =
-                new QueueFigures((RedisDelayEndpoint) context.getEndpoint(uri + "?state=dead"), nanoTime::get);
+                new QueueFigures(((RedisDelayEndpoint) context.getEndpoint(uri + "?state=dead"))::stats, nanoTime::get);
         assertThat(figures.get().delayed()).isZero();
         assertThat(figures.get().paused()).isTrue();
     }
@@ -66,7 +66,7 @@ class QueueFiguresTest extends CamelRedisTest {
     @Test
     void should_ask_redis_once_a_second() {
         context.start();
-        QueueFigures figures = new QueueFigures((RedisDelayEndpoint) context.getEndpoint(uri), nanoTime::get);
+        QueueFigures figures = new QueueFigures(((RedisDelayEndpoint) context.getEndpoint(uri))::stats, nanoTime::get);
         assertThat(figures.get().delayed()).isZero();
         send(uri + "?delay=1h", "x", Map.of());
 
@@ -85,7 +85,7 @@ class QueueFiguresTest extends CamelRedisTest {
         context.start();
         RedisDelayEndpoint endpoint =
                 context.getEndpoint(uri + "?requestTimeout=1s&address=" + address, RedisDelayEndpoint.class);
-        QueueFigures figures = new QueueFigures(endpoint, nanoTime::get);
+        QueueFigures figures = new QueueFigures(endpoint::stats, nanoTime::get);
         long start = System.nanoTime();
         assertThatThrownBy(figures::get)
                 .isInstanceOf(RuntimeCamelException.class)
@@ -105,7 +105,7 @@ class QueueFiguresTest extends CamelRedisTest {
             RedisDelayEndpoint endpoint = context.getEndpoint(
                     uri + "?requestTimeout=500ms&address=" + server.address(), RedisDelayEndpoint.class);
             try (var ignored = new Held(endpoint)) {
-                QueueFigures figures = new QueueFigures(endpoint, nanoTime::get);
+                QueueFigures figures = new QueueFigures(endpoint::stats, nanoTime::get);
                 assertThat(figures.get().delayed()).isZero();
                 server.kill();
                 nanoTime.addAndGet(Duration.ofSeconds(1).toNanos());
