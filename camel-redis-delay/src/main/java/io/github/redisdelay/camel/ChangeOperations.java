@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.camel.SentChanges.Change;
+import io.github.redisdelay.camel.ChangeHeaders.Change;
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.CheckResult;
 import io.github.redisdelay.queue.DeadLetterId;
@@ -40,7 +40,7 @@ final class ChangeOperations {
      *
      * @throws IllegalArgumentException if that is not possible; then nothing was sent
      */
-    SentRequest send(RedisDelayOperation operation, Exchange exchange) {
+    PendingRequest send(RedisDelayOperation operation, Exchange exchange) {
         Message message = exchange.getMessage();
         settings.checkState(operation);
         boolean dead = settings.state() == MessageSet.DEAD;
@@ -89,7 +89,7 @@ final class ChangeOperations {
             }
             case pause -> pause(target::pause);
             case resume -> pause(target::resume);
-            case check -> new SentCall<>(() -> check(target, dead), this::put);
+            case check -> new RepeatableCall<>(() -> check(target, dead), this::put);
             default -> throw new IllegalArgumentException("operation '" + operation + "' changes no message");
         };
     }
@@ -192,19 +192,26 @@ final class ChangeOperations {
     }
 
     /** @param deadLetters whether dead letters are meant, by ids of their own or by those of their messages */
-    private <T> SentRequest changes(
+    private <T> PendingRequest changes(
             ScheduleIds ids,
             boolean deadLetters,
             Exchange exchange,
             Function<String, Submission<T>> call,
             Function<T, Change> change) {
+        PendingChanges.Results<T> results =
+                new ChangeHeaders(queue.name(), ids.list(), deadLetters).results(change);
         if (!deadLetters || ids.known()) {
-            return change(ids, deadLetters, call, change);
+            return new PendingChanges<>(ids.list(), send(ids.ids(), call), results);
         }
         List<String> held = heldLetters(exchange);
-        return new SentAfterLookup<>(
-                () -> letters(ids, held),
-                letters -> change(new ScheduleIds(letters, ids.list(), true), true, call, change));
+        return new PendingChanges<>(
+                ids.list(), () -> letters(ids, held).thenApply(letters -> send(letters, call)), results);
+    }
+
+    private <T> List<PendingChange<T>> send(List<String> ids, Function<String, Submission<T>> call) {
+        return queue.together(() -> ids.stream()
+                .map(id -> new PendingChange<>(id, queue, "the change of ", () -> call.apply(id)))
+                .toList());
     }
 
     /** The dead letters that some ids mean, each an id of a dead letter or of a message: of a message the one that is held, or the newest one. */
@@ -229,23 +236,6 @@ final class ChangeOperations {
         return HeldDeliveries.all(exchange, queue.deadLetters()).stream()
                 .map(each -> each.delivery().id())
                 .toList();
-    }
-
-    /**
-     * @param deadLetters whether the ids are those of dead letters
-     */
-    private <T> SentRequest change(
-            ScheduleIds ids, boolean deadLetters, Function<String, Submission<T>> call, Function<T, Change> change) {
-        List<SentChanges.Part<T>> parts = queue.together(() -> ids.ids().stream()
-                .map(id -> new SentChanges.Part<>(
-                        id,
-                        new SentOperation<>(
-                                queue,
-                                () -> "the change of message '" + id + "' of queue '" + queue.name() + "'",
-                                () -> call.apply(id),
-                                (result, message) -> {})))
-                .toList());
-        return new SentChanges<>(queue.name(), ids.list(), deadLetters, parts, change);
     }
 
     private static Change removed(ChangeResult result, boolean dead) {
@@ -297,8 +287,8 @@ final class ChangeOperations {
         };
     }
 
-    private SentRequest all(Supplier<CompletableFuture<Long>> call) {
-        return new SentCall<>(call, this::putCount);
+    private PendingRequest all(Supplier<CompletableFuture<Long>> call) {
+        return new RepeatableCall<>(call, this::putCount);
     }
 
     private void putCount(long count, Message message) {
@@ -335,11 +325,9 @@ final class ChangeOperations {
         putCount(results.stream().mapToLong(CheckResult::restored).sum(), message);
     }
 
-    private SentRequest pause(Supplier<Submission<Boolean>> call) {
-        return new SentOperation<>(
-                queue,
-                () -> "the pause of queue '" + queue.name() + "'",
-                call,
-                (changed, message) -> message.setHeader(RedisDelayConstants.QUEUE, queue.name()));
+    private PendingRequest pause(Supplier<Submission<Boolean>> call) {
+        return new PendingChanges<>(
+                false, List.of(new PendingChange<>(null, queue, "the pause of ", call)), (changes, message) ->
+                    message.setHeader(RedisDelayConstants.QUEUE, queue.name()));
     }
 }

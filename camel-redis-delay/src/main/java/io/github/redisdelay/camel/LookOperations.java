@@ -68,7 +68,7 @@ final class LookOperations {
      *
      * @throws IllegalArgumentException if that is not possible; then nothing was sent
      */
-    SentRequest send(RedisDelayOperation operation, Exchange exchange) {
+    PendingRequest send(RedisDelayOperation operation, Exchange exchange) {
         settings.checkState(operation);
         Message message = exchange.getMessage();
         return switch (operation) {
@@ -78,16 +78,16 @@ final class LookOperations {
                     throw new IllegalArgumentException("operation 'get' needs the id of a message: set header '"
                             + RedisDelayConstants.SCHEDULE_ID + "'");
                 }
-                yield new SentCall<>(() -> find(id), (found, result) -> put(id, found, result, exchange));
+                yield new RepeatableCall<>(() -> find(id), (found, result) -> put(id, found, result, exchange));
             }
             case list -> {
                 Object cursor = message.getHeader(RedisDelayConstants.CURSOR);
                 String from = cursor == null ? null : cursor.toString();
                 Integer limit = MessageChoice.limitOf(message);
-                yield new SentCall<>(() -> page(from, limit == null ? settings.limit() : limit), this::put);
+                yield new RepeatableCall<>(() -> page(from, limit == null ? settings.limit() : limit), this::put);
             }
             case stats ->
-                new SentCall<>(() -> target(settings.state() == MessageSet.DEAD).stats(), (stats, result) -> {
+                new RepeatableCall<>(() -> target(settings.state() == MessageSet.DEAD).stats(), (stats, result) -> {
                     result.setHeader(RedisDelayConstants.QUEUE, queue.name());
                     result.setBody(figures(stats));
                 });

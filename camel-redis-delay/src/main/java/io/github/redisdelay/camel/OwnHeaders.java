@@ -22,6 +22,9 @@ final class OwnHeaders {
 
     private static final Logger LOG = LoggerFactory.getLogger(OwnHeaders.class);
 
+    /** The exchange property of a request whose outcome is not known yet. */
+    static final String PENDING_REQUEST = "CamelRedisDelayPendingRequest";
+
     /** What all names begin with; the shortest of them is no more than that. */
     private static final String PREFIX = RedisDelayConstants.DELAY;
 
@@ -104,7 +107,7 @@ final class OwnHeaders {
     private static final Set<String> KNOWN;
 
     static {
-        Stream.of(ASKING, TELLING, List.of(HeldDeliveries.PROPERTY, SentRequest.Unanswered.PROPERTY))
+        Stream.of(ASKING, TELLING, List.of(HeldDeliveries.PROPERTY, PENDING_REQUEST))
                 .flatMap(List::stream)
                 .forEach(name -> KNOWN_IN_ANY_CASE.put(name, name));
         KNOWN = Set.copyOf(KNOWN_IN_ANY_CASE.keySet());

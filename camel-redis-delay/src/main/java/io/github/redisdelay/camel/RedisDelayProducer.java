@@ -45,21 +45,19 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
 
     @Override
     public boolean process(Exchange exchange, AsyncCallback callback) {
-        SentRequest request;
-        CompletableFuture<?> answered;
+        PendingRequest request;
         try {
-            request = SentRequest.Unanswered.take(exchange, getEndpoint().getEndpointUri());
-            if (request == null) {
-                request = send(exchange);
-                answered = request.answered();
-            } else {
-                answered = request.again(getEndpoint().clientOptions().requestTimeout());
+            PendingRequest pending = ResumableStep.take(exchange, getEndpoint().getEndpointUri());
+            if (pending != null) {
+                pending.resume(getEndpoint().clientOptions().requestTimeout());
             }
+            request = pending == null ? send(exchange) : pending;
         } catch (Exception e) {
             exchange.setException(e);
             callback.done(true);
             return true;
         }
+        CompletableFuture<?> answered = request.answered();
         if (exchange.isTransacted()) {
             // A transaction belongs to its thread, so this one has to wait.
             answered.handle((result, error) -> null).join();
@@ -69,15 +67,14 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
             callback.done(true);
             return true;
         }
-        SentRequest sent = request;
         answered.whenComplete((result, error) -> getEndpoint().getComponent().goOn(() -> {
-            finish(exchange, sent);
+            finish(exchange, request);
             callback.done(false);
         }));
         return false;
     }
 
-    private void finish(Exchange exchange, SentRequest request) {
+    private void finish(Exchange exchange, PendingRequest request) {
         try {
             boolean asked = exchange.getMessage().hasHeaders();
             request.complete(exchange.getMessage());
@@ -86,13 +83,13 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
             }
         } catch (Exception e) {
             exchange.setException(e);
-            if (request.isToBeContinued()) {
-                SentRequest.Unanswered.keep(exchange, getEndpoint().getEndpointUri(), request);
+            if (request.mustResume()) {
+                ResumableStep.keep(exchange, getEndpoint().getEndpointUri(), request);
             }
         }
     }
 
-    private SentRequest send(Exchange exchange) {
+    private PendingRequest send(Exchange exchange) {
         Reference<OpenClient> open = client;
         if (open == null) {
             throw new IllegalStateException(

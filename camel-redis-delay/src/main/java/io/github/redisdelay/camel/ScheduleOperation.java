@@ -3,14 +3,15 @@ package io.github.redisdelay.camel;
 
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.DelayQueue;
-import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ReplicationTimeoutException;
 import io.github.redisdelay.queue.ScheduleOutcome;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.Submission;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 import org.apache.camel.Exchange;
 import org.apache.camel.Message;
@@ -38,50 +39,51 @@ final class ScheduleOperation {
      *
      * @throws IllegalArgumentException if it cannot be stored; then nothing was sent
      */
-    SentRequest send(Exchange exchange) {
+    PendingRequest send(Exchange exchange) {
         settings.checkState(RedisDelayOperation.schedule);
         return settings.batching() && exchange.getMessage().getBody() instanceof List<?> list
                 ? all(list, exchange)
                 : one(exchange);
     }
 
-    private SentRequest one(Exchange exchange) {
+    private PendingRequest one(Exchange exchange) {
         Message message = exchange.getMessage();
         String id = ScheduleIds.single(message);
         ScheduleHeaders headers = new ScheduleHeaders(message, message, settings);
-        DueTime due = headers.due();
         byte[] body = mapper.toEnvelope(exchange, headers.settings()).encode();
-        return schedule(id == null ? ids.get() : id, due, headers.priority(), body, exchange);
+        return new PendingChanges<>(
+                false, List.of(schedule(id == null ? ids.get() : id, headers, body, exchange)), this::putOne);
     }
 
-    private SentOperation<ScheduleResult> schedule(
-            String id, DueTime due, int priority, byte[] body, Exchange exchange) {
+    private PendingChange<ScheduleResult> schedule(String id, ScheduleHeaders headers, byte[] body, Exchange exchange) {
         // Only who holds the lease may put a message in the place of its own delivery.
         DeliveryCompletion held = HeldDeliveries.find(exchange, queue, id);
         ClaimId supersedes =
                 held == null || held.isOver() ? null : held.delivery().claimId();
         ScheduleRequest request = new ScheduleRequest(
-                id, due, body, settings.onDuplicate(), supersedes, priority, settings.maximumQueueLength());
-        return new SentOperation<>(
-                queue,
-                () -> "message '" + id + "' of queue '" + queue.name() + "'",
-                () -> {
-                    Submission<ScheduleResult> submission = queue.schedule(request);
-                    if (held != null) {
-                        submission.outcome().whenComplete((result, error) -> {
-                            Object answer =
-                                    error instanceof ReplicationTimeoutException stored ? stored.getResult() : result;
-                            if (answer instanceof ScheduleResult done && done.outcome() == ScheduleOutcome.SUPERSEDED) {
-                                held.superseded();
-                            }
-                        });
+                id,
+                headers.due(),
+                body,
+                settings.onDuplicate(),
+                supersedes,
+                headers.priority(),
+                settings.maximumQueueLength());
+        return new PendingChange<>(id, queue, "", () -> {
+            Submission<ScheduleResult> submission = queue.schedule(request);
+            if (held != null) {
+                submission.outcome().whenComplete((result, error) -> {
+                    Object answer = error instanceof ReplicationTimeoutException stored ? stored.getResult() : result;
+                    if (answer instanceof ScheduleResult done && done.outcome() == ScheduleOutcome.SUPERSEDED) {
+                        held.superseded();
                     }
-                    return submission;
-                },
-                this::putResult);
+                });
+            }
+            return submission;
+        });
     }
 
-    private void putResult(ScheduleResult result, Message message) {
+    private void putOne(List<PendingChange<ScheduleResult>> changes, Message message) {
+        ScheduleResult result = changes.get(0).result();
         message.setHeader(RedisDelayConstants.MESSAGE_ID, result.id());
         message.setHeader(RedisDelayConstants.QUEUE, queue.name());
         message.setHeader(RedisDelayConstants.SCHEDULED_TIME, result.scheduledMicros() / 1000);
@@ -92,22 +94,23 @@ final class ScheduleOperation {
         }
     }
 
-    private SentRequest all(List<?> list, Exchange exchange) {
+    private PendingRequest all(List<?> list, Exchange exchange) {
         if (exchange.getMessage().getHeader(RedisDelayConstants.SCHEDULE_ID) != null) {
             throw new IllegalArgumentException(
                     "header '" + RedisDelayConstants.SCHEDULE_ID + "' is set on a batch of " + list.size()
                             + " messages, which cannot have one id: make each a Message with this header, or remove it");
         }
-        return queue.together(() -> {
-            List<SentBatch.Element> elements = new ArrayList<>(list.size());
+        List<PendingChange<ScheduleResult>> elements = queue.together(() -> {
+            List<PendingChange<ScheduleResult>> sent = new ArrayList<>(list.size());
             for (Object element : list) {
-                elements.add(element(element, exchange));
+                sent.add(element(element, exchange));
             }
-            return new SentBatch(queue.name(), elements);
+            return sent;
         });
+        return new PendingChanges<>(true, elements, this::putAll);
     }
 
-    private SentBatch.Element element(Object element, Exchange exchange) {
+    private PendingChange<ScheduleResult> element(Object element, Exchange exchange) {
         Message outer = exchange.getMessage();
         Message own = outer;
         if (element instanceof Exchange part) {
@@ -130,12 +133,36 @@ final class ScheduleOperation {
                         "a message of a batch asks for operation '" + operation + "': a batch can only be scheduled");
             }
             ScheduleHeaders headers = new ScheduleHeaders(own, outer, settings);
-            DueTime due = headers.due();
             byte[] body =
                     mapper.toEnvelope(element, exchange, headers.settings()).encode();
-            return new SentBatch.Element(id, schedule(id, due, headers.priority(), body, exchange), null);
+            return schedule(id, headers, body, exchange);
         } catch (RuntimeException e) {
-            return new SentBatch.Element(id == null ? ids.get() : id, null, e);
+            return PendingChange.refused(id == null ? ids.get() : id, e);
         }
+    }
+
+    private void putAll(List<PendingChange<ScheduleResult>> elements, Message message) {
+        Map<String, Throwable> failures = new LinkedHashMap<>();
+        List<String> stored = new ArrayList<>(elements.size());
+        List<Long> scheduled = new ArrayList<>(elements.size());
+        List<Long> due = new ArrayList<>(elements.size());
+        for (PendingChange<ScheduleResult> element : elements) {
+            Exception error = element.error();
+            if (error != null) {
+                failures.put(element.id(), error);
+                continue;
+            }
+            ScheduleResult result = element.result();
+            stored.add(result.id());
+            scheduled.add(result.scheduledMicros() / 1000);
+            due.add(result.dueMicros() / 1000);
+        }
+        if (!failures.isEmpty()) {
+            throw new BatchScheduleException(queue.name(), failures, stored);
+        }
+        message.setHeader(RedisDelayConstants.MESSAGE_ID, stored);
+        message.setHeader(RedisDelayConstants.QUEUE, queue.name());
+        message.setHeader(RedisDelayConstants.SCHEDULED_TIME, scheduled);
+        message.setHeader(RedisDelayConstants.DUE_TIME, due);
     }
 }

@@ -3,12 +3,11 @@ package io.github.redisdelay.camel;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
 import org.apache.camel.Message;
 
 /** A call that can be made again after it has failed: one that looks, or that changes only what is left to be changed. */
-final class SentCall<T> implements SentRequest {
+final class RepeatableCall<T> implements PendingRequest {
 
     /** Puts a result into a message. */
     interface Results<T> {
@@ -18,10 +17,10 @@ final class SentCall<T> implements SentRequest {
     private final Supplier<CompletableFuture<T>> call;
     private final Results<T> results;
 
-    // Used by one thread at a time: Camel's error handler redelivers a step after it has failed.
+    // Used by one thread at a time.
     private CompletableFuture<T> answer;
 
-    SentCall(Supplier<CompletableFuture<T>> call, Results<T> results) {
+    RepeatableCall(Supplier<CompletableFuture<T>> call, Results<T> results) {
         this.call = call;
         this.results = results;
         answer = call.get();
@@ -33,24 +32,17 @@ final class SentCall<T> implements SentRequest {
     }
 
     @Override
-    public CompletableFuture<?> again(Duration timeout) {
+    public void resume(Duration timeout) {
         answer = call.get();
-        return answered();
     }
 
     @Override
     public void complete(Message message) throws Exception {
-        T result;
-        try {
-            result = answer.join();
-        } catch (CompletionException e) {
-            throw e.getCause() instanceof Exception cause ? cause : e;
-        }
-        results.put(result, message);
+        results.put(PendingRequest.value(answer), message);
     }
 
     @Override
-    public boolean isToBeContinued() {
+    public boolean mustResume() {
         return false;
     }
 }
