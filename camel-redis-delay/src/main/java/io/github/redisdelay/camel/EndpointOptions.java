@@ -1,13 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import java.lang.reflect.Field;
+import java.math.BigInteger;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.apache.camel.spi.UriParam;
 
-/** Decides which of the component's options an endpoint takes over. */
+/**
+ * The options that an endpoint's own URI sets: which of the component's they replace, and whether they can be meant. An option of
+ * the other side would be accepted and do nothing: who writes {@code from("redis-delay:orders?delay=30m")} believes that the
+ * queue delays.
+ */
 final class EndpointOptions {
 
+    private static final String PRODUCER = "producer";
+    private static final String CONSUMER = "consumer";
+
+    /** All options, by their names in any letter case. */
+    private static final Map<String, Field> OPTIONS = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+
+    static {
+        for (Field field : RedisDelayConfiguration.class.getDeclaredFields()) {
+            if (field.isAnnotationPresent(UriParam.class)) {
+                OPTIONS.put(field.getName(), field);
+            }
+        }
+    }
+
     private EndpointOptions() {}
+
+    /** Whether an option is labelled as one of this side only. */
+    private static boolean isOf(String side, String option) {
+        Field field = OPTIONS.get(option);
+        return field != null
+                && List.of(field.getAnnotation(UriParam.class).label().split(",")).contains(side);
+    }
 
     /**
      * The component's options without those that an endpoint replaces as a whole: a connection or a delivery time that the
@@ -69,5 +102,112 @@ final class EndpointOptions {
             }
         }
         return null;
+    }
+
+    /**
+     * Checks the options of an endpoint that gets a consumer.
+     *
+     * @param own those that its URI sets
+     * @throws IllegalArgumentException if one is the producer's
+     */
+    static void checkConsumer(String queue, Map<String, Object> own) {
+        Map<String, Object> others = of(PRODUCER, own);
+        if (!others.isEmpty()) {
+            throw new IllegalArgumentException(
+                    misplaced(others, PRODUCER, "to", queue) + "; a consumer receives messages when they are due");
+        }
+    }
+
+    /**
+     * Checks the options of an endpoint that gets a producer.
+     *
+     * @param own those that its URI sets
+     * @throws IllegalArgumentException if one is the consumer's
+     */
+    static void checkProducer(String queue, Map<String, Object> own) {
+        Map<String, Object> others = of(CONSUMER, own);
+        if (!others.isEmpty()) {
+            String headers = others.keySet().stream()
+                    .map(OwnHeaders::ofOption)
+                    .filter(Objects::nonNull)
+                    .map(header -> "'" + header + "'")
+                    .collect(Collectors.joining(", "));
+            throw new IllegalArgumentException(misplaced(others, CONSUMER, "from", queue)
+                    + (headers.isEmpty() ? "" : ", or send header " + headers + " with the message"));
+        }
+    }
+
+    private static Map<String, Object> of(String side, Map<String, Object> own) {
+        Map<String, Object> some = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+        some.putAll(own);
+        some.keySet().removeIf(name -> !isOf(side, name));
+        return some;
+    }
+
+    private static String misplaced(Map<String, Object> options, String side, String step, String queue) {
+        boolean one = options.size() == 1;
+        return (one ? "option " : "options ")
+                + options.keySet().stream().map(name -> "'" + name + "'").collect(Collectors.joining(", "))
+                + (one ? " is the " : " are the ") + side + "'s: write " + (one ? "it" : "them") + " at " + step
+                + "(\"redis-delay:" + queue + "?"
+                + options.entrySet().stream()
+                        .map(option -> option.getKey() + "=" + Names.shown(option.getValue()))
+                        .collect(Collectors.joining("&"))
+                + "\")";
+    }
+
+    /**
+     * Checks that nothing in a URI waits to be evaluated, and that whole numbers are some: Camel reads one as a duration if it
+     * cannot read it otherwise, so that "x" and "" become 0. The URI of an endpoint is fixed, only {@code toD} makes a new one for
+     * each message.
+     *
+     * @param own the options that the URI sets
+     * @throws IllegalArgumentException naming the option, its value and what would be right
+     */
+    static void check(String queue, Map<String, Object> own) {
+        if (isExpression(queue)) {
+            throw expression("queueName '" + queue + "'", "to() does not evaluate: use toD()");
+        }
+        own.forEach((name, value) -> {
+            if (value instanceof String text) {
+                checkExpression(name, text);
+                checkNumber(name, text);
+            }
+        });
+    }
+
+    private static void checkExpression(String option, String text) {
+        boolean consumer = isOf(CONSUMER, option);
+        if (!isExpression(text) || !(consumer || isOf(PRODUCER, option))) {
+            return;
+        }
+        String header = OwnHeaders.ofOption(option);
+        String problem = consumer
+                ? "from() does not evaluate: use a property"
+                : "to() does not evaluate: use toD()" + (header == null ? "" : ", or header '" + header + "'");
+        throw expression("option '" + option + "' '" + Names.shown(text) + "'", problem);
+    }
+
+    private static boolean isExpression(String text) {
+        return text.contains("${") || text.contains("$simple{");
+    }
+
+    private static IllegalArgumentException expression(String what, String problem) {
+        return new IllegalArgumentException(
+                what + " has an expression, which " + problem + "; a property is written {{name}}");
+    }
+
+    private static void checkNumber(String option, String text) {
+        Class<?> type = OPTIONS.containsKey(option) ? OPTIONS.get(option).getType() : null;
+        if ((type != int.class && type != Integer.class && type != long.class) || text.startsWith("#")) {
+            return;
+        }
+        if (!text.strip().matches("-?[0-9]+")) {
+            throw new IllegalArgumentException("option '" + option + "' is '" + text + "': give a whole number");
+        }
+        // Camel also cuts off what is too long for an int.
+        if (new BigInteger(text.strip()).bitLength() > (type == long.class ? Long.SIZE : Integer.SIZE) - 1) {
+            throw new IllegalArgumentException("option '" + option + "' is '" + text + "': that is too large");
+        }
     }
 }

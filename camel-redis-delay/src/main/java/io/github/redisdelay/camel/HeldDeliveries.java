@@ -18,7 +18,7 @@ import org.apache.camel.Exchange;
  */
 record HeldDeliveries(DeliveryCompletion latest, String reason, HeldDeliveries earlier) {
 
-    static final String PROPERTY = "CamelRedisDelayHeldDeliveries";
+    static final String PROPERTY = OwnHeaders.HELD_DELIVERIES;
 
     /** Notes that the exchange holds this message, too. */
     static HeldDeliveries add(Exchange exchange, DeliveryCompletion message, String reason) {

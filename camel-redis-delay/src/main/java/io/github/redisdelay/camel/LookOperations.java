@@ -25,26 +25,6 @@ import org.apache.camel.Message;
 /** The operations that look at a queue and change nothing. Holds nothing of an exchange. */
 final class LookOperations {
 
-    /** What get tells of a message: of the one before nothing must stay, or a route that looks at several mixes them up. */
-    private static final List<String> TOLD = List.of(
-            Exchange.CONTENT_TYPE,
-            RedisDelayConstants.SCHEDULED_TIME,
-            RedisDelayConstants.DUE_TIME,
-            RedisDelayConstants.ATTEMPT,
-            RedisDelayConstants.MESSAGE_PRIORITY,
-            RedisDelayConstants.REDELIVERY_REASON,
-            RedisDelayConstants.LEASE_END,
-            RedisDelayConstants.HOLDER,
-            RedisDelayConstants.DEAD_LETTER_ID,
-            RedisDelayConstants.DEAD_LETTER_COUNT,
-            RedisDelayConstants.DEAD_LETTER_TIME,
-            RedisDelayConstants.FAILURE_EXCEPTION,
-            RedisDelayConstants.FAILURE_MESSAGE,
-            RedisDelayConstants.FAILURE_ROUTE_ID,
-            RedisDelayConstants.FAILURE_HOST,
-            RedisDelayConstants.FAILURE_ATTEMPTS,
-            RedisDelayConstants.FAILURE_TIME);
-
     private final ProducerSettings settings;
     private final DelayQueue queue;
     private final MessageMapper mapper;
@@ -137,7 +117,10 @@ final class LookOperations {
     }
 
     private void put(String id, Optional<Found> found, Message message, Exchange exchange) {
-        TOLD.forEach(message::removeHeader);
+        // What was told of the message before must not stay, or a route that looks at several mixes them up.
+        OwnHeaders.TELLING.forEach(message::removeHeader);
+        message.removeHeader(RedisDelayConstants.DEAD_LETTER_ID);
+        message.removeHeader(Exchange.CONTENT_TYPE);
         message.setHeader(RedisDelayConstants.QUEUE, queue.name());
         if (found.isEmpty()) {
             message.setHeader(RedisDelayConstants.MESSAGE_ID, id);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import java.util.Arrays;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -25,12 +27,34 @@ final class OwnHeaders {
     /** The exchange property of a request whose outcome is not known yet. */
     static final String PENDING_REQUEST = "CamelRedisDelayPendingRequest";
 
-    /** What all names begin with; the shortest of them is no more than that. */
+    /** The exchange property of the deliveries that an exchange holds. */
+    static final String HELD_DELIVERIES = "CamelRedisDelayHeldDeliveries";
+
+    /** The beginning of all names; the shortest of them is no more than that. */
     private static final String PREFIX = RedisDelayConstants.DELAY;
 
-    /** What a route can set to ask for something. */
+    /** Headers that are used up once the operation is done, and must not direct the next step of the route. */
+    static final List<String> USED_UP = List.of(
+            RedisDelayConstants.DELAY,
+            RedisDelayConstants.DELIVER_AT,
+            RedisDelayConstants.OPERATION,
+            RedisDelayConstants.PRIORITY,
+            RedisDelayConstants.TIME_TO_LIVE,
+            RedisDelayConstants.DEDUPLICATION_PERIOD,
+            RedisDelayConstants.MAXIMUM_REDELIVERIES,
+            RedisDelayConstants.REDELIVERY_DELAY,
+            RedisDelayConstants.BACK_OFF_MULTIPLIER,
+            RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY,
+            RedisDelayConstants.REDELIVERY_DELAYS,
+            RedisDelayConstants.ALL,
+            RedisDelayConstants.EXCEPTION_CLASS,
+            RedisDelayConstants.REASON,
+            RedisDelayConstants.ROUTE_ID,
+            RedisDelayConstants.LIMIT);
+
+    /** Headers that a route can set to ask for something. */
     static final List<String> ASKING = Stream.concat(
-                    ScheduleHeaders.USED_UP.stream(),
+                    USED_UP.stream(),
                     Stream.of(
                             RedisDelayConstants.SCHEDULE_ID,
                             RedisDelayConstants.RETRY_AFTER,
@@ -39,79 +63,28 @@ final class OwnHeaders {
                             RedisDelayConstants.CURSOR))
             .toList();
 
-    /** What chooses among many messages is rarely meant: an id is one of a message rather than of a route. */
-    private static final Set<String> CHOOSING = Set.of(
-            RedisDelayConstants.ALL,
-            RedisDelayConstants.EXCEPTION_CLASS,
-            RedisDelayConstants.REASON,
-            RedisDelayConstants.ROUTE_ID,
-            RedisDelayConstants.LIMIT);
-
-    private static final double RARELY = 0.1;
-
-    /** What the component tells. */
-    static final List<String> TELLING = List.of(
-            RedisDelayConstants.MESSAGE_ID,
-            RedisDelayConstants.QUEUE,
-            RedisDelayConstants.SCHEDULED_TIME,
-            RedisDelayConstants.DUE_TIME,
-            RedisDelayConstants.PREVIOUS_STATE,
-            RedisDelayConstants.ATTEMPT,
-            RedisDelayConstants.LATENESS,
-            RedisDelayConstants.REDELIVERY_REASON,
-            RedisDelayConstants.MESSAGE_PRIORITY,
-            RedisDelayConstants.MESSAGE_STATE,
-            RedisDelayConstants.LEASE_END,
-            RedisDelayConstants.HOLDER,
-            RedisDelayConstants.RESULT,
-            RedisDelayConstants.COUNT,
-            RedisDelayConstants.DEAD_LETTER_COUNT,
-            RedisDelayConstants.DEAD_LETTER_TIME,
-            RedisDelayConstants.FAILURE_EXCEPTION,
-            RedisDelayConstants.FAILURE_MESSAGE,
-            RedisDelayConstants.FAILURE_ROUTE_ID,
-            RedisDelayConstants.FAILURE_HOST,
-            RedisDelayConstants.FAILURE_ATTEMPTS,
-            RedisDelayConstants.FAILURE_TIME);
-
-    /** What a route can ask for by a property, too. */
+    /** Exchange properties by which a route can ask, too. */
     private static final List<String> ASKING_AS_PROPERTIES =
             List.of(RedisDelayConstants.RETRY_AFTER, RedisDelayConstants.DEAD_LETTER_REASON);
 
-    /** What others call it, with hardly a letter in common. The first one that fits counts. */
-    private static final List<Synonym> SYNONYMS = List.of(
-            new Synonym(
-                    RedisDelayConstants.DELAY,
-                    "(delay|wait|duration|(due|deliver|delivery)?(in|after))?"
-                            + "(m?s|millis(econds)?|sec(ond)?s?|min(ute)?s?|hours?|days?)?"),
-            new Synonym(
-                    RedisDelayConstants.DELIVER_AT,
-                    "due|(due|deliver|delivery|scheduled?)?(at|on|time|date|timestamp|until|when)"),
-            new Synonym(RedisDelayConstants.TIME_TO_LIVE, "expir(e|es|y|ation)"),
-            new Synonym(RedisDelayConstants.OPERATION, "action|command|cancel|reschedule|promote|redrive|purge"));
-
-    private record Synonym(String known, Pattern names) {
-
-        Synonym(String known, String names) {
-            this(known, Pattern.compile(names, Pattern.CASE_INSENSITIVE));
-        }
-    }
+    /** Other words for a header, with hardly a letter in common with its name. The first pattern that fits counts. */
+    private static final Map<Pattern, String> SYNONYMS = synonyms();
 
     /** All that are known, by their names in any letter case. */
     private static final Map<String, String> KNOWN_IN_ANY_CASE = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
 
-    /**
-     * As they are usually written: costs one look by a hash that the name has with it. The exchange properties that the component keeps for
-     * itself are known, too.
-     */
+    /** The same as they are usually written: costs one look by a hash that the name has with it. */
     private static final Set<String> KNOWN;
 
     static {
-        Stream.of(ASKING, TELLING, List.of(HeldDeliveries.PROPERTY, PENDING_REQUEST))
-                .flatMap(List::stream)
-                .forEach(name -> KNOWN_IN_ANY_CASE.put(name, name));
+        constants().forEach(name -> KNOWN_IN_ANY_CASE.put(name, name));
+        Stream.of(HELD_DELIVERIES, PENDING_REQUEST).forEach(name -> KNOWN_IN_ANY_CASE.put(name, name));
         KNOWN = Set.copyOf(KNOWN_IN_ANY_CASE.keySet());
     }
+
+    /** Headers by which the component tells something. */
+    static final List<String> TELLING =
+            constants().filter(name -> !ASKING.contains(name)).toList();
 
     private static final OncePerName WARNED = new OncePerName();
 
@@ -183,74 +156,76 @@ final class OwnHeaders {
         return known == null || !all.containsKey(known);
     }
 
+    private static Stream<String> constants() {
+        return Arrays.stream(RedisDelayConstants.class.getFields()).map(constant -> {
+            try {
+                return (String) constant.get(null);
+            } catch (IllegalAccessException e) {
+                throw new IllegalStateException(e); // all are public
+            }
+        });
+    }
+
+    private static Map<Pattern, String> synonyms() {
+        Map<Pattern, String> synonyms = new LinkedHashMap<>();
+        synonyms.put(
+                Pattern.compile("(ed|delay|wait|duration|(due|deliver|delivery)?(in|after))?"
+                        + "(m?s|millis(econds)?|sec(ond)?s?|min(ute)?s?|hours?|days?)?"),
+                RedisDelayConstants.DELAY);
+        synonyms.put(
+                Pattern.compile("due|(due|deliver(y|ed)?|scheduled?)?(at|on|time|date|timestamp|until|when)"),
+                RedisDelayConstants.DELIVER_AT);
+        synonyms.put(Pattern.compile("ttl|expir(e|es|y|ation)"), RedisDelayConstants.TIME_TO_LIVE);
+        synonyms.put(
+                Pattern.compile("action|command|cancel|reschedule|promote|redrive|purge"),
+                RedisDelayConstants.OPERATION);
+        synonyms.put(Pattern.compile("id"), RedisDelayConstants.SCHEDULE_ID);
+        return synonyms;
+    }
+
     /**
      * The header that says for one message what an option says for all; null if there is none.
      *
      * @param option in any letter case
      */
     static String ofOption(String option) {
-        return ASKING.stream()
-                .filter(name -> option.equalsIgnoreCase(meaning(name)))
-                .findFirst()
-                .orElse(null);
+        String name = option.equalsIgnoreCase("delay") ? RedisDelayConstants.DELAY : PREFIX + option;
+        return ASKING.stream().filter(name::equalsIgnoreCase).findFirst().orElse(null);
     }
 
-    /** What was probably meant by a name that is none: of the headers that ask for something, the one most like it. */
+    /** The header that was probably meant by a name that is none, of those that ask for something. */
     static String nearest(String name) {
         return nearest(name, ASKING);
     }
 
     private static String nearest(String name, List<String> candidates) {
         String meaning = meaning(Names.shown(name));
-        return SYNONYMS.stream()
-                .filter(synonym -> synonym.names().matcher(meaning).matches())
-                .map(Synonym::known)
+        return SYNONYMS.entrySet().stream()
+                .filter(synonym -> synonym.getKey().matcher(meaning).matches())
+                .map(Map.Entry::getValue)
                 .filter(candidates::contains)
                 .findFirst()
                 .orElseGet(() -> candidates.stream()
-                        .min(Comparator.comparingDouble(
-                                known -> distance(meaning, meaning(known)) + (CHOOSING.contains(known) ? RARELY : 0)))
+                        .max(Comparator.comparingInt(known -> inCommon(meaning, meaning(known))))
                         .orElseThrow());
     }
 
-    /** What a name says behind what all begin with: {@code DeliverAt}. The shortest, and one that only goes on with it, is about a delay. */
+    /** A name without the beginning of all names, in lower case. */
     private static String meaning(String name) {
-        boolean word = name.startsWith(PREFIX)
-                && (name.length() == PREFIX.length() || Character.isLowerCase(name.charAt(PREFIX.length())));
-        return name.substring(word ? PREFIX.length() - "Delay".length() : PREFIX.length());
+        return name.substring(PREFIX.length()).toLowerCase(Locale.ROOT);
     }
 
-    /** 0 if two are the same or one is made of the other's initials, 1 if they have nothing in common. A common word counts much. */
-    private static double distance(String name, String known) {
-        List<String> words = words(known);
-        String initials = words.stream().map(word -> word.substring(0, 1)).reduce("", String::concat);
-        if (words.size() > 1 && name.equalsIgnoreCase(initials)) {
-            return 0;
+    /** How many letters two names share at their beginnings and at their ends. */
+    private static int inCommon(String one, String other) {
+        int most = Math.min(one.length(), other.length());
+        int begin = 0;
+        while (begin < most && one.charAt(begin) == other.charAt(begin)) {
+            begin++;
         }
-        double edits = (double) edits(name.toLowerCase(Locale.ROOT), known.toLowerCase(Locale.ROOT))
-                / Math.max(name.length(), known.length());
-        return words(name).stream().anyMatch(words::contains) ? edits / 2 : edits;
-    }
-
-    private static List<String> words(String name) {
-        return List.of(name.split("(?<=.)(?=\\p{Lu})"));
-    }
-
-    /** How many letters to insert, remove or change to make one of the other (Levenshtein). */
-    private static int edits(String from, String to) {
-        int[] row = new int[to.length() + 1];
-        for (int j = 0; j < row.length; j++) {
-            row[j] = j;
+        int end = 0;
+        while (begin + end < most && one.charAt(one.length() - 1 - end) == other.charAt(other.length() - 1 - end)) {
+            end++;
         }
-        for (int i = 1; i <= from.length(); i++) {
-            int diagonal = row[0];
-            row[0] = i;
-            for (int j = 1; j < row.length; j++) {
-                int changed = diagonal + (from.charAt(i - 1) == to.charAt(j - 1) ? 0 : 1);
-                diagonal = row[j];
-                row[j] = Math.min(changed, Math.min(row[j], row[j - 1]) + 1);
-            }
-        }
-        return row[to.length()];
+        return begin + end;
     }
 }

@@ -5,13 +5,9 @@ import io.github.redisdelay.camel.RedisDelayClients.OpenClient;
 import io.github.redisdelay.camel.SharedResources.Reference;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.QueueNames;
-import java.math.BigInteger;
 import java.net.URISyntaxException;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.camel.CamelContext;
 import org.apache.camel.Endpoint;
@@ -53,28 +49,6 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     /** Keeps the client of the component's own settings open from its first use on. */
     private Reference<OpenClient> own; // guarded by resourcesLock
 
-    /** Options are read in any letter case. */
-    private static final Set<String> WHOLE_NUMBERS = names(
-            "concurrentConsumers",
-            "maxMessagesPerPoll",
-            "maximumRedeliveries",
-            "database",
-            "maximumMessageSize",
-            "priority",
-            "maximumQueueLength",
-            "limit",
-            "maximumDeadLetters",
-            "batchSize",
-            "waitForReplicas");
-
-    private static final Set<String> LONG_NUMBERS = names("maximumQueueLength", "maximumDeadLetters");
-
-    private static Set<String> names(String... names) {
-        Set<String> all = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
-        all.addAll(List.of(names));
-        return all;
-    }
-
     public RedisDelayComponent() {}
 
     public RedisDelayComponent(CamelContext context) {
@@ -83,9 +57,8 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
 
     @Override
     protected Endpoint createEndpoint(String uri, String remaining, Map<String, Object> parameters) throws Exception {
-        OptionSides.checkExpressions(remaining, parameters);
+        EndpointOptions.check(remaining, parameters);
         QueueNames.check("queueName", remaining);
-        parameters.forEach(RedisDelayComponent::checkNumber);
         RedisDelayEndpoint endpoint = new RedisDelayEndpoint(
                 maskable(uri, parameters.get("address")),
                 this,
@@ -109,21 +82,6 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
         String raw = URISupport.RAW_TOKEN_PREFIX + (text.indexOf(')') < 0 ? "(" + text + ")" : "{" + text + "}");
         query.replaceAll((name, value) -> name.equalsIgnoreCase("address") ? raw : value);
         return URISupport.stripQuery(uri) + "?" + URISupport.createQueryString(query, false);
-    }
-
-    /** Camel reads a whole number as a duration if it cannot read it otherwise: "x" and "" become 0. */
-    private static void checkNumber(String option, Object value) {
-        if (!WHOLE_NUMBERS.contains(option) || !(value instanceof String text) || text.startsWith("#")) {
-            return;
-        }
-        if (!text.strip().matches("-?[0-9]+")) {
-            throw new IllegalArgumentException("option '" + option + "' is '" + text + "': give a whole number");
-        }
-        // It also cuts off what is too long for an int.
-        int bits = new BigInteger(text.strip()).bitLength();
-        if (bits > (LONG_NUMBERS.contains(option) ? Long.SIZE : Integer.SIZE) - 1) {
-            throw new IllegalArgumentException("option '" + option + "' is '" + text + "': that is too large");
-        }
     }
 
     /**

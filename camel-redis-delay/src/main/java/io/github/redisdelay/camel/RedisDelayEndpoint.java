@@ -147,13 +147,13 @@ public class RedisDelayEndpoint extends DefaultEndpoint
 
     @Override
     public Producer createProducer() {
-        OptionSides.checkProducer(queueName, ownOptions);
+        EndpointOptions.checkProducer(queueName, ownOptions);
         return new RedisDelayProducer(this);
     }
 
     @Override
     public Consumer createConsumer(Processor processor) throws Exception {
-        OptionSides.checkConsumer(queueName, ownOptions);
+        EndpointOptions.checkConsumer(queueName, ownOptions);
         RedisDelayConsumer consumer = new RedisDelayConsumer(this, processor);
         configureConsumer(consumer);
         return consumer;
@@ -162,7 +162,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     /** One that claims when it is asked, and never reads ahead. */
     @Override
     public PollingConsumer createPollingConsumer() {
-        OptionSides.checkConsumer(queueName, ownOptions);
+        EndpointOptions.checkConsumer(queueName, ownOptions);
         return new RedisDelayPollingConsumer(this);
     }
 

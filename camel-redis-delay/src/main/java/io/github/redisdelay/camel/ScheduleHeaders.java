@@ -5,7 +5,6 @@ import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.Envelope;
 import io.github.redisdelay.queue.ScheduleRequest;
 import java.time.Duration;
-import java.util.List;
 import org.apache.camel.Message;
 
 /**
@@ -20,25 +19,6 @@ record ScheduleHeaders(Message own, Message outer, ProducerSettings options) {
 
     private static final String DELAY = "header '" + RedisDelayConstants.DELAY + "'";
     private static final String DELIVER_AT = "header '" + RedisDelayConstants.DELIVER_AT + "'";
-
-    /** What is used up once it was done, and must not direct the next step of the route. */
-    static final List<String> USED_UP = List.of(
-            RedisDelayConstants.DELAY,
-            RedisDelayConstants.DELIVER_AT,
-            RedisDelayConstants.OPERATION,
-            RedisDelayConstants.PRIORITY,
-            RedisDelayConstants.TIME_TO_LIVE,
-            RedisDelayConstants.DEDUPLICATION_PERIOD,
-            RedisDelayConstants.MAXIMUM_REDELIVERIES,
-            RedisDelayConstants.REDELIVERY_DELAY,
-            RedisDelayConstants.BACK_OFF_MULTIPLIER,
-            RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY,
-            RedisDelayConstants.REDELIVERY_DELAYS,
-            RedisDelayConstants.ALL,
-            RedisDelayConstants.EXCEPTION_CLASS,
-            RedisDelayConstants.REASON,
-            RedisDelayConstants.ROUTE_ID,
-            RedisDelayConstants.LIMIT);
 
     /**
      * When the message is due.
@@ -146,6 +126,6 @@ record ScheduleHeaders(Message own, Message outer, ProducerSettings options) {
 
     /** Removes what is used up. */
     static void remove(Message message) {
-        USED_UP.forEach(message::removeHeader);
+        OwnHeaders.USED_UP.forEach(message::removeHeader);
     }
 }

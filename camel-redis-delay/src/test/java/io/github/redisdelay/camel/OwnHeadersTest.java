@@ -3,8 +3,8 @@ package io.github.redisdelay.camel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.reflect.Field;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,16 +14,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 class OwnHeadersTest {
 
     @Test
-    void should_know_each_public_constant_once() {
-        List<Object> constants = Arrays.stream(RedisDelayConstants.class.getFields())
-                .map(constant -> {
-                    try {
-                        return constant.get(null);
-                    } catch (IllegalAccessException e) {
-                        throw new IllegalStateException(e);
-                    }
-                })
-                .toList();
+    void should_know_each_public_constant_once() throws IllegalAccessException {
+        List<Object> constants = new ArrayList<>();
+        for (Field constant : RedisDelayConstants.class.getFields()) {
+            constants.add(constant.get(null));
+        }
         List<Object> known = new ArrayList<>(OwnHeaders.ASKING);
         known.addAll(OwnHeaders.TELLING);
         assertThat(known).containsExactlyInAnyOrderElementsOf(constants);
