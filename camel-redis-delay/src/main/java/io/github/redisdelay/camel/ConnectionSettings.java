@@ -45,48 +45,47 @@ record ConnectionSettings(
     }
 
     /**
-     * Reads the settings.
+     * Reads the options; each may be null.
      *
      * @throws IllegalArgumentException naming the option that is wrong; credentials are not shown
      */
-    static ConnectionSettings of(RedisDelayConfiguration options) {
-        if (options.getConfigurationUri() != null && options.getAddress() != null) {
-            throw new IllegalArgumentException(
-                    "options 'configurationUri' (" + fileWithoutCredentials(options.getConfigurationUri())
-                            + ") and 'address' are both set: set one of them");
-        }
-        if (options.getAddress() == null) {
-            String part = addressPart(options);
-            if (part != null) {
+    static ConnectionSettings of(
+            RedissonClient redisson,
+            String configurationUri,
+            String address,
+            String username,
+            String password,
+            int database,
+            SSLContextParameters tls) {
+        if (address != null) {
+            if (configurationUri != null) {
                 throw new IllegalArgumentException(
-                        "option '" + part + "' is set without option 'address': it is used only"
-                                + " with an address, set it in the RedissonClient or in the Redisson configuration file otherwise");
+                        "options 'configurationUri' (" + fileWithoutCredentials(configurationUri)
+                                + ") and 'address' are both set: set one of them");
             }
-            RedissonClient client = options.getConfigurationUri() == null ? options.getRedisson() : null;
-            return new ConnectionSettings(client, options.getConfigurationUri(), null, null, null, 0);
+            return ofAddress(address, username, password, database, tls);
         }
-        return ofAddress(options);
+        String part = username != null
+                ? "username"
+                : password != null ? "password" : tls != null ? "sslContextParameters" : database != 0 ? "database" : null;
+        if (part != null) {
+            throw partWithoutAddress(part);
+        }
+        return new ConnectionSettings(
+                configurationUri == null ? redisson : null, configurationUri, null, null, null, 0, null);
     }
 
-    private static String addressPart(RedisDelayConfiguration options) {
-        if (options.getUsername() != null) {
-            return "username";
-        }
-        if (options.getPassword() != null) {
-            return "password";
-        }
-        if (options.getSslContextParameters() != null) {
-            return "sslContextParameters";
-        }
-        return options.getDatabase() == 0 ? null : "database";
+    /** @param option the part of a connection that is set */
+    static IllegalArgumentException partWithoutAddress(String option) {
+        return new IllegalArgumentException("option '" + option + "' is set without option 'address': it is used only"
+                + " with an address, set it in the RedissonClient or in the Redisson configuration file otherwise");
     }
 
-    private static ConnectionSettings ofAddress(RedisDelayConfiguration options) {
-        if (options.getDatabase() < 0) {
-            throw new IllegalArgumentException(
-                    "option 'database' is " + options.getDatabase() + ": it must be 0 or more");
+    private static ConnectionSettings ofAddress(
+            String text, String username, String password, int database, SSLContextParameters tls) {
+        if (database < 0) {
+            throw new IllegalArgumentException("option 'database' is " + database + ": it must be 0 or more");
         }
-        String text = options.getAddress();
         URI uri;
         try {
             uri = new URI(text);
@@ -97,7 +96,7 @@ record ConnectionSettings(
         if (!"redis".equals(scheme) && !"rediss".equals(scheme)) {
             throw badAddress(text, "begins with neither redis:// nor rediss://");
         }
-        if (options.getSslContextParameters() != null && scheme.equals("redis")) {
+        if (tls != null && scheme.equals("redis")) {
             throw badAddress(text, "has no TLS and option 'sslContextParameters' is set");
         }
         if (uri.getHost() == null) {
@@ -109,21 +108,20 @@ record ConnectionSettings(
         if (uri.getQuery() != null || uri.getFragment() != null) {
             throw badAddress(text, "has a query or fragment");
         }
-        String address = scheme + "://" + uri.getHost() + ":" + (uri.getPort() < 0 ? DEFAULT_PORT : uri.getPort());
-        String username = options.getUsername();
-        String password = options.getPassword();
+        String user = username;
+        String secret = password;
         if (uri.getUserInfo() != null) {
             // Moved out of the address, so that it can be logged.
             String[] parts = uri.getUserInfo().split(":", 2);
-            if (password == null) {
-                password = parts[parts.length - 1];
+            if (secret == null) {
+                secret = parts[parts.length - 1];
             }
-            if (username == null && parts.length == 2 && !parts[0].isEmpty()) {
-                username = parts[0];
+            if (user == null && parts.length == 2 && !parts[0].isEmpty()) {
+                user = parts[0];
             }
         }
-        return new ConnectionSettings(
-                null, null, address, username, password, options.getDatabase(), options.getSslContextParameters());
+        String address = scheme + "://" + uri.getHost() + ":" + (uri.getPort() < 0 ? DEFAULT_PORT : uri.getPort());
+        return new ConnectionSettings(null, null, address, user, secret, database, tls);
     }
 
     private static IllegalArgumentException badAddress(String text, String problem) {

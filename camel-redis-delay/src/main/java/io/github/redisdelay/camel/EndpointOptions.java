@@ -71,8 +71,7 @@ final class EndpointOptions {
                     "more than one of the options 'redisson', 'configurationUri' and 'address' is set: set one of them");
         }
         if (part != null && !address && (client || file || component.getAddress() == null)) {
-            throw new IllegalArgumentException("option '" + part + "' is set without option 'address': it is used only"
-                    + " with an address, set it in the RedissonClient or in the Redisson configuration file otherwise");
+            throw ConnectionSettings.partWithoutAddress(part);
         }
         if (client || file || address) {
             options.setRedisson(null);

@@ -34,18 +34,17 @@ record MessageChoice(boolean all, String exceptionClass, String reason, String r
             new Source(RedisDelayConstants.LIMIT, "limit"));
 
     /**
-     * Reads the options.
+     * Reads the options; each may be null.
      *
-     * @param ownLimit whether the endpoint itself sets the limit: the component's is meant for lists
      * @throws IllegalArgumentException naming the option, its value and what would be right
      */
-    static MessageChoice of(RedisDelayConfiguration options, boolean ownLimit) {
+    static MessageChoice ofOptions(boolean all, String exceptionClass, String reason, String routeId, Integer limit) {
         return new MessageChoice(
-                options.isAll(),
-                exception("option 'exceptionClass'", options.getExceptionClass()),
-                name("option 'reason'", A_REASON, options.getReason()),
-                name("option 'routeId'", A_ROUTE, options.getRouteId()),
-                ownLimit ? limit("option 'limit'", options.getLimit()) : null);
+                all,
+                exception("option 'exceptionClass'", exceptionClass),
+                name("option 'reason'", A_REASON, reason),
+                name("option 'routeId'", A_ROUTE, routeId),
+                limit == null ? null : limit("option 'limit'", limit));
     }
 
     /**

@@ -6,7 +6,6 @@ import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.Envelope;
 import io.github.redisdelay.queue.ScheduleRequest;
-import java.time.Duration;
 
 /**
  * What a producer does unless headers say otherwise.
@@ -30,52 +29,20 @@ record ProducerSettings(
         MessageChoice choice,
         MessageSet state) {
 
-    /**
-     * Reads the options.
-     *
-     * @param ownLimit whether the endpoint itself sets the option limit
-     * @throws IllegalArgumentException naming the option, its value and what would be right
-     */
-    static ProducerSettings of(RedisDelayConfiguration options, boolean ownLimit) {
-        DueTime due = null;
-        if (options.getDelay() != null && options.getDeliverAt() != null) {
-            throw new IllegalArgumentException("options 'delay' (" + options.getDelay() + ") and 'deliverAt' ("
-                    + options.getDeliverAt() + ") are both set: set one of them");
-        }
-        if (options.getDelay() != null) {
-            due = DueTime.after(Durations.parse("option 'delay'", options.getDelay()));
-        } else if (options.getDeliverAt() != null) {
-            due = DueTime.at(Durations.instant("option 'deliverAt'", options.getDeliverAt()));
-        }
-        int priority = options.getPriority();
+    /** @throws IllegalArgumentException naming the option, its value and what would be right */
+    ProducerSettings {
         if (priority < 0 || priority > ScheduleRequest.MAX_PRIORITY) {
             throw new IllegalArgumentException(
                     "option 'priority' is " + priority + ": it must be from 0 to " + ScheduleRequest.MAX_PRIORITY);
         }
-        long length = options.getMaximumQueueLength();
-        if (length < 0 || length > DueTime.MAX_MICROS) {
-            throw new IllegalArgumentException("option 'maximumQueueLength' is " + length + ": it must be from 1 to "
-                    + DueTime.MAX_MICROS + ", or 0 for any number");
+        if (maximumQueueLength < 0 || maximumQueueLength > DueTime.MAX_MICROS) {
+            throw new IllegalArgumentException("option 'maximumQueueLength' is " + maximumQueueLength
+                    + ": it must be from 1 to " + DueTime.MAX_MICROS + ", or 0 for any number");
         }
-        int limit = options.getLimit();
         if (limit < 1 || limit > DelayQueue.MAX_PAGE) {
             throw new IllegalArgumentException(
                     "option 'limit' is " + limit + ": it must be from 1 to " + DelayQueue.MAX_PAGE);
         }
-        return new ProducerSettings(
-                due,
-                RedisDelayOperation.of("option 'operation'", options.getOperation()),
-                Names.constant(DuplicatePolicy.class, "option 'onDuplicate'", options.getOnDuplicate()),
-                options.isBatching(),
-                priority,
-                new Envelope.Settings(
-                        positive("deduplicationPeriod", options.getDeduplicationPeriod()),
-                        positive("timeToLive", options.getTimeToLive()),
-                        null),
-                length,
-                limit,
-                MessageChoice.of(options, ownLimit),
-                MessageSet.of(options.getState()));
     }
 
     /**
@@ -96,17 +63,5 @@ record ProducerSettings(
                     + "', which means nothing to operation '" + operation + "': remove it"
                     + (operation == RedisDelayOperation.schedule ? "" : ", or set it to dead for the dead letters"));
         }
-    }
-
-    private static Duration positive(String option, String text) {
-        if (text == null) {
-            return null;
-        }
-        Duration duration = Durations.parse("option '" + option + "'", text);
-        if (duration.isZero()) {
-            throw new IllegalArgumentException("option '" + option + "' is '" + text
-                    + "': it must be 1 millisecond or more; leave it out for none");
-        }
-        return duration;
     }
 }

@@ -10,7 +10,6 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.security.cert.CertPathBuilderException;
 import java.time.Duration;
-import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -92,7 +91,7 @@ record RedisConnection(RedissonClient redisson, String address, boolean owned) {
                                     .start());
             return new RedisConnection(client, address, true);
         } catch (RuntimeException e) {
-            throw unreachable(address, e, secrets(config, settings.password()));
+            throw unreachable(address, e, Secrets.of(config, settings.password()));
         }
     }
 
@@ -242,75 +241,20 @@ record RedisConnection(RedissonClient redisson, String address, boolean owned) {
         return ConnectionSettings.withDatabase(address, database);
     }
 
-    /** The passwords in a configuration: those of Redis, of key stores, and in addresses. */
-    private static Set<String> secrets(Config config, String password) {
-        Set<String> secrets = new LinkedHashSet<>();
-        add(secrets, password);
-        addPasswords(secrets, config);
-        if (config.isSingleConfig()) {
-            addPasswords(secrets, config.useSingleServer());
-            addPassword(secrets, config.useSingleServer().getAddress());
-        } else if (config.isClusterConfig()) {
-            addPasswords(secrets, config.useClusterServers());
-            config.useClusterServers().getNodeAddresses().forEach(address -> addPassword(secrets, address));
-        } else if (config.isSentinelConfig()) {
-            addPasswords(secrets, config.useSentinelServers());
-            config.useSentinelServers().getSentinelAddresses().forEach(address -> addPassword(secrets, address));
-        }
-        return secrets;
-    }
-
-    /** Which of them there are, and where, differs between versions of Redisson. */
-    private static void addPasswords(Set<String> secrets, Object config) {
-        for (Method method : config.getClass().getMethods()) {
-            if (method.getName().matches("get\\w*Password")
-                    && method.getParameterCount() == 0
-                    && method.getReturnType() == String.class) {
-                try {
-                    add(secrets, (String) method.invoke(config));
-                } catch (ReflectiveOperationException e) {
-                    // Then it is not known to this configuration.
-                }
-            }
-        }
-    }
-
-    private static void addPassword(Set<String> secrets, String address) {
-        int end = address == null ? -1 : address.lastIndexOf('@');
-        if (end >= 0) {
-            String credentials = address.substring(address.indexOf("//") + 2, end);
-            String password = credentials.substring(credentials.indexOf(':') + 1);
-            add(secrets, password);
-            // Who fails to read the address may quote a part of it.
-            Stream.of(password.split("[:@/?#]"))
-                    .filter(part -> part.length() > 3)
-                    .forEach(part -> add(secrets, part));
-        }
-    }
-
-    private static void add(Set<String> secrets, String secret) {
-        if (secret != null && !secret.isEmpty()) {
-            secrets.add(secret);
-        }
-    }
-
-    private static RuntimeCamelException unreachable(String address, RuntimeException error, Set<String> secrets) {
+    private static RuntimeCamelException unreachable(String address, RuntimeException error, Secrets secrets) {
         boolean untrusted = false;
         boolean secret = false;
         int depth = 0;
         for (Throwable e = error; e != null && depth < 10; e = e.getCause(), depth++) {
-            String message = String.valueOf(e.getMessage());
-            secret |= secrets.stream().anyMatch(message::contains);
+            secret |= secrets.isIn(String.valueOf(e.getMessage()));
             untrusted |= e instanceof CertPathBuilderException;
         }
         String reason = reason(address, error) + (untrusted ? "; " + UNTRUSTED : "");
         if (reason.contains("handshake timed out")) {
             reason += "; " + TlsConnector.QUESTION;
         }
-        for (String hidden : secrets) {
-            reason = reason.replace(hidden, "xxxxxx");
-        }
-        return new RuntimeCamelException("Redis at " + address + " cannot be used: " + reason, secret ? null : error);
+        return new RuntimeCamelException(
+                "Redis at " + address + " cannot be used: " + secrets.hide(reason), secret ? null : error);
     }
 
     /**

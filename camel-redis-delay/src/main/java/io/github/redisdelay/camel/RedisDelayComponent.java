@@ -91,7 +91,8 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
      */
     Reference<OpenClient> acquireClient(ConnectionSettings connection, ClientOptions options) throws Exception {
         Reference<OpenClient> reference = clients().acquire(connection, options);
-        if (connection.equals(configuration.connection()) && options.equals(configuration.clientOptions())) {
+        OptionReader defaults = new OptionReader(configuration);
+        if (connection.equals(defaults.connection()) && options.equals(defaults.client())) {
             keepOpen(reference);
         }
         return reference;
@@ -184,7 +185,7 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     @Override
     protected void doInit() throws Exception {
         super.doInit();
-        SpringBootProperties.warnOfIgnored(this);
+        SpringBootProperties.warnOfIgnored(this, new RedisDelayEndpointUriFactory().propertyNames());
     }
 
     @Override

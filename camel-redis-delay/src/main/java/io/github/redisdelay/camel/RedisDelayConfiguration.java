@@ -2,13 +2,7 @@
 package io.github.redisdelay.camel;
 
 import io.github.redisdelay.queue.ClientOptions;
-import io.github.redisdelay.queue.ConsumerOptions;
-import io.github.redisdelay.queue.DelayQueueClient;
-import io.github.redisdelay.queue.Durability;
-import io.github.redisdelay.queue.QueueNames;
-import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import org.apache.camel.RuntimeCamelException;
 import org.apache.camel.spi.HeaderFilterStrategy;
 import org.apache.camel.spi.Metadata;
@@ -177,95 +171,6 @@ public class RedisDelayConfiguration implements Cloneable {
         } catch (CloneNotSupportedException e) {
             throw new RuntimeCamelException(e);
         }
-    }
-
-    /** Where Redis is. */
-    ConnectionSettings connection() {
-        return ConnectionSettings.of(this);
-    }
-
-    ClientOptions clientOptions() {
-        QueueNames.check("option 'keyPrefix'", keyPrefix);
-        Duration timeout = Durations.parse("option 'requestTimeout'", requestTimeout);
-        if (timeout.isZero()) {
-            throw new IllegalArgumentException("option 'requestTimeout' is 0: it must be 1 millisecond or more");
-        }
-        return new ClientOptions(keyPrefix, timeout, durability(timeout));
-    }
-
-    private Durability durability(Duration requests) {
-        if (waitForReplicas < 0) {
-            throw new IllegalArgumentException(
-                    "option 'waitForReplicas' is " + waitForReplicas + ": it must be 1 or more, or 0 to wait for none");
-        }
-        Duration timeout = Durations.parse("option 'replicationTimeout'", replicationTimeout);
-        if (timeout.isZero()) {
-            throw new IllegalArgumentException("option 'replicationTimeout' is 0: it must be 1 millisecond or more");
-        }
-        if (waitForReplicas == 0 && !waitForDisk) {
-            return Durability.NONE; // equal to those of other endpoints, which then share a client
-        }
-        if (timeout.compareTo(requests) >= 0) {
-            throw new IllegalArgumentException("option 'replicationTimeout' is " + replicationTimeout
-                    + ": it must be shorter than option 'requestTimeout', which is " + requestTimeout
-                    + Durations.askForUnit(requestTimeout));
-        }
-        return new Durability(waitForReplicas, waitForDisk, timeout);
-    }
-
-    /** The number of partitions, checked. */
-    int checkedPartitions() {
-        if (partitions < 1 || partitions > DelayQueueClient.MAX_PARTITIONS) {
-            throw new IllegalArgumentException("option 'partitions' is " + partitions + ": it must be from 1 to "
-                    + DelayQueueClient.MAX_PARTITIONS);
-        }
-        return partitions;
-    }
-
-    ProducerSettings producerSettings(Set<String> own) {
-        return ProducerSettings.of(this, own.contains("limit"));
-    }
-
-    ConsumerOptions consumerOptions() {
-        if (concurrentConsumers < 1) {
-            throw new IllegalArgumentException(
-                    "option 'concurrentConsumers' is " + concurrentConsumers + ": it must be 1 or more");
-        }
-        if (maxMessagesPerPoll < 1 || maxMessagesPerPoll > ConsumerOptions.MAX_MESSAGES) {
-            throw new IllegalArgumentException("option 'maxMessagesPerPoll' is " + maxMessagesPerPoll
-                    + ": it must be from 1 to " + ConsumerOptions.MAX_MESSAGES);
-        }
-        Duration lease = Durations.parse("option 'visibilityTimeout'", visibilityTimeout);
-        if (lease.compareTo(ConsumerOptions.MIN_VISIBILITY_TIMEOUT) < 0
-                || lease.compareTo(ConsumerOptions.MAX_VISIBILITY_TIMEOUT) > 0) {
-            throw new IllegalArgumentException("option 'visibilityTimeout' is '" + visibilityTimeout
-                    + "': it must be from 100 milliseconds to 365 days" + Durations.askForUnit(visibilityTimeout));
-        }
-        return new ConsumerOptions(
-                concurrentConsumers,
-                maxMessagesPerPoll,
-                lease,
-                extendMessageVisibility,
-                Durations.parse("option 'maximumVisibilityExtension'", maximumVisibilityExtension));
-    }
-
-    RetryPolicy retryPolicy() {
-        List<Duration> steps = redeliveryDelays == null
-                ? List.of()
-                : Durations.parseList("option 'redeliveryDelays'", redeliveryDelays);
-        int maximum;
-        if (maximumRedeliveries != null) {
-            maximum = maximumRedeliveries;
-        } else {
-            maximum = steps.isEmpty() ? RetryPolicy.DEFAULT_MAXIMUM_REDELIVERIES : steps.size();
-        }
-        return new RetryPolicy(
-                maximum,
-                Durations.parse("option 'redeliveryDelay'", redeliveryDelay),
-                backOffMultiplier,
-                Durations.parse("option 'maximumRedeliveryDelay'", maximumRedeliveryDelay),
-                redeliveryJitter,
-                steps);
     }
 
     public RedissonClient getRedisson() {

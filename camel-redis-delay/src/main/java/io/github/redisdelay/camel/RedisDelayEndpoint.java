@@ -132,17 +132,15 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     }
 
     private void resolve() {
-        HeaderFilterStrategy filter = configuration.getHeaderFilterStrategy();
+        OptionReader options = new OptionReader(configuration);
         resolved = new Resolved(
-                configuration.connection(),
-                configuration.clientOptions(),
-                configuration.checkedPartitions(),
-                configuration.producerSettings(ownOptions.keySet()),
-                configuration.consumerOptions(),
-                configuration.retryPolicy(),
-                new MessageMapper(
-                        filter == null ? new RedisDelayHeaderFilterStrategy() : filter,
-                        configuration.getMaximumMessageSize()));
+                options.connection(),
+                options.client(),
+                options.partitions(),
+                options.producer(ownOptions.keySet()),
+                options.claims(),
+                options.retries(),
+                options.mapper());
     }
 
     @Override
@@ -255,7 +253,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
      * @throws IllegalArgumentException if the options are not possible for one
      */
     ConsumerSettings consumerSettings() {
-        return ConsumerSettings.of(configuration, ownOptions.keySet());
+        return new OptionReader(configuration).consumer(ownOptions.keySet());
     }
 
     /**

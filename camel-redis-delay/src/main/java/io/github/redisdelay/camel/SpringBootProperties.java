@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.camel.CamelContext;
+import org.apache.camel.Component;
 import org.apache.camel.spi.PropertiesComponent;
 import org.apache.camel.spi.PropertyConfigurerGetter;
 import org.apache.camel.util.StringHelper;
@@ -42,14 +43,18 @@ final class SpringBootProperties {
         return context.getClass().getName().startsWith("org.apache.camel.spring.boot.");
     }
 
-    /** Warns of properties that are there, and do not say what the component has. */
-    static void warnOfIgnored(RedisDelayComponent component) {
+    /**
+     * Warns of properties that are there, and do not say what the component has.
+     *
+     * @param endpointOptions the names of the options that the component shares with its endpoints
+     */
+    static void warnOfIgnored(Component component, Set<String> endpointOptions) {
         if (!isSpringBoot(component.getCamelContext())) {
             return;
         }
         PropertiesComponent properties = component.getCamelContext().getPropertiesComponent();
         PropertyConfigurerGetter options = (PropertyConfigurerGetter) component.getComponentPropertyConfigurer();
-        Set<String> names = new TreeSet<>(new RedisDelayEndpointUriFactory().propertyNames());
+        Set<String> names = new TreeSet<>(endpointOptions);
         names.addAll(COMPONENT_ONLY);
         List<String> ignored = names.stream()
                 .filter(option -> properties

@@ -154,7 +154,7 @@ class ConnectionTest {
         assertRoundTrip("");
         assertThat(component().clients().connections()).isOne();
         RedisDelayConfiguration options = component().getConfiguration();
-        var held = component().acquireClient(options.connection(), options.clientOptions());
+        var held = component().acquireClient(new OptionReader(options).connection(), new OptionReader(options).client());
         RedissonClient made = held.get().connection().get().redisson();
         held.release();
         context.stop();
@@ -203,8 +203,8 @@ class ConnectionTest {
         assertRoundTrip("");
         var client = component()
                 .acquireClient(
-                        component().getConfiguration().connection(),
-                        component().getConfiguration().clientOptions());
+                        new OptionReader(component().getConfiguration()).connection(),
+                        new OptionReader(component().getConfiguration()).client());
         assertThat(client.get().address()).isEqualTo(redis.address());
         assertThat(client.get().connection().get().redisson().getConfig().getCodec())
                 .as("one that makes no objects")

@@ -14,7 +14,7 @@ class ConsumerSettingsTest {
     private static ConsumerSettings settings(Consumer<RedisDelayConfiguration> change) {
         RedisDelayConfiguration options = new RedisDelayConfiguration();
         change.accept(options);
-        return ConsumerSettings.of(options, Set.of());
+        return new OptionReader(options).consumer(Set.of());
     }
 
     private static void assertRefused(Consumer<RedisDelayConfiguration> change, String... parts) {

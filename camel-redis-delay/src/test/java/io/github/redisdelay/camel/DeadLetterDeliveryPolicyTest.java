@@ -25,7 +25,7 @@ class DeadLetterDeliveryPolicyTest {
         RedisDelayConfiguration options = new RedisDelayConfiguration();
         options.setRedeliveryJitter(0);
         options.setMaximumRedeliveryDelay("5m");
-        policy = new DeadLetterDeliveryPolicy(options.retryPolicy().withoutLimit(), () -> 0L);
+        policy = new DeadLetterDeliveryPolicy(new OptionReader(options).retries().withoutLimit(), () -> 0L);
     }
 
     private static RecordingDelivery delivery(int attempt) {

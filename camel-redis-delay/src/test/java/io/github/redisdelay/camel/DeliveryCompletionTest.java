@@ -35,7 +35,7 @@ class DeliveryCompletionTest {
         options.setMaximumRedeliveries(2);
         options.setRedeliveryJitter(0);
         return new QueueDeliveryPolicy(
-                options.retryPolicy(), deadLetter, keepExpired, "host", InstantSource.fixed(Instant.EPOCH), () -> 0L);
+                new OptionReader(options).retries(), deadLetter, keepExpired, "host", InstantSource.fixed(Instant.EPOCH), () -> 0L);
     }
 
     private DeliveryCompletion admit(RecordingDelivery delivery) {

@@ -63,7 +63,7 @@ class LostAnswerRedeliveryTest {
     private long waiting() throws Exception {
         RedisDelayComponent component = context.getComponent("redis-delay", RedisDelayComponent.class);
         RedisDelayConfiguration options = component.getConfiguration();
-        var client = component.acquireClient(options.connection(), options.clientOptions());
+        var client = component.acquireClient(new OptionReader(options).connection(), new OptionReader(options).client());
         try {
             return client.get().queues().queue("orders").stats().join().delayed();
         } finally {

@@ -171,7 +171,7 @@ class OptionsTest {
                 "concurrentConsumers=${count} | option 'concurrentConsumers' '${count}' has an expression, which from() does not evaluate: use a property; a property is written {{name}}",
                 "exceptionClass=java.net.Connect Exception | option 'exceptionClass' 'java.net.Connect Exception' is no name of a class",
                 "exceptionClass=java.net.* | option 'exceptionClass' 'java.net.*' is no name of a class",
-                "requestTimeout=0 | option 'requestTimeout' is 0",
+                "requestTimeout=0 | option 'requestTimeout' is '0'",
                 "maximumMessageSize=0 | option 'maximumMessageSize' is 0",
                 "redeliveryDelays= | option 'redeliveryDelays'",
                 "address=localhost:6379 | option 'address' 'localhost:6379' begins with neither redis://",
@@ -265,13 +265,13 @@ class OptionsTest {
         component().getConfiguration().setPassword("secret");
         component().getConfiguration().setDatabase(3);
 
-        ConnectionSettings own = endpoint("redis-delay:a?address=redis://second")
-                .getConfiguration()
+        ConnectionSettings own = new OptionReader(
+                        endpoint("redis-delay:a?address=redis://second").getConfiguration())
                 .connection();
         assertThat(own).isEqualTo(new ConnectionSettings(null, null, "redis://second:6379", null, null, 0));
 
         ConnectionSettings other =
-                endpoint("redis-delay:a?database=5").getConfiguration().connection();
+                new OptionReader(endpoint("redis-delay:a?database=5").getConfiguration()).connection();
         assertThat(other).isEqualTo(new ConnectionSettings(null, null, "redis://first:6379", null, "secret", 5));
     }
 
@@ -279,16 +279,16 @@ class OptionsTest {
     void should_move_credentials_out_of_the_address() {
         RedisDelayConfiguration options = new RedisDelayConfiguration();
         options.setAddress("rediss://joe:pass@h:7000");
-        assertThat(options.connection())
+        assertThat(new OptionReader(options).connection())
                 .isEqualTo(new ConnectionSettings(null, null, "rediss://h:7000", "joe", "pass", 0))
                 .hasToString("rediss://h:7000");
         options.setAddress("redis://:pass@h");
-        assertThat(options.connection())
+        assertThat(new OptionReader(options).connection())
                 .isEqualTo(new ConnectionSettings(null, null, "redis://h:6379", null, "pass", 0));
         options.setAddress("http://joe:pass@h");
-        assertThatThrownBy(options::connection).hasMessageContaining("http://h").hasMessageNotContaining("pass");
+        assertThatThrownBy(new OptionReader(options)::connection).hasMessageContaining("http://h").hasMessageNotContaining("pass");
         options.setAddress("redis://joe:pa ss@h");
-        assertThatThrownBy(options::connection).hasMessageNotContaining("pa ss");
+        assertThatThrownBy(new OptionReader(options)::connection).hasMessageNotContaining("pa ss");
     }
 
     @Test

@@ -21,7 +21,7 @@ class RetryPolicyTest {
     private static RetryPolicy policy(Consumer<RedisDelayConfiguration> options) {
         RedisDelayConfiguration configuration = new RedisDelayConfiguration();
         options.accept(configuration);
-        return configuration.retryPolicy();
+        return new OptionReader(configuration).retries();
     }
 
     private static List<Duration> delays(RetryPolicy policy, int count) {

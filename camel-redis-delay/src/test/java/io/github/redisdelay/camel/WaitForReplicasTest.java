@@ -93,7 +93,7 @@ class WaitForReplicasTest {
     private QueueStats stats() throws Exception {
         RedisDelayComponent component = context.getComponent("redis-delay", RedisDelayComponent.class);
         RedisDelayConfiguration options = component.getConfiguration();
-        var client = component.acquireClient(options.connection(), options.clientOptions());
+        var client = component.acquireClient(new OptionReader(options).connection(), new OptionReader(options).client());
         try {
             return client.get()
                     .queues()
@@ -259,13 +259,13 @@ class WaitForReplicasTest {
     @Test
     void should_read_the_options() {
         RedisDelayConfiguration options = new RedisDelayConfiguration();
-        assertThat(options.clientOptions().durability()).isSameAs(Durability.NONE);
+        assertThat(new OptionReader(options).client().durability()).isSameAs(Durability.NONE);
         options.setReplicationTimeout("2s");
-        assertThat(options.clientOptions().durability()).isSameAs(Durability.NONE);
+        assertThat(new OptionReader(options).client().durability()).isSameAs(Durability.NONE);
         options.setWaitForReplicas(2);
-        assertThat(options.clientOptions().durability()).isEqualTo(new Durability(2, false, Duration.ofSeconds(2)));
+        assertThat(new OptionReader(options).client().durability()).isEqualTo(new Durability(2, false, Duration.ofSeconds(2)));
         options.setWaitForDisk(true);
-        assertThat(options.clientOptions().durability()).isEqualTo(new Durability(2, true, Duration.ofSeconds(2)));
+        assertThat(new OptionReader(options).client().durability()).isEqualTo(new Durability(2, true, Duration.ofSeconds(2)));
 
         assertRefused(
                 options, "replicationTimeout", "5s", "it must be shorter than option 'requestTimeout', which is 5s");
@@ -273,7 +273,7 @@ class WaitForReplicasTest {
         assertRefused(options, "replicationTimeout", "soon", "option 'replicationTimeout'");
         options.setReplicationTimeout("1s");
         options.setWaitForReplicas(-1);
-        assertThatThrownBy(options::clientOptions)
+        assertThatThrownBy(new OptionReader(options)::client)
                 .hasMessage("option 'waitForReplicas' is -1: it must be 1 or more, or 0 to wait for none");
         assertThatThrownBy(() -> context.getEndpoint(uri + "?waitForReplicas=one"))
                 .hasStackTraceContaining("option 'waitForReplicas' is 'one': give a whole number");
@@ -281,7 +281,7 @@ class WaitForReplicasTest {
 
     private static void assertRefused(RedisDelayConfiguration options, String option, String value, String why) {
         options.setReplicationTimeout(value);
-        assertThatThrownBy(options::clientOptions)
+        assertThatThrownBy(new OptionReader(options)::client)
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(option)
                 .hasMessageContaining(why);

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.ConsumerOptions;
+import io.github.redisdelay.queue.DelayQueueClient;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.Durability;
+import io.github.redisdelay.queue.DuplicatePolicy;
+import io.github.redisdelay.queue.Envelope;
+import io.github.redisdelay.queue.QueueNames;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import org.apache.camel.spi.HeaderFilterStrategy;
+
+/**
+ * Reads the options into the settings that the parts of the component work with. Each method throws an {@link
+ * IllegalArgumentException} that names the option, its value and what would be right.
+ */
+record OptionReader(RedisDelayConfiguration options) {
+
+    /** Options that say what becomes of messages that are given up: a dead letter never is. */
+    private static final List<String> NOT_FOR_DEAD_LETTERS =
+            List.of("maximumRedeliveries", "deadLetter", "onExpiry", "deadLetterRetention", "maximumDeadLetters");
+
+    private static final String NONE = "; leave it out for none";
+
+    private enum OnExpiry {
+        DEAD,
+        DROP
+    }
+
+    /** Where Redis is; credentials are not shown in errors. */
+    ConnectionSettings connection() {
+        return ConnectionSettings.of(
+                options.getRedisson(),
+                options.getConfigurationUri(),
+                options.getAddress(),
+                options.getUsername(),
+                options.getPassword(),
+                options.getDatabase(),
+                options.getSslContextParameters());
+    }
+
+    ClientOptions client() {
+        QueueNames.check("option 'keyPrefix'", options.getKeyPrefix());
+        Duration timeout = positive("requestTimeout", options.getRequestTimeout(), "");
+        return new ClientOptions(options.getKeyPrefix(), timeout, durability(timeout));
+    }
+
+    private Durability durability(Duration requests) {
+        int replicas = options.getWaitForReplicas();
+        if (replicas < 0) {
+            throw new IllegalArgumentException(
+                    "option 'waitForReplicas' is " + replicas + ": it must be 1 or more, or 0 to wait for none");
+        }
+        Duration timeout = positive("replicationTimeout", options.getReplicationTimeout(), "");
+        if (replicas == 0 && !options.isWaitForDisk()) {
+            return Durability.NONE; // equal to those of other endpoints, which then share a client
+        }
+        if (timeout.compareTo(requests) >= 0) {
+            throw new IllegalArgumentException("option 'replicationTimeout' is " + options.getReplicationTimeout()
+                    + ": it must be shorter than option 'requestTimeout', which is " + options.getRequestTimeout()
+                    + Durations.askForUnit(options.getRequestTimeout()));
+        }
+        return new Durability(replicas, options.isWaitForDisk(), timeout);
+    }
+
+    int partitions() {
+        int partitions = options.getPartitions();
+        if (partitions < 1 || partitions > DelayQueueClient.MAX_PARTITIONS) {
+            throw new IllegalArgumentException("option 'partitions' is " + partitions + ": it must be from 1 to "
+                    + DelayQueueClient.MAX_PARTITIONS);
+        }
+        return partitions;
+    }
+
+    MessageMapper mapper() {
+        HeaderFilterStrategy filter = options.getHeaderFilterStrategy();
+        return new MessageMapper(
+                filter == null ? new RedisDelayHeaderFilterStrategy() : filter, options.getMaximumMessageSize());
+    }
+
+    /** @param own the names of the options that the endpoint's own URI sets */
+    ProducerSettings producer(Set<String> own) {
+        return new ProducerSettings(
+                due(),
+                RedisDelayOperation.of("option 'operation'", options.getOperation()),
+                Names.constant(DuplicatePolicy.class, "option 'onDuplicate'", options.getOnDuplicate()),
+                options.isBatching(),
+                options.getPriority(),
+                new Envelope.Settings(
+                        positiveOrNull("deduplicationPeriod", options.getDeduplicationPeriod(), NONE),
+                        positiveOrNull("timeToLive", options.getTimeToLive(), NONE),
+                        null),
+                options.getMaximumQueueLength(),
+                options.getLimit(),
+                // The component's limit is meant for lists.
+                MessageChoice.ofOptions(
+                        options.isAll(),
+                        options.getExceptionClass(),
+                        options.getReason(),
+                        options.getRouteId(),
+                        own.contains("limit") ? options.getLimit() : null),
+                MessageSet.of(options.getState()));
+    }
+
+    private DueTime due() {
+        String delay = options.getDelay();
+        String deliverAt = options.getDeliverAt();
+        if (delay != null && deliverAt != null) {
+            throw new IllegalArgumentException("options 'delay' (" + delay + ") and 'deliverAt' (" + deliverAt
+                    + ") are both set: set one of them");
+        }
+        if (delay != null) {
+            return DueTime.after(Durations.parse("option 'delay'", delay));
+        }
+        return deliverAt == null ? null : DueTime.at(Durations.instant("option 'deliverAt'", deliverAt));
+    }
+
+    ConsumerOptions claims() {
+        int concurrent = options.getConcurrentConsumers();
+        if (concurrent < 1) {
+            throw new IllegalArgumentException(
+                    "option 'concurrentConsumers' is " + concurrent + ": it must be 1 or more");
+        }
+        int messages = options.getMaxMessagesPerPoll();
+        if (messages < 1 || messages > ConsumerOptions.MAX_MESSAGES) {
+            throw new IllegalArgumentException("option 'maxMessagesPerPoll' is " + messages + ": it must be from 1 to "
+                    + ConsumerOptions.MAX_MESSAGES);
+        }
+        String text = options.getVisibilityTimeout();
+        Duration lease = Durations.parse("option 'visibilityTimeout'", text);
+        if (lease.compareTo(ConsumerOptions.MIN_VISIBILITY_TIMEOUT) < 0
+                || lease.compareTo(ConsumerOptions.MAX_VISIBILITY_TIMEOUT) > 0) {
+            throw new IllegalArgumentException("option 'visibilityTimeout' is '" + text
+                    + "': it must be from 100 milliseconds to 365 days" + Durations.askForUnit(text));
+        }
+        return new ConsumerOptions(
+                concurrent,
+                messages,
+                lease,
+                options.isExtendMessageVisibility(),
+                Durations.parse("option 'maximumVisibilityExtension'", options.getMaximumVisibilityExtension()));
+    }
+
+    RetryPolicy retries() {
+        List<Duration> steps = options.getRedeliveryDelays() == null
+                ? List.of()
+                : Durations.parseList("option 'redeliveryDelays'", options.getRedeliveryDelays());
+        int otherwise = steps.isEmpty() ? RetryPolicy.DEFAULT_MAXIMUM_REDELIVERIES : steps.size();
+        return new RetryPolicy(
+                options.getMaximumRedeliveries() == null ? otherwise : options.getMaximumRedeliveries(),
+                Durations.parse("option 'redeliveryDelay'", options.getRedeliveryDelay()),
+                options.getBackOffMultiplier(),
+                Durations.parse("option 'maximumRedeliveryDelay'", options.getMaximumRedeliveryDelay()),
+                options.getRedeliveryJitter(),
+                steps);
+    }
+
+    /** @param own the names of the options that the endpoint's own URI sets */
+    ConsumerSettings consumer(Set<String> own) {
+        MessageSet consumed = MessageSet.of(options.getState());
+        if (consumed == MessageSet.LEASED) {
+            throw new IllegalArgumentException("option 'state' is 'leased': a consumer receives the due messages of its"
+                    + " queue (leave the option out) or its dead letters (dead)");
+        }
+        boolean deadLetters = consumed == MessageSet.DEAD;
+        checkDeadLetters(deadLetters, own);
+        ConsumerOptions claims = claims();
+        RetryPolicy retries = retries();
+        return new ConsumerSettings(
+                deadLetters,
+                claims,
+                deadLetters ? retries.withoutLimit() : retries,
+                options.isDeadLetter(),
+                Names.constant(OnExpiry.class, "option 'onExpiry'", options.getOnExpiry()) == OnExpiry.DEAD,
+                deadLetters ? new DeadLetterTrimmer.Limits(Duration.ZERO, 0) : limits(),
+                options.isBatching() ? batches(claims) : null);
+    }
+
+    private void checkDeadLetters(boolean deadLetters, Set<String> own) {
+        for (String option : NOT_FOR_DEAD_LETTERS) {
+            if (deadLetters && own.contains(option)) {
+                throw new IllegalArgumentException("option '" + option
+                        + "' is set on a consumer of dead letters (state=dead), where it has no meaning: one that fails"
+                        + " is returned, as often as it takes, and none is given up. Set it on the consumer of the"
+                        + " queue itself");
+            }
+        }
+        for (String option : List.of("deadLetterRetention", "maximumDeadLetters")) {
+            if (!options.isDeadLetter() && own.contains("deadLetter") && own.contains(option)) {
+                throw new IllegalArgumentException("options 'deadLetter' (false) and '" + option
+                        + "' are both set: there are no dead letters to keep, remove one of the two");
+            }
+        }
+    }
+
+    private DeadLetterTrimmer.Limits limits() {
+        Duration retention = positiveOrNull(
+                "deadLetterRetention",
+                options.getDeadLetterRetention(),
+                "; leave it out to keep dead letters for ever, or set deadLetter=false to keep none");
+        if (options.getMaximumDeadLetters() < 0) {
+            throw new IllegalArgumentException("option 'maximumDeadLetters' is " + options.getMaximumDeadLetters()
+                    + ": it must be 1 or more, or 0 for any number");
+        }
+        return new DeadLetterTrimmer.Limits(
+                retention == null ? Duration.ZERO : retention, options.getMaximumDeadLetters());
+    }
+
+    private ConsumerSettings.Batches batches(ConsumerOptions claims) {
+        Duration timeout = Durations.parse("option 'batchTimeout'", options.getBatchTimeout());
+        if (claims.extendVisibility()) {
+            checkHalf(timeout, claims.maximumExtension(), "maximumVisibilityExtension");
+        } else {
+            checkHalf(timeout, claims.visibilityTimeout(), "visibilityTimeout");
+        }
+        return new ConsumerSettings.Batches(options.getBatchSize(), timeout);
+    }
+
+    /** Leases must not end before a batch is done. */
+    private void checkHalf(Duration timeout, Duration held, String option) {
+        if (timeout.compareTo(held.dividedBy(2)) > 0) {
+            throw new IllegalArgumentException("option 'batchTimeout' is '" + options.getBatchTimeout()
+                    + "': it must be at most half of option '" + option + "' (" + held + ")"
+                    + (options.isExtendMessageVisibility() ? "" : ", as leases are not extended"));
+        }
+    }
+
+    private static Duration positiveOrNull(String option, String text, String hint) {
+        return text == null ? null : positive(option, text, hint);
+    }
+
+    private static Duration positive(String option, String text, String hint) {
+        Duration duration = Durations.parse("option '" + option + "'", text);
+        if (duration.isZero()) {
+            throw new IllegalArgumentException(
+                    "option '" + option + "' is '" + text + "': it must be 1 millisecond or more" + hint);
+        }
+        return duration;
+    }
+}
