@@ -86,7 +86,7 @@ record OptionReader(RedisDelayConfiguration options) {
     ProducerSettings producer(Set<String> own) {
         return new ProducerSettings(
                 due(),
-                RedisDelayOperation.of("option 'operation'", options.getOperation()),
+                Names.constant(RedisDelayOperation.class, "option 'operation'", options.getOperation()),
                 Names.constant(DuplicatePolicy.class, "option 'onDuplicate'", options.getOnDuplicate()),
                 options.isBatching(),
                 options.getPriority(),

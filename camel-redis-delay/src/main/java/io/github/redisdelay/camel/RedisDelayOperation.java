@@ -26,16 +26,5 @@ public enum RedisDelayOperation {
     /** Removes dead letters. */
     purge,
     /** Finds messages that are in no state, and lets them wait again. */
-    check;
-
-    /**
-     * Reads an operation.
-     *
-     * @param what the option or header, for the error
-     * @param value an operation, or its name in any letter case
-     * @throws IllegalArgumentException for anything else
-     */
-    static RedisDelayOperation of(String what, Object value) {
-        return Names.constant(RedisDelayOperation.class, what, value);
-    }
+    check
 }

@@ -121,7 +121,8 @@ record ScheduleHeaders(Message own, Message outer, ProducerSettings options) {
         Object operation = GivenHeader.of(message, RedisDelayConstants.OPERATION);
         return operation == null
                 ? otherwise
-                : RedisDelayOperation.of("header '" + RedisDelayConstants.OPERATION + "'", operation);
+                : Names.constant(
+                        RedisDelayOperation.class, "header '" + RedisDelayConstants.OPERATION + "'", operation);
     }
 
     /** Removes what is used up. */

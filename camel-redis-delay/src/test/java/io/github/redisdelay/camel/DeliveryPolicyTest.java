@@ -31,12 +31,12 @@ class DeliveryPolicyTest {
         options.setRedeliveryJitter(0);
         options.setMaximumRedeliveryDelay("5m");
         if (kept.equals("dead letters")) {
-            return new DeadLetterDeliveryPolicy(options.retryPolicy().withoutLimit(), () -> 0L);
+            return new DeadLetterDeliveryPolicy(new OptionReader(options).retries().withoutLimit(), () -> 0L);
         }
         boolean deadLetter = !kept.equals("nothing");
         boolean keepExpired = !kept.equals("all but expired");
         return new QueueDeliveryPolicy(
-                options.retryPolicy(), deadLetter, keepExpired, "host", InstantSource.fixed(Instant.EPOCH), () -> 0L);
+                new OptionReader(options).retries(), deadLetter, keepExpired, "host", InstantSource.fixed(Instant.EPOCH), () -> 0L);
     }
 
     private static RecordingDelivery delivery(int attempt) {
