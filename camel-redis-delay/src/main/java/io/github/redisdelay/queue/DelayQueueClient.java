@@ -171,8 +171,8 @@ public final class DelayQueueClient implements AutoCloseable {
 
     /**
      * A queue whose messages are spread over several hash tags, so that it can grow past one node of a Redis Cluster. All clients
-     * of a queue have to use the same number, which is recorded in Redis: a call of one with another number fails with a {@link
-     * PartitionMismatchException} and changes nothing. Order and priority hold within a partition.
+     * of a queue have to use the same number, which the first one records in Redis: a call of one with another number fails with
+     * a {@link PartitionMismatchException} and changes nothing. Order and priority hold within a partition.
      *
      * @param partitions how many, 1 to {@value #MAX_PARTITIONS}; 1 is the same as {@link #queue(String)}
      * @throws IllegalArgumentException if the name or the number is not allowed
@@ -184,9 +184,8 @@ public final class DelayQueueClient implements AutoCloseable {
     }
 
     /**
-     * Asks whether a queue has this number of partitions, and sets it if nothing uses the queue: no messages, no dead letters, no
-     * remembered ids, no pause, and no consumer that was seen in the last 140 s. Who uses a queue with more than one partition for the
-     * first time asks by itself.
+     * Asks whether a queue has this number of partitions, and records it if none is recorded yet. The first call of a queue with
+     * several partitions does so by itself; that of a queue with one does not.
      *
      * @return completes if the number is right; fails with a {@link PartitionMismatchException} if it is not, or with a {@link
      *     DelayQueueException}
@@ -195,10 +194,7 @@ public final class DelayQueueClient implements AutoCloseable {
     public CompletableFuture<Void> usePartitions(String name, int partitions) {
         QueueNames.check("queueName", name);
         checkPartitions(partitions);
-        return (partitions == 1
-                        ? new Partitioning(this, name, 1)
-                        : partitioned(name, partitions).partitioning())
-                .use();
+        return count(name, partitions).check();
     }
 
     private static void checkPartitions(int partitions) {
@@ -219,8 +215,11 @@ public final class DelayQueueClient implements AutoCloseable {
         }
         return partitioned.computeIfAbsent(
                 key,
-                k -> new PartitionedQueue(
-                        this, name, partitions(name, partitions), new Partitioning(this, name, partitions)));
+                k -> new PartitionedQueue(this, name, partitions(name, partitions), count(name, partitions)));
+    }
+
+    private PartitionCount count(String name, int partitions) {
+        return new PartitionCount(home(name).address(), partitions, calls, timers);
     }
 
     /** The keys that have the queue's name alone as their tag: the whole queue, unless it has more than one partition. */
@@ -445,12 +444,12 @@ public final class DelayQueueClient implements AutoCloseable {
      * Starts a consumer.
      *
      * @param partitions the whole queue, or all partitions of it
-     * @param partitioning their number; null if that is not to be asked for
+     * @param count the agreement on their number; null if that is not to be asked for
      * @param stats reads the figures of the queue
      */
     DelayQueueConsumer consume(
             List<RedisDelayQueue> partitions,
-            Partitioning partitioning,
+            PartitionCount count,
             Supplier<CompletableFuture<QueueStats>> stats,
             ConsumerOptions consumerOptions,
             Executor executor,
@@ -468,11 +467,11 @@ public final class DelayQueueClient implements AutoCloseable {
             Claims claims = newClaims(partition.address(), error -> registration.task.attemptFailed(number, error));
             sources.add(new TransferTask.Partition(
                     partition,
-                    partitioning == null ? claims : new PartitionClaims(claims, partitioning, partition.name())));
+                    count == null ? claims : new CheckedClaimCalls(claims, count)));
             registration.add(
                     partition.address().keys().base(),
                     new Presence(
-                            arguments -> present(partition, partitioning, number, arguments),
+                            arguments -> present(partition, count, arguments),
                             timers,
                             consumer,
                             consumerOptions.name()));
@@ -503,14 +502,10 @@ public final class DelayQueueClient implements AutoCloseable {
     }
 
     private CompletableFuture<?> present(
-            RedisDelayQueue partition, Partitioning partitioning, int number, Object[] arguments) {
-        if (partitioning == null) {
-            return calls.once(partition.address(), LuaScript.HEARTBEAT, arguments);
-        }
-        if (number == 0) {
-            partitioning.confirm();
-        }
-        return partitioning.ask(() -> calls.once(partition.address(), LuaScript.HEARTBEAT, arguments));
+            RedisDelayQueue partition, PartitionCount count, Object[] arguments) {
+        return count == null
+                ? calls.once(partition.address(), LuaScript.HEARTBEAT, arguments)
+                : count.ask(() -> calls.once(partition.address(), LuaScript.HEARTBEAT, arguments));
     }
 
     /** Connects a consumer with the wake-ups. */

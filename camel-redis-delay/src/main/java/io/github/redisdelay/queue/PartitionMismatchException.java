@@ -11,20 +11,12 @@ public class PartitionMismatchException extends DelayQueueException {
 
     private final int partitions;
 
-    /** A client that would use the queue was told. */
-    PartitionMismatchException(String queue, int partitions, int wanted, String use) {
+    PartitionMismatchException(String queue, int partitions, int wanted, Throwable cause) {
         super(
-                "queue '" + queue + "' has " + count(partitions) + ", and option 'partitions' is " + wanted + ": "
-                        + advice(partitions) + (use.isEmpty() ? "" : ". Now it has " + use),
-                null);
-        this.partitions = partitions;
-    }
-
-    /** A script has refused a call. */
-    PartitionMismatchException(String queue, int partitions, Throwable cause) {
-        super(
-                "queue '" + queue + "' has " + count(partitions) + ", and this client works with another number of them"
-                        + " (option 'partitions'); nothing was changed: " + advice(partitions),
+                "queue '" + queue + "' has " + count(partitions) + ", and option 'partitions' is " + wanted
+                        + "; nothing was changed: set the option to " + partitions
+                        + ", or take another queue name, or, if the queue is empty and nobody uses it, remove its record of the"
+                        + " number, the keys <keyPrefix>:{" + queue + "}:config and <keyPrefix>:{" + queue + "}:dead:config",
                 cause);
         this.partitions = partitions;
     }
@@ -33,14 +25,7 @@ public class PartitionMismatchException extends DelayQueueException {
         return partitions == 1 ? "1 partition" : partitions + " partitions";
     }
 
-    private static String advice(int partitions) {
-        return "set the option to " + partitions
-                + ", or take another queue name. The number changes only while the queue"
-                + " is empty, dead letters and remembered ids included, and has no consumer: then the first client that"
-                + " starts with another number sets it";
-    }
-
-    /** How many partitions the queue has. */
+    /** The number of partitions that the queue has. */
     public int getPartitions() {
         return partitions;
     }

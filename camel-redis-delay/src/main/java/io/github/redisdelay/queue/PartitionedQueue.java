@@ -21,14 +21,14 @@ final class PartitionedQueue implements DelayQueue {
     private final DelayQueueClient client;
     private final String name;
     private final List<RedisDelayQueue> partitions;
-    private final Partitioning partitioning;
+    private final PartitionCount count;
 
     PartitionedQueue(
-            DelayQueueClient client, String name, List<RedisDelayQueue> partitions, Partitioning partitioning) {
+            DelayQueueClient client, String name, List<RedisDelayQueue> partitions, PartitionCount count) {
         this.client = client;
         this.name = name;
         this.partitions = partitions;
-        this.partitioning = partitioning;
+        this.count = count;
     }
 
     @Override
@@ -43,10 +43,6 @@ final class PartitionedQueue implements DelayQueue {
 
     List<RedisDelayQueue> partitions() {
         return partitions;
-    }
-
-    Partitioning partitioning() {
-        return partitioning;
     }
 
     private boolean isDeadLetters() {
@@ -68,7 +64,7 @@ final class PartitionedQueue implements DelayQueue {
                 client,
                 name,
                 partitions.stream().map(RedisDelayQueue::deadLetters).toList(),
-                partitioning);
+                count);
     }
 
     @Override
@@ -92,7 +88,7 @@ final class PartitionedQueue implements DelayQueue {
                         message.priority(),
                         share(message.maximumQueueLength()));
         RedisDelayQueue partition = partition(id);
-        return partitioning.submit(() -> partition.schedule(own));
+        return count.submit(() -> partition.schedule(own));
     }
 
     /** A partition knows only its own messages: a limit is divided, rounded up. */
@@ -103,19 +99,19 @@ final class PartitionedQueue implements DelayQueue {
     @Override
     public Submission<ChangeResult> cancel(String id) {
         RedisDelayQueue partition = partition(id);
-        return partitioning.submit(() -> partition.cancel(id));
+        return count.submit(() -> partition.cancel(id));
     }
 
     @Override
     public Submission<ChangeResult> reschedule(String id, DueTime due) {
         RedisDelayQueue partition = partition(id);
-        return partitioning.submit(() -> partition.reschedule(id, due));
+        return count.submit(() -> partition.reschedule(id, due));
     }
 
     @Override
     public Submission<ChangeResult> promote(String id) {
         RedisDelayQueue partition = partition(id);
-        return partitioning.submit(() -> partition.promote(id));
+        return count.submit(() -> partition.promote(id));
     }
 
     @Override
@@ -128,7 +124,7 @@ final class PartitionedQueue implements DelayQueue {
         partitions.get(0).checkNoDeadLetters("redrive");
         ScheduleRequest.requireId(deadLetterId, true);
         RedisDelayQueue partition = partitions.get(Partitions.ofDeadLetter(deadLetterId, partitions.size()));
-        return partitioning.submit(() -> partition.redrive(deadLetterId, held));
+        return count.submit(() -> partition.redrive(deadLetterId, held));
     }
 
     @Override
@@ -143,7 +139,7 @@ final class PartitionedQueue implements DelayQueue {
 
     /** Asks every partition; whether any of them was changed. */
     private Submission<Boolean> ofAll(Function<RedisDelayQueue, Submission<Boolean>> change) {
-        return partitioning.submit(() -> {
+        return count.submit(() -> {
             return any(partitions.stream().map(change).toList(), change);
         });
     }
@@ -159,7 +155,7 @@ final class PartitionedQueue implements DelayQueue {
                     .findFirst()
                     .orElse(null);
             if (unconfirmed != null) {
-                result.unconfirmed(unconfirmed, () -> partitioning.submit(() -> any(confirm(parts, change), change)));
+                result.unconfirmed(unconfirmed, () -> count.submit(() -> any(confirm(parts, change), change)));
             } else if (failure != null) {
                 result.fail(RedisErrors.unwrap(failure));
             } else {
@@ -205,7 +201,7 @@ final class PartitionedQueue implements DelayQueue {
     @Override
     public CompletableFuture<Optional<StoredMessage>> get(String id) {
         RedisDelayQueue partition = partition(id);
-        return partitioning.ask(() -> partition.get(id));
+        return count.ask(() -> partition.get(id));
     }
 
     /** A dead letter is in the partition of its message, which has another id than it. */
@@ -215,7 +211,7 @@ final class PartitionedQueue implements DelayQueue {
         ScheduleRequest.requireId(id, true);
         DeadLetterId one = DeadLetterId.parse(id);
         RedisDelayQueue ofMessage = partitions.get(Partitions.of(id, partitions.size()));
-        return partitioning.ask(() -> one == null
+        return count.ask(() -> one == null
                 ? ofMessage.letters(id)
                 : partitions
                         .get(Partitions.ofDeadLetter(id, partitions.size()))
@@ -232,7 +228,7 @@ final class PartitionedQueue implements DelayQueue {
     public CompletableFuture<MessagePage> browse(MessageState state, String from, int limit) {
         char list = RedisDelayQueue.list(state, limit, isDeadLetters());
         PageCursor behind = RedisDelayQueue.cursor(list, from);
-        return partitioning.ask(() -> allOf(partitions.stream()
+        return count.ask(() -> allOf(partitions.stream()
                         .map(partition -> partition.rows(state, behind, limit))
                         .toList())
                 .thenApply(rows -> MessageReplies.page(MessageReplies.merge(rows, limit), state, limit, list)));
@@ -267,7 +263,7 @@ final class PartitionedQueue implements DelayQueue {
 
     /** One partition after the other, so that nobody is called by two threads at a time. */
     private <T> CompletableFuture<T> oneByOne(T begin, Step<T> step) {
-        return partitioning.ask(() -> {
+        return count.ask(() -> {
             CompletableFuture<T> done = CompletableFuture.completedFuture(begin);
             for (RedisDelayQueue partition : partitions) {
                 done = done.thenCompose(before -> step.with(before, partition));
@@ -338,7 +334,7 @@ final class PartitionedQueue implements DelayQueue {
 
     @Override
     public CompletableFuture<QueueStats> stats() {
-        return partitioning.ask(
+        return count.ask(
                 () -> allOf(partitions.stream().map(RedisDelayQueue::stats).toList())
                         .thenApply(all ->
                                 all.stream().reduce(PartitionedQueue::together).orElseThrow()));
@@ -363,7 +359,7 @@ final class PartitionedQueue implements DelayQueue {
 
     @Override
     public CompletableFuture<ServerInfo> serverInfo() {
-        return partitioning.ask(
+        return count.ask(
                 () -> allOf(partitions.stream().map(RedisDelayQueue::serverInfo).toList())
                         .thenApply(all ->
                                 all.stream().reduce(PartitionedQueue::together).orElseThrow()));
@@ -384,7 +380,7 @@ final class PartitionedQueue implements DelayQueue {
 
     @Override
     public DelayQueueConsumer consume(ConsumerOptions options, Executor executor, DeliveryHandler handler) {
-        return client.consume(partitions, partitioning, this::stats, options, executor, handler);
+        return client.consume(partitions, count, this::stats, options, executor, handler);
     }
 
     @Override
@@ -392,8 +388,8 @@ final class PartitionedQueue implements DelayQueue {
         return new SingleReceiver(
                 client,
                 partitions,
-                (partition, attemptFailed) -> new PartitionClaims(
-                        client.newClaims(partitions.get(partition).address(), attemptFailed), partitioning, name),
+                (partition, attemptFailed) -> new CheckedClaimCalls(
+                        client.newClaims(partitions.get(partition).address(), attemptFailed), count),
                 options,
                 listener);
     }

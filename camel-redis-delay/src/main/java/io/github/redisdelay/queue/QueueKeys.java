@@ -70,9 +70,7 @@ record QueueKeys(String base, boolean deadLetters) {
                         dead().key("config"),
                         key("messages"),
                         dead().key("messages"),
-                        key("seen"),
-                        key("consumers"),
-                        dead().key("consumers"));
+                        key("seen"));
             case REPLICATION -> List.of(key("calls"));
         };
     }

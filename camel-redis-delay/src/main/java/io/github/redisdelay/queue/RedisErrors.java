@@ -136,11 +136,11 @@ public final class RedisErrors {
         return added < 0 ? text : text.substring(0, added);
     }
 
-    /** The error itself, or a better one if a script has refused a call with a wrong number of partitions. */
+    /** The error itself, or a better one if a script has refused the call of a client without partitions. */
     static Throwable explained(String queue, Throwable error) {
         Matcher partitions = PARTITIONS.matcher(reply(error));
         return partitions.find()
-                ? new PartitionMismatchException(queue, Integer.parseInt(partitions.group(1)), error)
+                ? new PartitionMismatchException(queue, Integer.parseInt(partitions.group(1)), 1, error)
                 : error;
     }
 

@@ -248,8 +248,8 @@ class PartitionedRoutesTest extends ConsumerSideTest {
         try (LogLines log = new LogLines(ConsumerDeliveries.class)) {
             start(consume("", this::take));
             await().until(() -> outside.queue(queue).stats().join().consumers() == 1);
-            // What keeps others from it is gone, as after a pause of all consumers of more than two minutes.
-            redis.client().getKeys().delete("redis-delay:{" + queue + "}:consumers");
+            // Redis has lost the record.
+            redis.client().getKeys().delete("redis-delay:{" + queue + "}:config", "redis-delay:{" + queue + "}:dead:config");
             stored().schedule(ScheduleRequest.of(Envelope.of("x").encode(), DueTime.after(Duration.ofHours(1))))
                     .join();
             consumer().claims().suspend();
@@ -262,14 +262,22 @@ class PartitionedRoutesTest extends ConsumerSideTest {
     }
 
     @Test
-    void should_change_the_number_of_an_empty_queue_when_a_consumer_starts() throws Exception {
+    void should_keep_the_number_of_an_empty_queue_when_a_consumer_starts() throws Exception {
         schedule("a", "x");
         stored().cancel("a").join();
+        assertThatThrownBy(() -> start(consume("", this::take)))
+                .hasStackTraceContaining("queue '" + queue + "' has 3 partitions, and option 'partitions' is 1")
+                .hasStackTraceContaining("if the queue is empty and nobody uses it, remove its record");
+        schedule("b", "x");
+        assertThat(stats().delayed()).isEqualTo(1);
+    }
+
+    @Test
+    void should_record_that_a_queue_has_no_partitions_when_its_consumer_starts() throws Exception {
         start(consume("", this::take));
-        outside.queue(queue)
-                .schedule(ScheduleRequest.of(Envelope.of("one").encode(), DueTime.now()))
-                .join();
-        assertThat(next().getBody()).isEqualTo("one");
+        assertThat(send(uri + THREE + "&delay=1h", "x", Map.of()).getException())
+                .isInstanceOf(PartitionMismatchException.class)
+                .hasMessageContaining("queue '" + queue + "' has 1 partition, and option 'partitions' is 3");
     }
 
     @Test

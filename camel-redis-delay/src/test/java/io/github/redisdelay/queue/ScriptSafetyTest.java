@@ -211,7 +211,7 @@ class ScriptSafetyTest {
             case REDRIVE -> bytes("lane", 10, "base", dead9, "", deadOfOne, CLAIM, "none@1", "");
             case TRIM -> bytes(1, 1);
             case REPAIR -> bytes("m", 0, "base", "");
-            case PARTITIONS -> bytes("b", 6, 0, 1);
+            case PARTITIONS -> bytes(6);
             case GET -> bytes("l1");
             case DEAD_LETTERS -> bytes("dead9", "");
             case BROWSE -> bytes("d", 10, 0, "");
@@ -251,7 +251,7 @@ class ScriptSafetyTest {
                     case GET -> "messages delayed leased state config delayed:5 consumers";
                     case BROWSE -> "delayed state config delayed:5";
                     case HEARTBEAT -> "consumers";
-                    case PARTITIONS -> "config dead:config messages dead:messages seen consumers dead:consumers";
+                    case PARTITIONS -> "config dead:config messages dead:messages seen";
                     case STATS -> "delayed leased config delayed:5 consumers dead:delayed dead:leased";
                     case REPLICATION -> "calls";
                     case SERVER -> throw new IllegalArgumentException();
@@ -364,7 +364,7 @@ class ScriptSafetyTest {
             case EXTEND -> List.of(1, 4, 7, 10);
             case REDRIVE, ACKNOWLEDGE -> List.of(1);
             case TRIM -> List.of(0, 1);
-            case PARTITIONS -> List.of(1, 2, 3);
+            case PARTITIONS -> List.of(0);
             case BROWSE -> List.of(1);
             default -> List.of();
         };
@@ -416,6 +416,11 @@ class ScriptSafetyTest {
             }
         }
         if (script == LuaScript.TRIM) {
+            return;
+        }
+        if (script == LuaScript.PARTITIONS) {
+            assertRefused(script, with(valid(script), 0, 0), "0 partitions");
+            assertRefused(script, with(valid(script), 0, 65), "65 partitions");
             return;
         }
         assertRefused(script, with(valid(script), 1, 0), script + " with sequence or limit 0");
@@ -1076,7 +1081,7 @@ class ScriptSafetyTest {
             "packed",
             "digits",
             "cursor",
-            "closed", // a text already, as is the next
+            "partitions", // a text already, as is the next
             "score");
 
     @Test

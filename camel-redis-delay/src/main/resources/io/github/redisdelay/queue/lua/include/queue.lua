@@ -7,7 +7,8 @@
 --     format      the version of the layout (1)
 --     priorities  the priorities above 0 in use, one digit each, the highest first
 --     paused      1: no message is claimed
---     closed      the queue has this number of partitions, and these keys are none of them (see partitions.lua)
+--     partitions  the number of partitions of the queue, if it is recorded (see partitions.lua). The keys of a partition do
+--                 not have it: with more than 1, these keys are none of a partition
 -- seen: sorted set of ids that were finished -> until when they count as duplicates
 --
 -- The set in which a delayed id waits is its priority: delayed for 0. A queue that uses none pays for none.
@@ -25,14 +26,14 @@ local function delayed_set(priority)
   return KEYS[7 + priority]
 end
 
--- Reads the configuration and checks the kinds of the keys that it leads to. Refuses the call where the keys are closed; not
--- if it finishes deliveries: there are none any more, and whoever thinks that he has one is told so.
+-- Reads the configuration and checks the kinds of the keys that it leads to. Refuses the call if the
+-- queue has several partitions, which have keys of their own; not if it finishes deliveries: it finds none.
 local function read_config(finishes)
-  local found = redis.call('HMGET', config, 'format', 'priorities', 'paused', 'closed')
+  local found = redis.call('HMGET', config, 'format', 'priorities', 'paused', 'partitions')
   check_format(found[1])
-  local closed = found[4]
-  if closed and not finishes then
-    error('REDISDELAY partitions: ' .. closed)
+  local partitions = found[4]
+  if partitions and partitions ~= '1' and not finishes then
+    error('REDISDELAY partitions: ' .. partitions)
   end
   priorities, paused = {}, found[3] == '1'
   local digits = found[2]
