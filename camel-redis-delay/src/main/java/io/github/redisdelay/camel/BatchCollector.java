@@ -2,6 +2,7 @@
 package io.github.redisdelay.camel;
 
 import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.Timers;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -45,7 +46,7 @@ final class BatchCollector {
     private final int batchSize;
     private final long timeoutNanos;
     private final long patienceNanos;
-    private final ConsumerTimers timers;
+    private final Timers timers;
     private final Executor executor;
     private final Consumer<List<DeliveryCompletion>> begin;
     private final Runnable changed;
@@ -72,7 +73,7 @@ final class BatchCollector {
     /** Whether it was told that no exchange has become free for long. */
     private boolean reported;
 
-    private Runnable timer; // cancels it; null if there is none
+    private Timers.Timer timer; // null if there is none
     private long timerNanos;
 
     private record Waiting(DeliveryCompletion message, long sinceNanos) {}
@@ -96,7 +97,7 @@ final class BatchCollector {
             ConsumerSettings.Batches batches,
             Duration patience,
             int exchanges,
-            ConsumerTimers timers,
+            Timers timers,
             Executor executor,
             Consumer<List<DeliveryCompletion>> begin,
             Runnable changed,
@@ -296,13 +297,13 @@ final class BatchCollector {
         } else if (timer == null || timerNanos != now + next) {
             cancelTimer();
             timerNanos = now + next;
-            timer = timers.schedule(Duration.ofNanos(next), this::timerFired);
+            timer = timers.schedule(next, this::timerFired);
         }
     }
 
     private void cancelTimer() {
         if (timer != null) {
-            timer.run();
+            timer.cancel();
             timer = null;
         }
     }

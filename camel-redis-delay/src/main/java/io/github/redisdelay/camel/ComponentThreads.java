@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.queue.Timers;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
@@ -51,13 +52,13 @@ final class ComponentThreads {
     }
 
     /** Timers whose tasks run on the pool. */
-    ConsumerTimers timers() {
+    Timers timers() {
         lock.lock();
         try {
             if (clock == null) {
                 clock = manager.newSingleThreadScheduledExecutor(owner, "RedisDelayTimer");
             }
-            return new ComponentTimers(clock, this::goOn);
+            return Timers.on(clock, this::goOn);
         } finally {
             lock.unlock();
         }

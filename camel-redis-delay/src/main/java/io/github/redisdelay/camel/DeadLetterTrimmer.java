@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.queue.Timers;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.LongAdder;
@@ -26,7 +27,7 @@ final class DeadLetterTrimmer {
     private final String queue;
     private final Limits limits;
     private final Supplier<CompletableFuture<Long>> trim;
-    private final ConsumerTimers timers;
+    private final Timers timers;
     private final LongAdder dropped = new LongAdder();
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -38,7 +39,7 @@ final class DeadLetterTrimmer {
     private boolean again;
 
     private boolean failing;
-    private Runnable timer = () -> {};
+    private Timers.Timer timer = () -> {};
     private long timerNanos;
     private boolean armed;
 
@@ -77,7 +78,7 @@ final class DeadLetterTrimmer {
     /**
      * @param trim drops what is beyond the limits, and tells how many
      */
-    DeadLetterTrimmer(String queue, Limits limits, Supplier<CompletableFuture<Long>> trim, ConsumerTimers timers) {
+    DeadLetterTrimmer(String queue, Limits limits, Supplier<CompletableFuture<Long>> trim, Timers timers) {
         this.queue = queue;
         this.limits = limits;
         this.trim = trim;
@@ -102,7 +103,7 @@ final class DeadLetterTrimmer {
         lock.lock();
         try {
             stopped = true;
-            timer.run();
+            timer.cancel();
         } finally {
             lock.unlock();
         }
@@ -121,10 +122,10 @@ final class DeadLetterTrimmer {
             if (stopped || (armed && timerNanos - at <= 0)) {
                 return;
             }
-            timer.run();
+            timer.cancel();
             armed = true;
             timerNanos = at;
-            timer = timers.schedule(delay, this::look);
+            timer = timers.schedule(delay.toNanos(), this::look);
         } finally {
             lock.unlock();
         }

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Timers on one thread. A ScheduledThreadPoolExecutor wakes within a fraction of a millisecond; a timer wheel does not. */
+/**
+ * Timers on one thread of their own, which tasks must not block. A ScheduledThreadPoolExecutor wakes within a fraction of a
+ * millisecond; a timer wheel does not.
+ */
 final class ScheduledTimers implements Timers, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ScheduledTimers.class);
 
     private final ScheduledThreadPoolExecutor executor;
+    private final Timers timers;
 
     ScheduledTimers() {
         executor = new ScheduledThreadPoolExecutor(1, task -> {
@@ -26,21 +28,12 @@ final class ScheduledTimers implements Timers, AutoCloseable {
         // A client without work keeps no thread.
         executor.setKeepAliveTime(10, TimeUnit.SECONDS);
         executor.allowCoreThreadTimeOut(true);
-    }
-
-    @Override
-    public long nanoTime() {
-        return System.nanoTime();
+        timers = Timers.on(executor, ScheduledTimers::run);
     }
 
     @Override
     public Timer schedule(long delayNanos, Runnable task) {
-        try {
-            ScheduledFuture<?> future = executor.schedule(() -> run(task), delayNanos, TimeUnit.NANOSECONDS);
-            return () -> future.cancel(false);
-        } catch (RejectedExecutionException closed) {
-            return () -> {};
-        }
+        return timers.schedule(delayNanos, task);
     }
 
     private static void run(Runnable task) {

@@ -3,6 +3,7 @@ package io.github.redisdelay.camel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.redisdelay.queue.FakeTimers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,7 +17,7 @@ class BatchCollectorTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
     private static final Duration PATIENCE = Duration.ofSeconds(6);
 
-    private final ManualTimers timers = new ManualTimers();
+    private final FakeTimers timers = new FakeTimers();
     private final List<List<String>> begun = new ArrayList<>();
     private final List<Boolean> claiming = new ArrayList<>();
     private final AtomicInteger hanging = new AtomicInteger();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.DeadLetterTrimmer.Limits;
+import io.github.redisdelay.queue.FakeTimers;
 import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -17,7 +18,7 @@ class DeadLetterTrimmerTest {
 
     private static final Limits BOTH = new Limits(Duration.ofHours(1), 1000);
 
-    private final ManualTimers timers = new ManualTimers();
+    private final FakeTimers timers = new FakeTimers();
     private final Deque<CompletableFuture<Long>> calls = new ArrayDeque<>();
     private final LogLines lines = new LogLines(DeadLetterTrimmer.class);
     private int sent;

@@ -7,7 +7,7 @@ import java.util.PriorityQueue;
 /**
  * Timers on a virtual clock, which moves only when a test says so. The clock begins below zero, as a monotonic clock may.
  */
-final class FakeTimers implements Timers {
+public final class FakeTimers implements Timers {
 
     private final PriorityQueue<Task> tasks = new PriorityQueue<>();
     private long nowNanos = -Duration.ofSeconds(100).toNanos();
@@ -68,7 +68,7 @@ final class FakeTimers implements Timers {
     }
 
     /** Moves the clock on and runs what becomes due, each task at its own time. */
-    void advance(Duration duration) {
+    public void advance(Duration duration) {
         long until;
         synchronized (this) {
             until = nowNanos + duration.toNanos();
@@ -94,7 +94,7 @@ final class FakeTimers implements Timers {
     }
 
     /** How many timers wait that were not cancelled. */
-    synchronized int waiting() {
+    public synchronized int waiting() {
         return (int) tasks.stream().filter(task -> !task.cancelled).count();
     }
 
