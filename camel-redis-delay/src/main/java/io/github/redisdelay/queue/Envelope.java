@@ -12,78 +12,11 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * A message as it is stored: body, content type and headers, and the byte format for them.
+ * A message as it is stored: body, content type and headers. {@link #encode} makes bytes of it, and {@link #decode} reads them.
+ * The section "The envelope" of {@code docs/architecture.md} describes them byte by byte, for readers and writers in any
+ * language. Nothing in them names a class, and a reader creates nothing but scalar values.
  *
- * <p>The format can be read and written in any language. Nothing in it names a class, and no reader creates anything but
- * the scalar values listed here. An envelope is:
- *
- * <table>
- * <caption>Envelope, version 1</caption>
- * <tr><th>bytes</th><th>content</th></tr>
- * <tr><td>1</td><td>{@code 0xF9}: the marker {@code 11111} and three bits of version, here 1. No UTF-8 text has such a
- *     byte, so plain text or JSON is never taken for an envelope. A reader refuses other versions.</td></tr>
- * <tr><td>1</td><td>bits 0 to 3: the body type; bit 4 ({@code 0x10}): there are fields; bits 5 to 7: zero, a reader
- *     refuses anything else</td></tr>
- * <tr><td>1 to 5</td><td>only with fields: the length of all fields together in bytes, a varint</td></tr>
- * <tr><td>that length</td><td>only with fields: one field after the other</td></tr>
- * <tr><td>the rest</td><td>the body</td></tr>
- * </table>
- *
- * <p>A <b>varint</b> is an unsigned number up to 2<sup>31</sup> - 1 in groups of seven bits, the lowest first, with bit 7
- * ({@code 0x80}) set in every byte but the last; in the fewest bytes possible. All other binary numbers are big-endian.
- * Text is well-formed UTF-8 without a length or an end mark of its own.
- *
- * <table>
- * <caption>Body types</caption>
- * <tr><th>code</th><th>type</th><th>body</th></tr>
- * <tr><td>0</td><td>null</td><td>empty</td></tr>
- * <tr><td>1</td><td>bytes</td><td>as they are</td></tr>
- * <tr><td>2</td><td>text</td><td>UTF-8</td></tr>
- * <tr><td>3</td><td>number</td><td>a value (below) of one of the types 3 to 10</td></tr>
- * <tr><td>4</td><td>boolean</td><td>one byte, 0 or 1</td></tr>
- * </table>
- *
- * <p>A <b>field</b> is its tag (one byte), the length of its content (a varint) and its content. A reader skips tags
- * that it does not know from {@code 0x00} to {@code 0x7F}, and refuses the envelope for those from {@code 0x80} to
- * {@code 0xFF}: who writes a field picks its tag by whether a message may be delivered by somebody who cannot honour it.
- *
- * <table>
- * <caption>Fields</caption>
- * <tr><th>tag</th><th>field</th><th>content</th></tr>
- * <tr><td>{@code 0x01}</td><td>content type, at most once</td><td>text</td></tr>
- * <tr><td>{@code 0x02}</td><td>a header, once for each name; the order is kept</td><td>the length of its name in bytes (a
- *     varint), its name (text), its value (below) to the end of the field</td></tr>
- * <tr><td>{@code 0x03}</td><td>deduplication period, at most once</td><td>8 bytes, milliseconds, 1 or more</td></tr>
- * <tr><td>{@code 0x81}</td><td>time to live, at most once</td><td>8 bytes, milliseconds, 1 or more</td></tr>
- * <tr><td>{@code 0x82}</td><td>retry policy, at most once</td><td>text: {@code name=value} pairs with {@code ;} between
- *     them</td></tr>
- * </table>
- *
- * <p>A <b>value</b> is its type (one byte) and its content, to the end of what holds it:
- *
- * <table>
- * <caption>Values</caption>
- * <tr><th>type</th><th>value</th><th>content</th><th>in Java</th></tr>
- * <tr><td>1</td><td>text</td><td>UTF-8</td><td>{@code String}</td></tr>
- * <tr><td>2</td><td>boolean</td><td>one byte, 0 or 1</td><td>{@code Boolean}</td></tr>
- * <tr><td>3</td><td>8-bit integer</td><td>1 byte, two's complement</td><td>{@code Byte}</td></tr>
- * <tr><td>4</td><td>16-bit integer</td><td>2 bytes, two's complement</td><td>{@code Short}</td></tr>
- * <tr><td>5</td><td>32-bit integer</td><td>4 bytes, two's complement</td><td>{@code Integer}</td></tr>
- * <tr><td>6</td><td>64-bit integer</td><td>8 bytes, two's complement</td><td>{@code Long}</td></tr>
- * <tr><td>7</td><td>32-bit floating point</td><td>4 bytes, IEEE 754</td><td>{@code Float}</td></tr>
- * <tr><td>8</td><td>64-bit floating point</td><td>8 bytes, IEEE 754</td><td>{@code Double}</td></tr>
- * <tr><td>9</td><td>integer of any size</td><td>ASCII {@code -?[0-9]+}, at most 4096 bytes</td>
- *     <td>{@code BigInteger}</td></tr>
- * <tr><td>10</td><td>decimal</td><td>ASCII {@code -?[0-9]+(\.[0-9]+)?(E[+-]?[0-9]+)?}, at most 4096 bytes; the exponent
- *     less the number of digits after the point is from -10000 to 10000</td><td>{@code BigDecimal}</td></tr>
- * <tr><td>11</td><td>instant</td><td>8 bytes: seconds since 1970-01-01T00:00:00Z, two's complement; 4 bytes: nanoseconds
- *     after that, 0 to 999999999</td><td>{@code Instant}</td></tr>
- * <tr><td>12</td><td>bytes</td><td>as they are</td><td>{@code byte[]}</td></tr>
- * <tr><td>13</td><td>UUID</td><td>16 bytes, as in RFC 9562</td><td>{@code UUID}</td></tr>
- * </table>
- *
- * <p>Equal envelopes are written as the same bytes: content type first, then the headers in their order, then the settings by their tags. Instances are
- * immutable as long as nobody changes an array that was given to one or came out of one: arrays are not copied.
+ * <p>An instance is immutable as long as nobody changes an array that was given to it or came out of it: arrays are not copied.
  */
 public final class Envelope {
 
