@@ -280,8 +280,8 @@ public class RedisDelayConfiguration implements Cloneable {
 
     /**
      * Over how many hash tags the queue is spread, 1 to 64, so that it can grow past one node of a Redis Cluster. All producers and
-     * consumers of the queue must have the same number; it is recorded in Redis, and another one is an error. It changes only while the
-     * queue is empty and has no consumer.
+     * consumers of the queue must have the same number; it is recorded in Redis, and another one is an error. The number of a queue
+     * never changes: for another one take a new queue name.
      */
     public void setPartitions(int partitions) {
         this.partitions = partitions;

@@ -183,7 +183,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     }
 
     /**
-     * Asks whether the queue has as many partitions as this endpoint says, and gives it this number if nothing uses the queue.
+     * Asks whether the queue has as many partitions as this endpoint says, and records this number if none is recorded.
      *
      * @return fails with a {@link io.github.redisdelay.queue.PartitionMismatchException} if it has another number
      */
