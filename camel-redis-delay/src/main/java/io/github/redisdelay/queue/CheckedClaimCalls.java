@@ -3,20 +3,20 @@ package io.github.redisdelay.queue;
 
 import java.util.concurrent.CompletableFuture;
 
-/** The claims from one of several partitions, which pass when Redis has agreed on the number of partitions. */
+/** The claims of a consumer from one of several partitions, behind a gate. */
 final class CheckedClaimCalls implements Claims {
 
     private final Claims claims;
-    private final PartitionCount count;
+    private final CallGate gate;
 
-    CheckedClaimCalls(Claims claims, PartitionCount count) {
+    CheckedClaimCalls(Claims claims, CallGate gate) {
         this.claims = claims;
-        this.count = count;
+        this.gate = gate;
     }
 
     @Override
     public CompletableFuture<ClaimReply> claim(ClaimRequest request) {
-        return count.ask(() -> claims.claim(request));
+        return gate.ask(() -> claims.claim(request));
     }
 
     @Override

@@ -444,12 +444,12 @@ public final class DelayQueueClient implements AutoCloseable {
      * Starts a consumer.
      *
      * @param partitions the whole queue, or all partitions of it
-     * @param count the agreement on their number; null if that is not to be asked for
+     * @param gate what the claims have to pass
      * @param stats reads the figures of the queue
      */
     DelayQueueConsumer consume(
             List<RedisDelayQueue> partitions,
-            PartitionCount count,
+            CallGate gate,
             Supplier<CompletableFuture<QueueStats>> stats,
             ConsumerOptions consumerOptions,
             Executor executor,
@@ -467,11 +467,11 @@ public final class DelayQueueClient implements AutoCloseable {
             Claims claims = newClaims(partition.address(), error -> registration.task.attemptFailed(number, error));
             sources.add(new TransferTask.Partition(
                     partition,
-                    count == null ? claims : new CheckedClaimCalls(claims, count)));
+                    new CheckedClaimCalls(claims, gate)));
             registration.add(
                     partition.address().keys().base(),
                     new Presence(
-                            arguments -> present(partition, count, arguments),
+                            arguments -> gate.ask(() -> calls.once(partition.address(), LuaScript.HEARTBEAT, arguments)),
                             timers,
                             consumer,
                             consumerOptions.name()));
@@ -499,13 +499,6 @@ public final class DelayQueueClient implements AutoCloseable {
             registration.begin();
         });
         return task;
-    }
-
-    private CompletableFuture<?> present(
-            RedisDelayQueue partition, PartitionCount count, Object[] arguments) {
-        return count == null
-                ? calls.once(partition.address(), LuaScript.HEARTBEAT, arguments)
-                : count.ask(() -> calls.once(partition.address(), LuaScript.HEARTBEAT, arguments));
     }
 
     /** Connects a consumer with the wake-ups. */

@@ -13,7 +13,7 @@ import java.util.function.Supplier;
  * No call passes before Redis has agreed. While calls pass, Redis is asked again about once a minute: it may have lost the record,
  * or somebody may have removed it.
  */
-final class PartitionCount {
+final class PartitionCount implements CallGate {
 
     /** The number of calls that may wait for the first answer. */
     private static final int MAX_WAITING = Lane.MAX_WAITING_REQUESTS;
@@ -58,13 +58,13 @@ final class PartitionCount {
                 });
     }
 
-    /** Makes a call as soon as Redis has agreed, which is at once but for the first calls. Calls that wait keep their order. */
-    <T> CompletableFuture<T> ask(Supplier<CompletableFuture<T>> call) {
+    @Override
+    public <T> CompletableFuture<T> ask(Supplier<CompletableFuture<T>> call) {
         CompletableFuture<Void> turn = turn();
         return turn == null ? call.get() : turn.thenCompose(agreed -> call.get());
     }
 
-    /** The same for a request of a lane. */
+    /** The same as {@link #ask}, for a request of a lane. */
     <T> Submission<T> submit(Supplier<Submission<T>> call) {
         CompletableFuture<Void> turn = turn();
         if (turn == null) {

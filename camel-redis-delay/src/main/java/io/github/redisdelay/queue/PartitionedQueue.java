@@ -16,7 +16,7 @@ import java.util.function.Supplier;
  * One queue over several hash tags, so that it can grow past one Redis node. An id always belongs to the same partition, so what
  * is about one message is as in any queue; what is about all of them asks every partition.
  */
-final class PartitionedQueue implements DelayQueue {
+final class PartitionedQueue implements DelayQueue, Partitioned {
 
     private final DelayQueueClient client;
     private final String name;
@@ -41,7 +41,8 @@ final class PartitionedQueue implements DelayQueue {
         return partitions.get(0).server();
     }
 
-    List<RedisDelayQueue> partitions() {
+    @Override
+    public List<RedisDelayQueue> partitions() {
         return partitions;
     }
 

@@ -85,10 +85,9 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public boolean isPartOf(DelayQueue other) {
-        if (other instanceof PartitionedQueue whole) {
-            return whole.partitions().stream().anyMatch(this::isSameAs);
-        }
-        return other instanceof RedisDelayQueue that && isSameAs(that);
+        return other instanceof Partitioned whole
+                ? whole.partitions().stream().anyMatch(this::isSameAs)
+                : other instanceof RedisDelayQueue that && isSameAs(that);
     }
 
     private boolean isSameAs(RedisDelayQueue other) {
@@ -573,7 +572,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public DelayQueueConsumer consume(ConsumerOptions options, Executor executor, DeliveryHandler handler) {
-        return client.consume(List.of(this), null, this::stats, options, executor, handler);
+        return client.consume(List.of(this), CallGate.OPEN, this::stats, options, executor, handler);
     }
 
     private Claims newClaims(int none, java.util.function.Consumer<Throwable> attemptFailed) {
