@@ -115,58 +115,28 @@ final class BatchCollector {
 
     /** Sets how many batches may be under way at a time, from now on. */
     void setExchanges(int exchanges) {
-        lock.lock();
-        try {
-            this.exchanges = exchanges;
-        } finally {
-            lock.unlock();
-        }
-        step();
+        changeAndStep(() -> this.exchanges = exchanges);
     }
 
     /** A message was received. */
     void add(DeliveryCompletion message) {
-        lock.lock();
-        try {
-            Waiting waiting = new Waiting(message, timers.nanoTime());
-            (message.delivery().attempt() > 1 ? alone : together).add(waiting);
-        } finally {
-            lock.unlock();
-        }
-        step();
+        ArrayDeque<Waiting> queue = message.delivery().attempt() > 1 ? alone : together;
+        changeAndStep(() -> queue.add(new Waiting(message, timers.nanoTime())));
     }
 
     /** The exchange of a batch has completed. */
     void finished() {
-        lock.lock();
-        try {
-            underWay--;
-        } finally {
-            lock.unlock();
-        }
-        step();
+        changeAndStep(() -> underWay--);
     }
 
     /** Gives back what was not begun, and from now on everything that comes. */
     void suspend() {
-        lock.lock();
-        try {
-            open = false;
-        } finally {
-            lock.unlock();
-        }
-        step();
+        changeAndStep(() -> open = false);
     }
 
     /** Collects again. */
     void resume() {
-        lock.lock();
-        try {
-            open = true;
-        } finally {
-            lock.unlock();
-        }
-        step();
+        changeAndStep(() -> open = true);
     }
 
     /** How many messages wait to be begun. */
@@ -187,6 +157,21 @@ final class BatchCollector {
         } finally {
             lock.unlock();
         }
+    }
+
+    /**
+     * An event.
+     *
+     * @param change what it changes; runs with the lock held
+     */
+    private void changeAndStep(Runnable change) {
+        lock.lock();
+        try {
+            change.run();
+        } finally {
+            lock.unlock();
+        }
+        step();
     }
 
     private void step() {
@@ -297,7 +282,10 @@ final class BatchCollector {
         } else if (timer == null || timerNanos != now + next) {
             cancelTimer();
             timerNanos = now + next;
-            timer = timers.schedule(next, this::timerFired);
+            timer = timers.schedule(
+                    next,
+                    // An older one that could not be cancelled costs a look.
+                    () -> changeAndStep(() -> timer = null));
         }
     }
 
@@ -306,16 +294,6 @@ final class BatchCollector {
             timer.cancel();
             timer = null;
         }
-    }
-
-    private void timerFired() {
-        lock.lock();
-        try {
-            timer = null; // an older one that could not be cancelled costs a look
-        } finally {
-            lock.unlock();
-        }
-        step();
     }
 
     private static long after(long now, ArrayDeque<Waiting> waiting, long nanos) {

@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.apache.camel.Exchange;
 import org.apache.camel.spi.ExceptionHandler;
 import org.apache.camel.support.DefaultConsumer;
@@ -208,8 +209,10 @@ final class ConsumerDeliveries implements DeliveryHandler {
     }
 
     private void route(DeliveryCompletion message) {
-        ExchangeCompletion completion = new ExchangeCompletion(List.of(message), this::ended);
-        route(List.of(message), completion, exchange -> DeliveryExchange.fill(exchange, message, mapper));
+        route(
+                List.of(message),
+                this::ended,
+                exchange -> DeliveryExchange.fill(exchange, message, mapper));
     }
 
     /** Begins a batch. */
@@ -226,17 +229,15 @@ final class ConsumerDeliveries implements DeliveryHandler {
             batches.finished();
             return;
         }
-        ExchangeCompletion completion = new ExchangeCompletion(held, () -> {
+        Runnable completed = () -> {
             batches.finished();
             ended();
-        });
-        route(held, completion, exchange -> DeliveryExchange.fill(exchange, held, mapper));
+        };
+        route(held, completed, exchange -> DeliveryExchange.fill(exchange, held, mapper));
     }
 
-    private void route(
-            List<DeliveryCompletion> messages,
-            ExchangeCompletion completion,
-            java.util.function.Consumer<Exchange> filler) {
+    private void route(List<DeliveryCompletion> messages, Runnable completed, Consumer<Exchange> filler) {
+        ExchangeCompletion completion = new ExchangeCompletion(messages, completed);
         Exchange exchange;
         RoutedExchange routed;
         try {

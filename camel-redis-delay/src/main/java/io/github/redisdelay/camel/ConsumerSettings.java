@@ -51,13 +51,7 @@ record ConsumerSettings(
      * @throws IllegalArgumentException if it is less than 1
      */
     ConsumerSettings withConcurrentConsumers(int concurrentConsumers) {
-        ConsumerOptions changed = new ConsumerOptions(
-                concurrentConsumers,
-                claims.maxMessagesPerPoll(),
-                claims.visibilityTimeout(),
-                claims.extendVisibility(),
-                claims.maximumExtension(),
-                claims.name());
+        ConsumerOptions changed = claims(concurrentConsumers, claims.name());
         return new ConsumerSettings(deadLetters, changed, retries, deadLetter, keepExpired, limits, batches);
     }
 
@@ -73,8 +67,12 @@ record ConsumerSettings(
     /** How the queue is to be claimed from. */
     ConsumerOptions claims(String name) {
         long slots = (long) claims.concurrentConsumers() * (batches == null ? 1 : batches.size());
+        return claims((int) Math.min(slots, Integer.MAX_VALUE), name);
+    }
+
+    private ConsumerOptions claims(int concurrentConsumers, String name) {
         return new ConsumerOptions(
-                (int) Math.min(slots, Integer.MAX_VALUE),
+                concurrentConsumers,
                 claims.maxMessagesPerPoll(),
                 claims.visibilityTimeout(),
                 claims.extendVisibility(),

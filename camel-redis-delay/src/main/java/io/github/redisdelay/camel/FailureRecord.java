@@ -16,7 +16,7 @@ import org.apache.camel.util.json.Jsoner;
  * <p>Stored as one JSON object in UTF-8 of at most {@link #MAX_BYTES} bytes:
  *
  * <pre>{@code
- * {"host":"app-1","attempt":10,"time":"2030-01-31T10:15:00.123Z","routeId":"notify","reason":"failed",
+ * {"attempt":10,"host":"app-1","time":"2030-01-31T10:15:00.123Z","routeId":"notify","reason":"failed",
  *  "exception":"java.net.ConnectException","message":"Connection refused"}
  * }</pre>
  *
@@ -108,32 +108,22 @@ record FailureRecord(
     }
 
     byte[] encode() {
-        StringBuilder head = new StringBuilder(200);
-        head.append("{\"host\":\"")
-                .append(escaped(host == null ? "unknown" : host, MAX_NAME_BYTES))
-                .append('"');
-        head.append(",\"attempt\":").append(attempt);
-        head.append(",\"time\":\"").append(time.truncatedTo(ChronoUnit.MILLIS)).append('"');
-        if (routeId != null) {
-            head.append(",\"routeId\":\"")
-                    .append(escaped(routeId, MAX_NAME_BYTES))
-                    .append('"');
+        StringBuilder json = new StringBuilder(200);
+        json.append("{\"attempt\":").append(attempt);
+        add(json, "host", host == null ? "unknown" : host, MAX_NAME_BYTES);
+        add(json, "time", time.truncatedTo(ChronoUnit.MILLIS).toString(), MAX_NAME_BYTES);
+        add(json, "routeId", routeId, MAX_NAME_BYTES);
+        add(json, "reason", reason, MAX_REASON_BYTES);
+        add(json, "exception", exception, MAX_NAME_BYTES);
+        add(json, "message", message, MAX_BYTES - 20 - bytes(json).length);
+        return bytes(json.append('}'));
+    }
+
+    private static void add(StringBuilder json, String member, String value, int maxBytes) {
+        if (value != null) {
+            json.append(",\"").append(member).append("\":\"");
+            json.append(escaped(value, maxBytes)).append('"');
         }
-        if (reason != null) {
-            head.append(",\"reason\":\"")
-                    .append(escaped(reason, MAX_REASON_BYTES))
-                    .append('"');
-        }
-        if (exception != null) {
-            head.append(",\"exception\":\"")
-                    .append(escaped(exception, MAX_NAME_BYTES))
-                    .append('"');
-        }
-        if (message != null) {
-            int left = MAX_BYTES - 20 - bytes(head).length;
-            head.append(",\"message\":\"").append(escaped(message, left)).append('"');
-        }
-        return bytes(head.append('}'));
     }
 
     private static byte[] bytes(CharSequence text) {

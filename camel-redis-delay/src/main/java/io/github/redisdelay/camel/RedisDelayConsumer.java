@@ -44,7 +44,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     // Set by doStart, cleared by doStop, which Camel calls under this service's lock; read by any thread.
     private volatile Running running;
     // Of the latest start, for their counts: not cleared.
-    private volatile DeliveryReport report;
+    private volatile DeliveryReport report = new DeliveryReport(received, () -> {});
     private volatile DeadLetterTrimmer trimmer;
 
     /**
@@ -283,14 +283,12 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
             description =
                     "Deliveries that failed or asked for another one and are followed by it, since the route was last started")
     public long getRedelivered() {
-        DeliveryReport counting = report;
-        return counting == null ? 0 : counting.redelivered();
+        return report.redelivered();
     }
 
     @ManagedAttribute(description = "Messages moved to the dead letters since the route was last started")
     public long getBuried() {
-        DeliveryReport counting = report;
-        return counting == null ? 0 : counting.buried();
+        return report.buried();
     }
 
     @ManagedAttribute(
@@ -298,8 +296,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                     "Messages given up and dropped, because deadLetter is false or onExpiry is drop, since the route was last"
                             + " started")
     public long getDiscarded() {
-        DeliveryReport counting = report;
-        return counting == null ? 0 : counting.discarded();
+        return report.discarded();
     }
 
     @ManagedAttribute(
@@ -307,8 +304,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                     "Messages whose time to live was over before they were delivered, since the route was last started; they"
                             + " were moved to the dead letters or dropped")
     public long getExpired() {
-        DeliveryReport counting = report;
-        return counting == null ? 0 : counting.expired();
+        return report.expired();
     }
 
     @ManagedAttribute(
