@@ -316,7 +316,7 @@ final class ConsumerDeliveries implements DeliveryHandler {
                 "{} has been worked on for {} by {} (exchange {}): its lease is not extended any more, and it will"
                         + " be delivered again when that ends. Option 'maximumVisibilityExtension' is the limit",
                 delivery,
-                QueueReport.text(age),
+                Durations.text(age),
                 shown,
                 underWay.get(delivery));
     }
@@ -343,12 +343,12 @@ final class ConsumerDeliveries implements DeliveryHandler {
                 "queue '{}': a message has been due for {} while {} works on as many as it may ({}). The longest"
                         + " running is {}, exchange {}, claimed {} ago",
                 longestRunning.queue(),
-                QueueReport.text(age),
+                Durations.text(age),
                 shown,
                 settings.claims("").concurrentConsumers(),
                 longestRunning,
                 underWay.get(longestRunning),
-                QueueReport.text(sinceClaim(longestRunning)));
+                Durations.text(sinceClaim(longestRunning)));
     }
 
     /** The lateness grows with the time since the claim. */

@@ -149,7 +149,7 @@ final class DeliveryReport {
         line.append(outcome.failed() ? " failed" : " asked for another delivery")
                 .append(on(routeId))
                 .append(", again in ")
-                .append(QueueReport.text(delay));
+                .append(Durations.text(delay));
         if (outcome.unreadable() != null) {
             line.append(" as the redelivery policy says: ").append(oneLine(outcome.unreadable()));
         } else if (outcome.retryAfter() != null) {

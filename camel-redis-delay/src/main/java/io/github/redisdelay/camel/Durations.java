@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Calendar;
 import java.util.Date;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
@@ -129,6 +130,18 @@ final class Durations {
             }
         }
         return Duration.ofMillis(millis);
+    }
+
+    /** A duration in its largest unit of which there are at least two, such as 41 min. */
+    static String text(Duration duration) {
+        for (ChronoUnit unit : List.of(ChronoUnit.DAYS, ChronoUnit.HOURS, ChronoUnit.MINUTES, ChronoUnit.SECONDS)) {
+            Duration one = unit.getDuration();
+            if (duration.dividedBy(one) >= 2) {
+                String name = unit == ChronoUnit.MINUTES ? "min" : unit.name().substring(0, 1).toLowerCase(Locale.ROOT);
+                return duration.plus(one.dividedBy(2)).dividedBy(one) + " " + name;
+            }
+        }
+        return duration.toMillis() + " ms";
     }
 
     /** What to add to an error about a duration that is too short: somebody may have meant seconds. */

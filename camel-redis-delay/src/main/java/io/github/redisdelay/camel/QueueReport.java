@@ -42,7 +42,7 @@ final class QueueReport {
             line.append(", ").append(stats.dead()).append(" dead");
         }
         if (stats.nextDueMicros() >= 0) {
-            line.append(", next due in ").append(text(micros(stats.nextDueMicros())));
+            line.append(", next due in ").append(Durations.text(micros(stats.nextDueMicros())));
         }
         return line.toString();
     }
@@ -56,32 +56,11 @@ final class QueueReport {
         if (stats.overdue() == 0) {
             return "0 overdue";
         }
-        return stats.overdue() + " overdue (oldest " + text(micros(stats.oldestOverdueMicros())) + ")"
+        return stats.overdue() + " overdue (oldest " + Durations.text(micros(stats.oldestOverdueMicros())) + ")"
                 + (stats.consumers() == 0 ? ", and " + nobody : "");
     }
 
     static Duration micros(long micros) {
         return Duration.of(micros, ChronoUnit.MICROS);
-    }
-
-    /** A duration in its largest unit of which there are at least two, such as 41 min. */
-    static String text(Duration duration) {
-        if (duration.toDays() >= 2) {
-            return rounded(duration, ChronoUnit.DAYS) + " d";
-        }
-        if (duration.toHours() >= 2) {
-            return rounded(duration, ChronoUnit.HOURS) + " h";
-        }
-        if (duration.toMinutes() >= 2) {
-            return rounded(duration, ChronoUnit.MINUTES) + " min";
-        }
-        if (duration.toSeconds() >= 2) {
-            return rounded(duration, ChronoUnit.SECONDS) + " s";
-        }
-        return duration.toMillis() + " ms";
-    }
-
-    private static long rounded(Duration duration, ChronoUnit unit) {
-        return duration.plus(unit.getDuration().dividedBy(2)).dividedBy(unit.getDuration());
     }
 }

@@ -89,7 +89,7 @@ final class RedisDelayHealthCheck implements HealthCheck {
             Throwable error = running.lastError();
             return result.down()
                     .message("queue '" + queueName + "': no message could be received from "
-                            + address.get() + " for " + QueueReport.text(failing)
+                            + address.get() + " for " + Durations.text(failing)
                             + (error == null ? "" : ": " + RedisErrors.text(error)))
                     .error(error)
                     .build();

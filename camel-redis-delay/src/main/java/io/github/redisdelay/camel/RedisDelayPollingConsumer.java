@@ -205,7 +205,7 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
                             + " delivered again when that ends. After ConsumerTemplate.receive call doneUoW; the limit is option"
                             + " 'maximumVisibilityExtension'",
                     delivery,
-                    QueueReport.text(age));
+                    Durations.text(age));
         }
     }
 }

@@ -87,7 +87,7 @@ record TlsConnector(Duration unsuspicious, Duration patience) {
             return answer == '+' || answer == '-' ? "the server answers in plain text: " + QUESTION : null;
         } catch (SocketTimeoutException e) {
             String problem =
-                    "no TLS handshake within " + QueueReport.text(unsuspicious.plus(patience)) + ": " + QUESTION;
+                    "no TLS handshake within " + Durations.text(unsuspicious.plus(patience)) + ": " + QUESTION;
             return listens ? problem : null;
         } catch (IOException e) {
             return null; // Redisson says why it cannot connect

@@ -50,10 +50,10 @@ class QueueReportTest {
 
     @Test
     void should_use_the_largest_unit_that_is_not_coarse() {
-        assertThat(QueueReport.text(Duration.ofMillis(1999))).isEqualTo("1999 ms");
-        assertThat(QueueReport.text(Duration.ofSeconds(119))).isEqualTo("119 s");
-        assertThat(QueueReport.text(Duration.ofMinutes(119))).isEqualTo("119 min");
-        assertThat(QueueReport.text(Duration.ofHours(47))).isEqualTo("47 h");
-        assertThat(QueueReport.text(Duration.ofDays(12))).isEqualTo("12 d");
+        assertThat(Durations.text(Duration.ofMillis(1999))).isEqualTo("1999 ms");
+        assertThat(Durations.text(Duration.ofSeconds(119))).isEqualTo("119 s");
+        assertThat(Durations.text(Duration.ofMinutes(119))).isEqualTo("119 min");
+        assertThat(Durations.text(Duration.ofHours(47))).isEqualTo("47 h");
+        assertThat(Durations.text(Duration.ofDays(12))).isEqualTo("12 d");
     }
 }
