@@ -18,22 +18,22 @@ import java.util.function.Supplier;
  */
 final class PartitionedQueue implements DelayQueue, Partitioned {
 
-    private final DelayQueueClient client;
-    private final String name;
     private final List<RedisDelayQueue> partitions;
     private final PartitionCount count;
+    private final MessageIds ids;
+    private final ConsumerStarter starter;
 
     PartitionedQueue(
-            DelayQueueClient client, String name, List<RedisDelayQueue> partitions, PartitionCount count) {
-        this.client = client;
-        this.name = name;
+            List<RedisDelayQueue> partitions, PartitionCount count, MessageIds ids, ConsumerStarter starter) {
         this.partitions = partitions;
         this.count = count;
+        this.ids = ids;
+        this.starter = starter;
     }
 
     @Override
     public String name() {
-        return name;
+        return partitions.get(0).name();
     }
 
     @Override
@@ -62,22 +62,19 @@ final class PartitionedQueue implements DelayQueue, Partitioned {
     @Override
     public DelayQueue deadLetters() {
         return new PartitionedQueue(
-                client,
-                name,
-                partitions.stream().map(RedisDelayQueue::deadLetters).toList(),
-                count);
+                partitions.stream().map(RedisDelayQueue::deadLetters).toList(), count, ids, starter);
     }
 
     @Override
     public <T> T together(Supplier<T> requests) {
-        return client.together(requests);
+        return partitions.get(0).together(requests);
     }
 
     @Override
     public Submission<ScheduleResult> schedule(ScheduleRequest message) {
         partitions.get(0).checkNoDeadLetters("schedule");
         // The partition follows from the id, so a generated one is made before.
-        String id = message.id() == null ? client.nextId() : message.id();
+        String id = message.id() == null ? ids.next() : message.id();
         ScheduleRequest own = message.id() != null && message.maximumQueueLength() == 0
                 ? message
                 : new ScheduleRequest(
@@ -381,17 +378,15 @@ final class PartitionedQueue implements DelayQueue, Partitioned {
 
     @Override
     public DelayQueueConsumer consume(ConsumerOptions options, Executor executor, DeliveryHandler handler) {
-        return client.consume(partitions, count, this::stats, options, executor, handler);
+        return starter.consume(consumed(), this::stats, options, executor, handler);
     }
 
     @Override
     public DelayQueueReceiver receiver(ConsumerOptions options, DeliveryHandler listener) {
-        return new SingleReceiver(
-                client,
-                partitions,
-                (partition, attemptFailed) -> new CheckedClaimCalls(
-                        client.newClaims(partitions.get(partition).address(), attemptFailed), count),
-                options,
-                listener);
+        return starter.receiver(consumed(), options, listener);
+    }
+
+    private List<ConsumedPartition> consumed() {
+        return partitions.stream().map(partition -> partition.consumed(count)).toList();
     }
 }

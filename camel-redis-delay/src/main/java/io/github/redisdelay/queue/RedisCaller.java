@@ -12,6 +12,11 @@ interface RedisCaller {
         return "Redis";
     }
 
+    /** The connection that it uses: the same object for two callers of one Redisson client. */
+    default Object connection() {
+        return this;
+    }
+
     /**
      * Calls a script.
      *

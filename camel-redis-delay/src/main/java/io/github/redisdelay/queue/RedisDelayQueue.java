@@ -34,12 +34,19 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     private static final byte[][] SCHEDULE_FLAGS = flags();
 
-    private final DelayQueueClient client;
     private final QueueAddress address;
+    private final RequestRouter router;
+    private final SingleCalls calls;
+    private final MessageIds ids;
+    private final ConsumerStarter starter;
 
-    RedisDelayQueue(DelayQueueClient client, QueueAddress address) {
-        this.client = client;
+    RedisDelayQueue(
+            QueueAddress address, RequestRouter router, SingleCalls calls, MessageIds ids, ConsumerStarter starter) {
         this.address = address;
+        this.router = router;
+        this.calls = calls;
+        this.ids = ids;
+        this.starter = starter;
     }
 
     private static byte[][] flags() {
@@ -80,7 +87,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public String server() {
-        return client.server();
+        return router.server();
     }
 
     @Override
@@ -91,7 +98,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     }
 
     private boolean isSameAs(RedisDelayQueue other) {
-        return address.equals(other.address) && client.redisson() == other.client.redisson();
+        return address.equals(other.address) && router.isConnectedAs(other.router);
     }
 
     @Override
@@ -104,7 +111,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
         if (isDeadLetters()) {
             throw new IllegalStateException("queue '" + name() + "': dead letters have no dead letters of their own");
         }
-        return new RedisDelayQueue(client, address.deadLetters());
+        return new RedisDelayQueue(address.deadLetters(), router, calls, ids, starter);
     }
 
     /** The bytes of an id; those of dead letters are longer. */
@@ -119,13 +126,13 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public <T> T together(Supplier<T> requests) {
-        return client.together(requests);
+        return router.together(requests);
     }
 
     @Override
     public Submission<ScheduleResult> schedule(ScheduleRequest message) {
         checkNoDeadLetters("schedule");
-        String id = message.id() == null ? client.nextId() : message.id();
+        String id = message.id() == null ? ids.next() : message.id();
         return schedule(message, id, null);
     }
 
@@ -139,7 +146,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
             message.supersedes() == null ? NO_CLAIM : message.supersedes().bytes(),
             message.body()
         };
-        return client.submit(
+        return router.submit(
                 address,
                 LuaScript.SCHEDULE,
                 id,
@@ -223,7 +230,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     private Submission<ChangeResult> change(String id, char action, long micros) {
         byte[] idBytes = idBytes(id);
         Object[] arguments = {idBytes, new byte[] {(byte) action}, Lane.ascii(micros)};
-        return client.submit(address, LuaScript.CHANGE, id, arguments, idBytes.length + 20, (time, outcome, due) -> {
+        return router.submit(address, LuaScript.CHANGE, id, arguments, idBytes.length + 20, (time, outcome, due) -> {
             if (outcome == 3) {
                 throw beyondRange(new DueTime(action == 'd', micros));
             }
@@ -247,7 +254,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     /** The script tells whether the queue was paused before. */
     private Submission<Boolean> setPaused(char action, int changing) {
         Object[] arguments = {new byte[0], new byte[] {(byte) action}, Lane.ascii(0)};
-        return client.submit(
+        return router.submit(
                 address, LuaScript.CHANGE, "", arguments, 20, (time, outcome, micros) -> outcome == changing);
     }
 
@@ -260,7 +267,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     public Submission<RedriveOutcome> redrive(String deadLetterId, ClaimId held) {
         checkNoDeadLetters("redrive");
         byte[] idBytes = ScheduleRequest.checkId(deadLetterId, ScheduleRequest.MAX_DEAD_LETTER_ID_BYTES);
-        return client.submit(
+        return router.submit(
                 address,
                 LuaScript.REDRIVE,
                 deadLetterId,
@@ -306,7 +313,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     /** A sweep that finds nothing left to change sends nothing that would wait; one before it may have failed to. */
     private CompletableFuture<Long> durable(CompletableFuture<Long> sweep) {
         return sweep.thenCompose(
-                count -> client.awaitDurable(address, "the changes of " + count + " messages were made", count));
+                count -> router.awaitDurable(address, "the changes of " + count + " messages were made", count));
     }
 
     @Override
@@ -345,7 +352,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     }
 
     private CompletableFuture<Long> trim(long retentionMicros, long maximum, long before) {
-        return client.calls()
+        return calls
                 .untilAnswered(address, LuaScript.TRIM, Lane.ascii(retentionMicros), Lane.ascii(maximum))
                 .thenCompose(reply -> {
                     int dropped = (int) little((byte[]) reply).getDouble();
@@ -358,7 +365,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public CompletableFuture<Optional<StoredMessage>> get(String id) {
-        return client.calls()
+        return calls
                 .untilAnswered(address, LuaScript.GET, (Object) idBytes(id))
                 .thenApply(reply -> MessageReplies.get((List<?>) reply));
     }
@@ -390,7 +397,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     }
 
     private CompletableFuture<List<DeadLetterId>> letters(String messageId, byte[] time) {
-        return client.calls()
+        return calls
                 .untilAnswered(address, LuaScript.DEAD_LETTERS, messageId.getBytes(StandardCharsets.UTF_8), time)
                 .thenApply(reply -> ((List<?>) reply)
                         .stream()
@@ -432,7 +439,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     /** The messages behind a position, as {@code browse.lua} answers them. */
     CompletableFuture<List<?>> rows(MessageState state, PageCursor behind, int limit) {
-        return client.calls()
+        return calls
                 .untilAnswered(
                         address,
                         LuaScript.BROWSE,
@@ -466,7 +473,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     public Submission<Settlement> settle(ClaimedDelivery delivery, char action, long micros, byte[] failure) {
         byte[] id = delivery.idBytes();
         if (action == 'a' && micros == 0 && !isDeadLetters()) {
-            return client.submit(
+            return router.submit(
                     address,
                     LuaScript.ACKNOWLEDGE,
                     delivery.id(),
@@ -475,7 +482,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                     (time, outcome, due) -> settlementOf(LuaScript.ACKNOWLEDGE, outcome));
         }
         Object[] arguments = {id, delivery.claimId().bytes(), new byte[] {(byte) action}, Lane.ascii(micros), failure};
-        return client.submit(
+        return router.submit(
                 address,
                 LuaScript.SETTLE,
                 delivery.id(),
@@ -493,7 +500,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     public Submission<Settlement> extend(ClaimedDelivery delivery, long leaseMicros) {
         byte[] id = delivery.idBytes();
         Object[] arguments = {id, delivery.claimId().bytes(), Lane.ascii(leaseMicros)};
-        return client.submit(
+        return router.submit(
                 address,
                 LuaScript.EXTEND,
                 delivery.id(),
@@ -519,16 +526,16 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                         (isDeadLetters() ? "dead letters of " : "") + address,
                         isDeadLetters(),
                         (walk, cursor) -> CheckWalk.isBegin(cursor)
-                                ? client.calls().untilAnswered(address, LuaScript.REPAIR, walk, cursor, base, kind)
+                                ? calls.untilAnswered(address, LuaScript.REPAIR, walk, cursor, base, kind)
                                 // A cursor is of one server: another one would go on with it anywhere.
-                                : client.calls().once(address, LuaScript.REPAIR, walk, cursor, base, kind))
+                                : calls.once(address, LuaScript.REPAIR, walk, cursor, base, kind))
                 .thenCompose(found ->
-                        client.awaitDurable(address, "a check made " + found.restored() + " messages wait again", found));
+                        router.awaitDurable(address, "a check made " + found.restored() + " messages wait again", found));
     }
 
     @Override
     public CompletableFuture<QueueStats> stats() {
-        return client.calls().once(address, LuaScript.STATS).thenApply(bytes -> {
+        return calls.once(address, LuaScript.STATS).thenApply(bytes -> {
             ByteBuffer reply = little((byte[]) bytes);
             return new QueueStats(
                     (long) reply.getDouble(),
@@ -550,7 +557,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public CompletableFuture<ServerInfo> serverInfo() {
-        return client.calls().once(address, LuaScript.SERVER).thenApply(bytes -> {
+        return calls.once(address, LuaScript.SERVER).thenApply(bytes -> {
             String info = new String((byte[]) bytes, StandardCharsets.UTF_8);
             String valkey = field(info, "valkey_version");
             return new ServerInfo(
@@ -572,15 +579,16 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     @Override
     public DelayQueueConsumer consume(ConsumerOptions options, Executor executor, DeliveryHandler handler) {
-        return client.consume(List.of(this), CallGate.OPEN, this::stats, options, executor, handler);
-    }
-
-    private Claims newClaims(int none, java.util.function.Consumer<Throwable> attemptFailed) {
-        return client.newClaims(address, attemptFailed);
+        return starter.consume(List.of(consumed(CallGate.OPEN)), this::stats, options, executor, handler);
     }
 
     @Override
     public DelayQueueReceiver receiver(ConsumerOptions options, DeliveryHandler listener) {
-        return new SingleReceiver(client, List.of(this), this::newClaims, options, listener);
+        return starter.receiver(List.of(consumed(CallGate.OPEN)), options, listener);
+    }
+
+    /** @param gate lets the consumer's calls pass */
+    ConsumedPartition consumed(CallGate gate) {
+        return new ConsumedPartition(address, this, gate);
     }
 }

@@ -34,6 +34,7 @@ final class RedissonCaller implements RedisCaller {
             .findFirst()
             .orElseThrow();
 
+    private final RedissonClient redisson;
     private final RScript[] scripts = new RScript[TIMEOUT_STEPS];
     private final DurableCaller durable;
     private final String server;
@@ -46,6 +47,7 @@ final class RedissonCaller implements RedisCaller {
 
     /** @param address where it connects to, fit to be shown; null if that is not known */
     RedissonCaller(RedissonClient redisson, String address) {
+        this.redisson = redisson;
         server = address == null ? "Redis" : "Redis at " + address;
         for (int i = 0; i < TIMEOUT_STEPS; i++) {
             scripts[i] = redisson.getScript(OptionalOptions.defaults()
@@ -55,6 +57,11 @@ final class RedissonCaller implements RedisCaller {
         }
         durable = new DurableCaller(redisson, this);
         cluster = redisson.getConfig().isClusterConfig();
+    }
+
+    @Override
+    public Object connection() {
+        return redisson;
     }
 
     @Override

@@ -20,19 +20,18 @@ import java.util.function.Consumer;
  * queue are asked one after the other, who has waited for the longest time first; one that does not answer within a second holds up
  * the others no longer.
  */
-final class SingleReceiver implements DelayQueueReceiver {
+final class SingleReceiver implements DelayQueueReceiver, WakeupListener.Woken {
 
     /** Longer than anybody waits, and short enough for nanoseconds. */
     private static final Duration FOREVER = Duration.ofDays(3650);
 
-    private final DelayQueueClient client;
-    private final List<RedisDelayQueue> partitions;
+    private final ConsumerStarter starter;
+    private final List<ConsumedPartition> partitions;
     private final String queue;
-    private final ClaimsFactory claimsFactory;
     private final ConsumerOptions options;
     private final DeliveryHandler listener;
     private final Timers timers;
-    private final List<Ear> ears;
+    private final List<WakeupListener> listeners;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition event = lock.newCondition();
@@ -52,35 +51,6 @@ final class SingleReceiver implements DelayQueueReceiver {
     /** Completed when this receiver is closed, to end the wait for answers. */
     private final CompletableFuture<ClaimReply> closing = new CompletableFuture<>();
 
-    /** Makes the claims of a receive for one partition. */
-    interface ClaimsFactory {
-        Claims create(int partition, Consumer<Throwable> attemptFailed);
-    }
-
-    /** Hears of the wake-ups for one partition. */
-    private final class Ear implements WakeupChannel.Sleeper {
-        final String base;
-        final int partition;
-
-        Ear(String base, int partition) {
-            this.base = base;
-            this.partition = partition;
-        }
-
-        @Override
-        public void wakeUp(long waitMicros) {
-            SingleReceiver.this.wakeUp(partition, waitMicros);
-        }
-
-        @Override
-        public void makePass() {
-            if (client.isClosing()) {
-                closing.complete(null);
-            }
-            SingleReceiver.this.wakeUp(partition, 0);
-        }
-    }
-
     /** A receive under way. */
     private final class Waiter {
         final Source[] sources = new Source[partitions.size()];
@@ -92,7 +62,7 @@ final class SingleReceiver implements DelayQueueReceiver {
         Waiter() {
             for (int i = 0; i < sources.length; i++) {
                 sources[i] = new Source(
-                        i, partitions.get(i), claimsFactory.create(i, error -> failure = error), timers.nanoTime());
+                        i, partitions.get(i), starter.newClaims(partitions.get(i), error -> failure = error), timers.nanoTime());
             }
         }
 
@@ -101,7 +71,7 @@ final class SingleReceiver implements DelayQueueReceiver {
             for (Source source : sources) {
                 if (source.waits) {
                     source.waits = false;
-                    source.claims.leave(client.nextClaimId());
+                    source.claims.leave(starter.nextClaimId());
                 }
             }
         }
@@ -116,7 +86,7 @@ final class SingleReceiver implements DelayQueueReceiver {
     /** A partition from which one receive claims. */
     private static final class Source {
         final int number;
-        final RedisDelayQueue partition;
+        final ConsumedPartition partition;
         final Claims claims;
         // Guarded by lock.
         /** The earliest event that wake-ups told of since the last claim was sent, by the local clock. */
@@ -136,7 +106,7 @@ final class SingleReceiver implements DelayQueueReceiver {
         /** How many claims in a row were answered when half of the lease was over. */
         int lateAnswers;
 
-        Source(int number, RedisDelayQueue partition, Claims claims, long now) {
+        Source(int number, ConsumedPartition partition, Claims claims, long now) {
             this.number = number;
             this.partition = partition;
             this.claims = claims;
@@ -146,23 +116,21 @@ final class SingleReceiver implements DelayQueueReceiver {
 
     /** @param partitions the whole queue, or all partitions of it */
     SingleReceiver(
-            DelayQueueClient client,
-            List<RedisDelayQueue> partitions,
-            ClaimsFactory claimsFactory,
+            ConsumerStarter starter,
+            List<ConsumedPartition> partitions,
             ConsumerOptions options,
             DeliveryHandler listener) {
-        this.client = client;
+        this.starter = starter;
         this.partitions = partitions;
-        this.queue = partitions.get(0).name();
-        this.claimsFactory = claimsFactory;
+        this.queue = partitions.get(0).address().name();
         this.options = options;
         this.listener = listener;
-        this.timers = client.timers();
+        this.timers = starter.timers();
         this.claimNumbers = new long[partitions.size()];
         this.hanging = new int[partitions.size()];
-        this.ears = new ArrayList<>();
+        this.listeners = new ArrayList<>();
         for (int i = 0; i < partitions.size(); i++) {
-            ears.add(new Ear(partitions.get(i).address().keys().base(), i));
+            listeners.add(new WakeupListener(partitions.get(i).address().keys().base(), i, this));
         }
     }
 
@@ -202,7 +170,7 @@ final class SingleReceiver implements DelayQueueReceiver {
             long sent = timers.nanoTime();
             boolean goesOn = deadline - sent > 0;
             ClaimRequest request = new ClaimRequest(
-                    client.nextClaimId(),
+                    starter.nextClaimId(),
                     TimeUnit.NANOSECONDS.toMicros(options.visibilityTimeout().toNanos()),
                     1,
                     1,
@@ -215,7 +183,7 @@ final class SingleReceiver implements DelayQueueReceiver {
                 // Also a look without waiting has to wait for its answer.
                 long patience = Math.max(
                         deadline - sent,
-                        source.answered ? 0 : client.options().requestTimeout().toNanos());
+                        source.answered ? 0 : starter.requestTimeout().toNanos());
                 if (waiter.sources.length > 1) {
                     patience = Math.min(patience, TransferSource.ANSWER_NANOS);
                 }
@@ -233,7 +201,7 @@ final class SingleReceiver implements DelayQueueReceiver {
                     }
                     // It could end up being worked on twice.
                     delivery(source, reply, request, sent).release();
-                    source.nextNanos = timers.nanoTime() + Backoff.nanos(++source.lateAnswers, client.random());
+                    source.nextNanos = timers.nanoTime() + Backoff.nanos(++source.lateAnswers, starter.random());
                     continue;
                 }
                 source.lateAnswers = 0;
@@ -245,7 +213,7 @@ final class SingleReceiver implements DelayQueueReceiver {
                     throw mismatch; // trying again would not help soon
                 }
                 waiter.failure = error;
-                source.nextNanos = timers.nanoTime() + Backoff.nanos(++source.refusals, client.random());
+                source.nextNanos = timers.nanoTime() + Backoff.nanos(++source.refusals, starter.random());
             } catch (TimeoutException e) {
                 giveUpLater(source, claim, request, sent);
             } catch (InterruptedException e) {
@@ -266,7 +234,7 @@ final class SingleReceiver implements DelayQueueReceiver {
     private boolean isClosed() {
         lock.lock();
         try {
-            return closed || client.isClosing();
+            return closed || starter.isClosing();
         } finally {
             lock.unlock();
         }
@@ -289,7 +257,7 @@ final class SingleReceiver implements DelayQueueReceiver {
 
     private DelayQueueException failed(Throwable cause) {
         return new DelayQueueException(
-                "queue '" + queue + "': " + client.server() + " could not be asked for a message: "
+                "queue '" + queue + "': " + starter.server() + " could not be asked for a message: "
                         + (cause == null ? "no answer in time" : RedisErrors.text(cause)),
                 cause);
     }
@@ -313,7 +281,7 @@ final class SingleReceiver implements DelayQueueReceiver {
         lock.lock();
         try {
             while (true) {
-                if (closed || client.isClosing()) {
+                if (closed || starter.isClosing()) {
                     return null;
                 }
                 long now = timers.nanoTime();
@@ -350,20 +318,20 @@ final class SingleReceiver implements DelayQueueReceiver {
     private Delivery begin(Source source, ClaimReply reply, ClaimRequest request, long sent) {
         ClaimedDelivery delivery = delivery(source, reply, request, sent);
         delivery.begun(timers.nanoTime());
-        client.leases().keep(delivery, options, listener);
+        starter.leases().keep(delivery, options, listener);
         return delivery;
     }
 
     private ClaimedDelivery delivery(Source source, ClaimReply reply, ClaimRequest request, long sent) {
         return new ClaimedDelivery(
-                source.partition,
+                source.partition.settlements(),
                 reply.messages().get(0),
                 request.claimId(),
                 reply.timeMicros(),
                 sent,
                 timers.nanoTime(),
                 timers,
-                (finished, worked) -> client.leases().remove(finished));
+                (finished, worked) -> starter.leases().remove(finished));
     }
 
     /**
@@ -381,7 +349,7 @@ final class SingleReceiver implements DelayQueueReceiver {
             if (error == null && !reply.messages().isEmpty()) {
                 delivery(source, reply, request, sent).release();
             } else if (error == null) {
-                source.claims.leave(client.nextClaimId());
+                source.claims.leave(starter.nextClaimId());
             }
             lock.lock();
             try {
@@ -403,16 +371,14 @@ final class SingleReceiver implements DelayQueueReceiver {
             }
             if (!listening) {
                 listening = true;
-                subscribed = CompletableFuture.allOf(ears.stream()
-                        .map(ear -> client.wakeups().add(ear.base, ear))
-                        .toArray(CompletableFuture<?>[]::new));
+                subscribed = starter.subscribe(listeners);
             }
             ready = subscribed;
         } finally {
             lock.unlock();
         }
         long left = Math.min(
-                deadline - timers.nanoTime(), client.options().requestTimeout().toNanos());
+                deadline - timers.nanoTime(), starter.requestTimeout().toNanos());
         if (left > 0) {
             try {
                 ready.get(left, TimeUnit.NANOSECONDS);
@@ -422,11 +388,16 @@ final class SingleReceiver implements DelayQueueReceiver {
         }
     }
 
-    void wakeUp(long waitMicros) {
-        wakeUp(0, waitMicros);
+    @Override
+    public void makePass(int partition) {
+        if (starter.isClosing()) {
+            closing.complete(null);
+        }
+        wakeUp(partition, 0);
     }
 
-    private void wakeUp(int partition, long waitMicros) {
+    @Override
+    public void wakeUp(int partition, long waitMicros) {
         lock.lock();
         try {
             long at = timers.nanoTime() + earlier(TimeUnit.DAYS.toNanos(3650), waitMicros);
@@ -454,7 +425,7 @@ final class SingleReceiver implements DelayQueueReceiver {
         }
         closing.complete(null);
         if (remove) {
-            ears.forEach(ear -> client.wakeups().remove(ear.base, ear));
+            starter.unsubscribe(listeners);
         }
     }
 }

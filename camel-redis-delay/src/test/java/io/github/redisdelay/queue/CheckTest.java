@@ -105,7 +105,7 @@ class CheckTest extends RealQueueTest {
             AtomicBoolean failed = new AtomicBoolean();
             try (DelayQueueClient away = DelayQueueClient.create(
                     redis.client(),
-                    new ClientOptions(client.options().keyPrefix(), Duration.ofSeconds(20)),
+                    new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofSeconds(20)),
                     (script, keys, arguments, attempt) -> {
                         boolean first = script == LuaScript.REPAIR && CheckWalk.isBegin((byte[]) arguments[1]);
                         return script == LuaScript.REPAIR && first == begin && failed.compareAndSet(false, true)
@@ -481,7 +481,7 @@ class CheckTest extends RealQueueTest {
     }
 
     private void damageAndRepair(Random random) {
-        Claims claims = client.newClaims(((RedisDelayQueue) queue).address(), error -> {});
+        Claims claims = client.consumers().newClaims(((RedisDelayQueue) queue).address(), error -> {});
         // In all states: some returned, some rescheduled, some leased for ever, some new.
         List<Submission<?>> sent = new ArrayList<>();
         for (int i = 0; i < 400; i++) {

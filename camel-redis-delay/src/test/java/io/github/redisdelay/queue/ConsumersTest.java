@@ -50,7 +50,7 @@ class ConsumersTest {
         gate = new GatedCaller(redis.client());
         client = DelayQueueClient.create(
                 redis.client(), new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(5)), gate);
-        wakeups = redis.client().getTopic(client.wakeups().name(), ByteArrayCodec.INSTANCE);
+        wakeups = redis.client().getTopic(client.consumers().wakeups().name(), ByteArrayCodec.INSTANCE);
     }
 
     @AfterEach
@@ -74,7 +74,7 @@ class ConsumersTest {
 
     private static long subscribers(DelayQueueClient client) {
         return redis.client()
-                .getTopic(client.wakeups().name(), ByteArrayCodec.INSTANCE)
+                .getTopic(client.consumers().wakeups().name(), ByteArrayCodec.INSTANCE)
                 .countSubscribers();
     }
 
@@ -112,7 +112,7 @@ class ConsumersTest {
         other.close();
         assertThat(refused).hasSize(1);
         assertThat(refused.get(0)).isInstanceOf(DelayQueueException.class).hasMessageContaining("closed");
-        assertThat(other.sleeping()).isZero();
+        assertThat(other.consumers().wakeups().sleeping()).isZero();
     }
 
     @Test
@@ -235,8 +235,8 @@ class ConsumersTest {
         assertThat(received).hasValue(scheduled);
         await().atMost(Duration.ofSeconds(10)).until(wakeups::countSubscribers, count -> count == 0);
         assertThat(wakeups.countListeners()).isZero();
-        assertThat(client.sleeping()).isZero();
-        assertThat(client.leases().size()).isZero();
+        assertThat(client.consumers().wakeups().sleeping()).isZero();
+        assertThat(client.consumers().leases().size()).isZero();
         // The wait for a subscription that was not wanted any more ends with the request timeout, the one tick of the
         // leases with a third of their length.
         await().atMost(Duration.ofSeconds(15)).until(() -> waitingTimers() == 0);
@@ -271,7 +271,7 @@ class ConsumersTest {
             clients.add(each);
         }
         await().until(() -> timerThreads() >= 20);
-        assertThat(clients.stream().map(each -> each.wakeups().name())).doesNotHaveDuplicates();
+        assertThat(clients.stream().map(each -> each.consumers().wakeups().name())).doesNotHaveDuplicates();
         clients.forEach(each -> await().until(() -> subscribers(each) == 1));
         clients.forEach(DelayQueueClient::close);
         await().atMost(Duration.ofSeconds(10)).until(() -> timerThreads() <= 1);

@@ -193,7 +193,7 @@ class DurabilityTest {
             }
             assertThat(MasterAndReplica.calls(servers.master, "wait") - waits)
                     .as("waits for 100 messages in two calls at a time")
-                    .isLessThanOrEqualTo(2 * DelayQueueClient.CALLS);
+                    .isLessThanOrEqualTo(2 * RequestRouter.CALLS);
             // And so do those who wait again.
             waits = MasterAndReplica.calls(servers.master, "wait");
             List<Submission<ScheduleResult>> again =

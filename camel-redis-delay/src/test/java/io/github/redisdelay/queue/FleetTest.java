@@ -76,7 +76,7 @@ class FleetTest extends RealQueueTest {
         void die() {
             cut = true;
             redis.client()
-                    .getTopic(client.wakeups().name(), ByteArrayCodec.INSTANCE)
+                    .getTopic(client.consumers().wakeups().name(), ByteArrayCodec.INSTANCE)
                     .removeAllListeners();
         }
     }
@@ -160,11 +160,11 @@ class FleetTest extends RealQueueTest {
                     .map(RealQueueTest::text)
                     .map(member -> member.substring(member.indexOf(' ') + 1))
                     .filter(name -> fleet.stream()
-                            .anyMatch(n -> !n.cut && n.client.wakeups().name().equals(name)))
+                            .anyMatch(n -> !n.cut && n.client.consumers().wakeups().name().equals(name)))
                     .findFirst()
                     .orElseThrow();
             fleet.stream()
-                    .filter(n -> n.client.wakeups().name().equals(channel))
+                    .filter(n -> n.client.consumers().wakeups().name().equals(channel))
                     .forEach(Node::die);
         }
         awaitAll(messages);
@@ -203,8 +203,8 @@ class FleetTest extends RealQueueTest {
         await().atMost(Duration.ofSeconds(10)).until(() -> held("waiting").size() == 4);
         assertThat(held("waiting"))
                 .allMatch(
-                        member -> member.endsWith(fleet.get(3).client.wakeups().name())
-                                || member.endsWith(fleet.get(4).client.wakeups().name()));
+                        member -> member.endsWith(fleet.get(3).client.consumers().wakeups().name())
+                                || member.endsWith(fleet.get(4).client.consumers().wakeups().name()));
         schedule("a", DueTime.after(Duration.ofMillis(100)));
         awaitAll(1);
         assertThat(lateness).allSatisfy(late -> assertThat(late).isLessThan(LATE));

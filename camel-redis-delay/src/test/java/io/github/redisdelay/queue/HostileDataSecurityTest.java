@@ -405,7 +405,7 @@ class HostileDataSecurityTest extends RealQueueTest {
         redis(
                 "return redis.call('PUBLISH', ARGV[1], '0 ' .. ARGV[2])",
                 List.of(keys().key("messages")),
-                counted.wakeups().name(),
+                counted.consumers().wakeups().name(),
                 keys().base());
     }
 
@@ -427,7 +427,7 @@ class HostileDataSecurityTest extends RealQueueTest {
             redis(
                     "return redis.call('PUBLISH', ARGV[1], ARGV[2])",
                     List.of(keys().key("messages")),
-                    counted.wakeups().name(),
+                    counted.consumers().wakeups().name(),
                     message);
         }
         for (String score : List.of("-inf", "-1", "0.5", "1e300", "inf")) {

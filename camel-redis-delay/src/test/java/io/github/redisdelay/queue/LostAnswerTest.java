@@ -98,7 +98,7 @@ class LostAnswerTest {
         String name = redis.uniqueQueue();
         queue = (RedisDelayQueue) client.queue(name);
         otherQueue = (RedisDelayQueue) other.queue(name);
-        otherClaims = other.newClaims(otherQueue.address(), error -> {});
+        otherClaims = other.consumers().newClaims(otherQueue.address(), error -> {});
     }
 
     @AfterEach
@@ -130,7 +130,7 @@ class LostAnswerTest {
 
     private static ClaimedDelivery claim(DelayQueueClient client, RedisDelayQueue queue, Claims claims) {
         ClaimRequest request =
-                new ClaimRequest(client.nextClaimId(), 60_000_000, 1, 1, ClaimRequest.Afterwards.DONE, 1);
+                new ClaimRequest(client.consumers().nextClaimId(), 60_000_000, 1, 1, ClaimRequest.Afterwards.DONE, 1);
         ClaimReply reply = get(claims.claim(request));
         assertThat(reply.messages()).as("claimed messages").hasSize(1);
         return new ClaimedDelivery(
@@ -225,17 +225,17 @@ class LostAnswerTest {
         for (int i = 0; i < 5; i++) {
             get(otherQueue.schedule(message("m" + i, "x")));
         }
-        Claims claims = client.newClaims(queue.address(), error -> {});
+        Claims claims = client.consumers().newClaims(queue.address(), error -> {});
         fates(Fate.ANSWER_LOST, Fate.LOST, Fate.TWICE);
         ClaimReply reply = get(claims.claim(
-                new ClaimRequest(client.nextClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
+                new ClaimRequest(client.consumers().nextClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
         assertThat(reply.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("m0", "m1", "m2");
         assertThat(reply.messages())
                 .extracting(ClaimReply.ClaimedMessage::attempt)
                 .containsOnly(1);
         assertThat(held().keys().get("leased").keySet()).containsExactly("m0", "m1", "m2");
         assertThat(get(claims.claim(new ClaimRequest(
-                                client.nextClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)))
+                                client.consumers().nextClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)))
                         .messages())
                 .extracting(ClaimReply.ClaimedMessage::id)
                 .containsExactly("m3", "m4");
@@ -245,26 +245,26 @@ class LostAnswerTest {
     void should_not_give_what_was_cancelled_before_the_claim_was_repeated() {
         get(otherQueue.schedule(message("a", "x")));
         get(otherQueue.schedule(message("b", "x")));
-        Claims claims = client.newClaims(queue.address(), error -> {});
+        Claims claims = client.consumers().newClaims(queue.address(), error -> {});
         fates(Fate.ANSWER_LOST);
         caller.meanwhile =
                 () -> assertThat(get(otherQueue.cancel("a")).previousState()).isEqualTo(MessageState.LEASED);
         ClaimReply reply = get(claims.claim(
-                new ClaimRequest(client.nextClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
+                new ClaimRequest(client.consumers().nextClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
         assertThat(reply.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("b");
     }
 
     @Test
     void should_not_give_what_another_consumer_claimed_before_the_claim_was_repeated() {
         get(otherQueue.schedule(message("a", "x")));
-        Claims claims = client.newClaims(queue.address(), error -> {});
+        Claims claims = client.consumers().newClaims(queue.address(), error -> {});
         fates(Fate.ANSWER_LOST);
         caller.meanwhile = () -> {
             QueueSnapshot.shift(redis.client(), queue.address().keys(), 120_000_000);
             claim(other, otherQueue, otherClaims);
         };
         ClaimReply reply = get(claims.claim(
-                new ClaimRequest(client.nextClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
+                new ClaimRequest(client.consumers().nextClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
         assertThat(reply.messages()).isEmpty();
         assertThat(held().keys().get("state").get("a")).startsWith("attempts 2 ");
     }

@@ -424,18 +424,18 @@ class PartitionedQueueTest {
             for (int i = 0; i < 6; i++) {
                 String id = "m" + i;
                 Future<Delivery> received = executor.submit(() -> receiver.receive(null));
-                await().until(() -> client.sleeping() == PARTITIONS);
+                await().until(() -> client.consumers().wakeups().sleeping() == PARTITIONS);
                 schedule(id, DueTime.after(Duration.ofMillis(100)));
                 Delivery delivery = received.get(10, TimeUnit.SECONDS);
                 assertThat(delivery.id()).isEqualTo(id);
                 delivery.acknowledge();
             }
             Future<Delivery> received = executor.submit(() -> receiver.receive(null));
-            await().until(() -> client.sleeping() == PARTITIONS);
+            await().until(() -> client.consumers().wakeups().sleeping() == PARTITIONS);
             receiver.close();
             assertThat(received.get(5, TimeUnit.SECONDS)).isNull();
         }
-        assertThat(client.sleeping()).isZero();
+        assertThat(client.consumers().wakeups().sleeping()).isZero();
     }
 
     @Test

@@ -74,7 +74,7 @@ class PauseTest extends RealQueueTest {
         Queue<String> given = new ConcurrentLinkedQueue<>();
         List<Future<?>> claimers = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
-            Claims own = client.newClaims(((RedisDelayQueue) queue).address(), error -> {});
+            Claims own = client.consumers().newClaims(((RedisDelayQueue) queue).address(), error -> {});
             claimers.add(executor.submit(() -> {
                 while (!over.get()) {
                     int sent = phase.get();
@@ -144,7 +144,7 @@ class PauseTest extends RealQueueTest {
         };
         Queue<String> wakeUps = new ConcurrentLinkedQueue<>();
         DelayQueueClient other = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS, counting);
-        RTopic topic = redis.client().getTopic(other.wakeups().name(), ByteArrayCodec.INSTANCE);
+        RTopic topic = redis.client().getTopic(other.consumers().wakeups().name(), ByteArrayCodec.INSTANCE);
         int listener = topic.addListener(byte[].class, (channel, message) -> {
             String text = text(message);
             if (text.endsWith(" " + keys().base())) {

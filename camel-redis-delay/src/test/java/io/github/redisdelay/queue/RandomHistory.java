@@ -62,10 +62,10 @@ final class RandomHistory {
             this.queue = (RedisDelayQueue) client.queue(name);
             this.dead = (RedisDelayQueue) queue.deadLetters();
             for (int i = 0; i < CONSUMERS; i++) {
-                consumers.add(new Consumer(client.newClaims(queue.address(), error -> {})));
-                deadConsumers.add(new Consumer(client.newClaims(dead.address(), error -> {})));
+                consumers.add(new Consumer(client.consumers().newClaims(queue.address(), error -> {})));
+                deadConsumers.add(new Consumer(client.consumers().newClaims(dead.address(), error -> {})));
             }
-            this.consumer = ConsumerId.next(client.random());
+            this.consumer = ConsumerId.next(client.consumers().random());
         }
     }
 

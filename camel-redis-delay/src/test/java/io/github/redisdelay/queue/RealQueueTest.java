@@ -43,8 +43,8 @@ abstract class RealQueueTest {
     void openQueue() {
         client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
         queue = client.queue(redis.uniqueQueue());
-        claims = client.newClaims(((RedisDelayQueue) queue).address(), error -> {});
-        deadClaims = client.newClaims(((RedisDelayQueue) queue.deadLetters()).address(), error -> {});
+        claims = client.consumers().newClaims(((RedisDelayQueue) queue).address(), error -> {});
+        deadClaims = client.consumers().newClaims(((RedisDelayQueue) queue.deadLetters()).address(), error -> {});
     }
 
     @AfterEach
@@ -116,7 +116,7 @@ abstract class RealQueueTest {
 
     List<ClaimedDelivery> claim(DelayQueue from, Claims with, int messages, int ended) {
         ClaimRequest request = new ClaimRequest(
-                client.nextClaimId(), 3_600_000_000L, messages, ended, ClaimRequest.Afterwards.DONE, 1);
+                client.consumers().nextClaimId(), 3_600_000_000L, messages, ended, ClaimRequest.Afterwards.DONE, 1);
         ClaimReply reply = get(with.claim(request));
         return reply.messages().stream()
                 .map(m -> new ClaimedDelivery(

@@ -829,8 +829,8 @@ class ScriptSafetyTest {
                 }
                 assertThat(QueueSnapshot.read(redisson, keys)).isEqualTo(before);
 
-                Claims claims = client.newClaims(queue.address(), error -> {});
-                ClaimId claimId = client.nextClaimId();
+                Claims claims = client.consumers().newClaims(queue.address(), error -> {});
+                ClaimId claimId = client.consumers().nextClaimId();
                 ClaimReply reply =
                         get(claims.claim(new ClaimRequest(claimId, 60_000_000, 8, 8, ClaimRequest.Afterwards.DONE, 1)));
                 List<ClaimedDelivery> held = reply.messages().stream()
@@ -885,13 +885,13 @@ class ScriptSafetyTest {
                 assertThat(after.keys().get("seen").keySet()).containsExactly("m6");
                 assertThat(after.keys().get("leased")).isEmpty();
                 // The first call of a lane, and an empty claim.
-                Claims others = client.newClaims(queue.address(), error -> {});
+                Claims others = client.consumers().newClaims(queue.address(), error -> {});
                 assertThat(get(others.claim(new ClaimRequest(
-                                        client.nextClaimId(), 60_000_000, 8, 8, ClaimRequest.Afterwards.DONE, 1)))
+                                        client.consumers().nextClaimId(), 60_000_000, 8, 8, ClaimRequest.Afterwards.DONE, 1)))
                                 .messages())
                         .hasSize(4);
                 assertThat(get(others.claim(new ClaimRequest(
-                                        client.nextClaimId(), 60_000_000, 8, 8, ClaimRequest.Afterwards.DONE, 1)))
+                                        client.consumers().nextClaimId(), 60_000_000, 8, 8, ClaimRequest.Afterwards.DONE, 1)))
                                 .messages())
                         .isEmpty();
             } finally {

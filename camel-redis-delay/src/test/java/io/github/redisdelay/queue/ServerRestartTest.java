@@ -129,7 +129,7 @@ class ServerRestartTest {
                 .get();
         Counting handler = new Counting();
         queue.consume(options(1, Duration.ofSeconds(10)), executor, handler);
-        await().until(() -> client.sleeping() == 1);
+        await().until(() -> client.consumers().wakeups().sleeping() == 1);
         server.kill();
         server.start();
         await().atMost(Duration.ofSeconds(30))

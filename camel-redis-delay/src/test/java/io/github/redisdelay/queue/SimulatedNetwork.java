@@ -84,7 +84,7 @@ final class SimulatedNetwork implements RedisCaller {
 
     /** From now on somebody hears it when a consumer of this client is called. */
     void listenTo(DelayQueueClient client) {
-        String channel = client.wakeups().name();
+        String channel = client.consumers().wakeups().name();
         redisson.getTopic(channel, org.redisson.client.codec.ByteArrayCodec.INSTANCE)
                 .addListener(byte[].class, (name, message) -> {});
         heard.add(channel);

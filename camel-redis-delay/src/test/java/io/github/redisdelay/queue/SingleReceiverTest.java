@@ -75,7 +75,7 @@ class SingleReceiverTest {
     void should_wait_for_a_message_and_be_woken_by_a_nearer_one() throws Exception {
         schedule("far", Duration.ofSeconds(20));
         Future<Delivery> received = receiveForEver();
-        await().until(() -> client.sleeping() == 1);
+        await().until(() -> client.consumers().wakeups().sleeping() == 1);
         schedule("near", Duration.ofMillis(100));
         Delivery delivery = received.get(10, TimeUnit.SECONDS);
         assertThat(delivery.id()).isEqualTo("near");
@@ -85,10 +85,10 @@ class SingleReceiverTest {
     @Test
     void should_return_null_when_closed_while_it_waits_for_a_message() throws Exception {
         Future<Delivery> received = receiveForEver();
-        await().until(() -> client.sleeping() == 1);
+        await().until(() -> client.consumers().wakeups().sleeping() == 1);
         receiver.close();
         assertThat(received.get(5, TimeUnit.SECONDS)).isNull();
-        assertThat(client.sleeping()).isZero();
+        assertThat(client.consumers().wakeups().sleeping()).isZero();
         assertThat(receiver.receive(null)).as("once it is closed").isNull();
     }
 
@@ -200,7 +200,7 @@ class SingleReceiverTest {
             thread[0] = Thread.currentThread();
             return receiver.receive(null);
         });
-        await().until(() -> client.sleeping() == 1);
+        await().until(() -> client.consumers().wakeups().sleeping() == 1);
         thread[0].interrupt();
         assertThatThrownBy(() -> received.get(5, TimeUnit.SECONDS)).cause().isInstanceOf(InterruptedException.class);
     }
@@ -212,8 +212,8 @@ class SingleReceiverTest {
         await().until(() -> gate.held() == 1);
         // The claim was executed: it did not see this message. Only the wake-ups tell of it.
         schedule("a", Duration.ZERO);
-        receiver.wakeUp(0);
-        receiver.wakeUp(60_000_000);
+        receiver.wakeUp(0, 0);
+        receiver.wakeUp(0, 60_000_000);
         gate.open();
         Delivery delivery = received.get(10, TimeUnit.SECONDS);
         assertThat(delivery.id()).isEqualTo("a");
@@ -234,7 +234,7 @@ class SingleReceiverTest {
         for (int i = 0; i < 8; i++) {
             all.add(receiveForEver());
         }
-        await().until(() -> client.sleeping() == 1);
+        await().until(() -> client.consumers().wakeups().sleeping() == 1);
         for (int i = 0; i < 8; i++) {
             schedule("m" + i, Duration.ofMillis(50));
         }

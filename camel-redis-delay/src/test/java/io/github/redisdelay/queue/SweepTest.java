@@ -161,11 +161,11 @@ class SweepTest extends RealQueueTest {
         bury("dead", 0);
         schedule("a", LONG_AGO);
         for (DelayQueue from : List.of(queue, queue.deadLetters())) {
-            Claims claims = client.newClaims(((RedisDelayQueue) from).address(), error -> {});
+            Claims claims = client.consumers().newClaims(((RedisDelayQueue) from).address(), error -> {});
             RedisCaller real = new RedissonCaller(redis.client());
             RedisCaller claimsFirst = (script, keys, arguments, attempt) -> script == LuaScript.CHANGE
                     ? claims.claim(new ClaimRequest(
-                                    client.nextClaimId(), 60_000_000, 1, 0, ClaimRequest.Afterwards.DONE, 1))
+                                    client.consumers().nextClaimId(), 60_000_000, 1, 0, ClaimRequest.Afterwards.DONE, 1))
                             .thenCompose(claimed -> real.call(script, keys, arguments, attempt))
                     : real.call(script, keys, arguments, attempt);
             try (DelayQueueClient other =

@@ -75,7 +75,7 @@ class WaitingRoomTest extends RealQueueTest {
 
         ClaimReply claim(int messages, Afterwards afterwards, long safety) {
             return get(claims.claim(
-                    new ClaimRequest(client.nextClaimId(), 3_600_000_000L, messages, messages, afterwards, safety)));
+                    new ClaimRequest(client.consumers().nextClaimId(), 3_600_000_000L, messages, messages, afterwards, safety)));
         }
 
         ClaimReply claim(int messages, Afterwards afterwards) {
@@ -526,7 +526,7 @@ class WaitingRoomTest extends RealQueueTest {
         schedule("a", IN_AN_HOUR);
         List<Waiter> all = waiting(3);
         all.forEach(Waiter::look);
-        all.get(2).claims.leave(client.nextClaimId());
+        all.get(2).claims.leave(client.consumers().nextClaimId());
         await().until(() -> all.get(2).promise() == null);
         assertThat(all).allSatisfy(each -> assertThat(each.heard()).isEmpty());
     }
@@ -699,7 +699,7 @@ class WaitingRoomTest extends RealQueueTest {
         Object[] arguments = {
             bytes("lane"),
             bytes("7"),
-            client.nextClaimId().bytes(),
+            client.consumers().nextClaimId().bytes(),
             bytes("3600000000"),
             bytes("1"),
             bytes("1"),
@@ -745,13 +745,13 @@ class WaitingRoomTest extends RealQueueTest {
             try (DelayQueueClient other = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
                 RedisDelayQueue full = (RedisDelayQueue) other.queue("full");
                 get(full.schedule(ScheduleRequest.of("a", new byte[1], DueTime.after(HOUR))));
-                Claims first = other.newClaims(full.address(), error -> {});
-                Claims second = other.newClaims(full.address(), error -> {});
+                Claims first = other.consumers().newClaims(full.address(), error -> {});
+                Claims second = other.consumers().newClaims(full.address(), error -> {});
                 redisson.getRedisNodes(RedisNodes.SINGLE).getInstance().setConfig("maxmemory", "1");
                 List<Expected> expected = new ArrayList<>();
                 for (Claims claims : List.of(first, second)) {
                     expected.add(get(claims.claim(new ClaimRequest(
-                                    other.nextClaimId(), 1, 1, 1, Afterwards.WAITS_IF_GIVEN_LESS, LONG_SAFETY)))
+                                    other.consumers().nextClaimId(), 1, 1, 1, Afterwards.WAITS_IF_GIVEN_LESS, LONG_SAFETY)))
                             .expected());
                 }
                 assertThat(expected).containsExactly(Expected.BY_EVENT, Expected.BY_SECOND);
@@ -760,7 +760,7 @@ class WaitingRoomTest extends RealQueueTest {
                 assertThatThrownBy(() -> get(full.schedule(ScheduleRequest.of("b", new byte[1], DueTime.now()))))
                         .hasMessageContaining("no memory left");
                 assertThat(QueueSnapshot.read(redisson, full.address().keys())).isEqualTo(before);
-                first.leave(other.nextClaimId());
+                first.leave(other.consumers().nextClaimId());
                 await().until(() -> QueueSnapshot.read(redisson, full.address().keys())
                                 .keys()
                                 .get("waiting")
@@ -782,11 +782,11 @@ class WaitingRoomTest extends RealQueueTest {
             other.queue(queue.name()).consume(concurrent(1), executor, delivery -> {});
             await().until(() -> room().size() == 3);
             assertThat(room().keySet().stream()
-                            .filter(m -> m.endsWith(" " + client.wakeups().name())))
+                            .filter(m -> m.endsWith(" " + client.consumers().wakeups().name())))
                     .hasSize(2)
                     .allMatch(m -> m.matches("c\\d+ redis-delay:wakeup:[0-9a-f]{32}"));
             assertThat(room().keySet().stream()
-                            .filter(m -> m.endsWith(" " + other.wakeups().name())))
+                            .filter(m -> m.endsWith(" " + other.consumers().wakeups().name())))
                     .hasSize(1);
         }
         await().until(() -> room().size() == 2);
