@@ -2,6 +2,9 @@
 package io.github.redisdelay.camel;
 
 import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
 import org.apache.camel.Message;
 
 /** Tells a route about the last failure of a message. */
@@ -10,36 +13,37 @@ final class FailureHeaders {
     private FailureHeaders() {}
 
     /**
-     * Sets the headers for what a failure left; none if it cannot be read.
+     * The headers for a failure; none if it cannot be read.
      *
      * @param failure a {@link FailureRecord} as it is stored; empty if there was no failure
      * @param deadLetter whether the message is a dead letter, whose reason is a header, too
+     */
+    static Map<String, Object> of(byte[] failure, boolean deadLetter) {
+        Map<String, Object> headers = new LinkedHashMap<>();
+        FailureRecord record = FailureRecord.decode(failure);
+        if (record != null) {
+            headers.put(RedisDelayConstants.FAILURE_EXCEPTION, record.exception());
+            headers.put(RedisDelayConstants.FAILURE_MESSAGE, record.message());
+            headers.put(RedisDelayConstants.FAILURE_ROUTE_ID, record.routeId());
+            headers.put(RedisDelayConstants.FAILURE_HOST, record.host());
+            headers.put(RedisDelayConstants.FAILURE_ATTEMPTS, record.attempt() > 0 ? record.attempt() : null);
+            headers.put(
+                    RedisDelayConstants.FAILURE_TIME,
+                    record.time().equals(Instant.EPOCH) ? null : record.time().toEpochMilli());
+            headers.put(RedisDelayConstants.DEAD_LETTER_REASON, deadLetter ? record.reason() : null);
+            headers.values().removeIf(Objects::isNull);
+        }
+        return headers;
+    }
+
+    /**
+     * Sets the headers for a failure, as {@link #of} has them.
+     *
      * @return the reason that was set, or null
      */
     static String set(Message message, byte[] failure, boolean deadLetter) {
-        FailureRecord record = FailureRecord.decode(failure);
-        if (record == null) {
-            return null;
-        }
-        set(message, RedisDelayConstants.FAILURE_EXCEPTION, record.exception());
-        set(message, RedisDelayConstants.FAILURE_MESSAGE, record.message());
-        set(message, RedisDelayConstants.FAILURE_ROUTE_ID, record.routeId());
-        set(message, RedisDelayConstants.FAILURE_HOST, record.host());
-        set(message, RedisDelayConstants.FAILURE_ATTEMPTS, record.attempt() > 0 ? record.attempt() : null);
-        set(
-                message,
-                RedisDelayConstants.FAILURE_TIME,
-                record.time().equals(Instant.EPOCH) ? null : record.time().toEpochMilli());
-        if (!deadLetter) {
-            return null;
-        }
-        set(message, RedisDelayConstants.DEAD_LETTER_REASON, record.reason());
-        return record.reason();
-    }
-
-    private static void set(Message message, String header, Object value) {
-        if (value != null) {
-            message.setHeader(header, value);
-        }
+        Map<String, Object> headers = of(failure, deadLetter);
+        headers.forEach(message::setHeader);
+        return (String) headers.get(RedisDelayConstants.DEAD_LETTER_REASON);
     }
 }

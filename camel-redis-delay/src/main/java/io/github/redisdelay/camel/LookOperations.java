@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.apache.camel.Exchange;
@@ -136,34 +137,44 @@ final class LookOperations {
         } catch (EnvelopeFormatException e) {
             message.setBody(stored.body()); // as it is, so that somebody can look at it
         }
-        message.setHeader(RedisDelayConstants.MESSAGE_ID, dead ? DeadLetterId.messageIdOf(info.id()) : info.id());
-        message.setHeader(RedisDelayConstants.MESSAGE_STATE, dead ? "dead" : Names.lower(info.state()));
-        message.setHeader(RedisDelayConstants.SCHEDULED_TIME, stored.scheduledMicros() / 1000);
-        message.setHeader(RedisDelayConstants.DUE_TIME, info.dueMicros() / 1000);
-        Integer attempt =
-                dead ? deliveries(FailureRecord.decode(info.lastFailure())) : Integer.valueOf(info.attempts());
-        if (attempt != null) {
-            message.setHeader(RedisDelayConstants.ATTEMPT, attempt);
-        }
-        message.setHeader(RedisDelayConstants.MESSAGE_PRIORITY, info.priority());
-        if (dead) {
-            message.setHeader(RedisDelayConstants.DEAD_LETTER_ID, info.id());
-            DeliveryExchange.setDeadLetterTime(message, info.id());
-            if (found.get().deadLetters() > 0) {
-                message.setHeader(
-                        RedisDelayConstants.DEAD_LETTER_COUNT, found.get().deadLetters());
-            }
-        }
-        if (info.redeliveryReason() != RedeliveryReason.NONE) {
-            message.setHeader(RedisDelayConstants.REDELIVERY_REASON, DeliveryExchange.text(info.redeliveryReason()));
-        }
-        if (info.state() == MessageState.LEASED) {
-            message.setHeader(RedisDelayConstants.LEASE_END, info.leaseEndMicros() / 1000);
-            message.setHeader(RedisDelayConstants.HOLDER, info.holder());
-        }
         // Without the reason why it is a dead letter: in the exchange of a delivery, that header asks to give this one
         // up.
-        FailureHeaders.set(message, info.lastFailure(), false);
+        Map<String, Object> told = told(info, dead);
+        told.remove(RedisDelayConstants.DEAD_LETTER_REASON);
+        told.forEach(message::setHeader);
+        message.setHeader(RedisDelayConstants.SCHEDULED_TIME, stored.scheduledMicros() / 1000);
+        if (found.get().deadLetters() > 0) {
+            message.setHeader(RedisDelayConstants.DEAD_LETTER_COUNT, found.get().deadLetters());
+        }
+    }
+
+    /** The headers that tell of a message. */
+    private static Map<String, Object> told(MessageInfo info, boolean dead) {
+        Map<String, Object> failure = FailureHeaders.of(info.lastFailure(), dead);
+        Map<String, Object> told = new LinkedHashMap<>();
+        told.put(RedisDelayConstants.MESSAGE_ID, dead ? DeadLetterId.messageIdOf(info.id()) : info.id());
+        if (dead) {
+            DeadLetterId letter = DeadLetterId.parse(info.id());
+            told.put(RedisDelayConstants.DEAD_LETTER_ID, info.id());
+            told.put(RedisDelayConstants.DEAD_LETTER_TIME, letter == null ? null : letter.millis());
+        }
+        told.put(RedisDelayConstants.MESSAGE_STATE, dead ? "dead" : Names.lower(info.state()));
+        told.put(RedisDelayConstants.DUE_TIME, info.dueMicros() / 1000);
+        // Of a dead letter the deliveries of its message count, which nobody may know, and not its own.
+        told.put(
+                RedisDelayConstants.ATTEMPT,
+                dead ? failure.get(RedisDelayConstants.FAILURE_ATTEMPTS) : (Object) info.attempts());
+        told.put(RedisDelayConstants.MESSAGE_PRIORITY, info.priority());
+        if (info.redeliveryReason() != RedeliveryReason.NONE) {
+            told.put(RedisDelayConstants.REDELIVERY_REASON, DeliveryExchange.text(info.redeliveryReason()));
+        }
+        if (info.state() == MessageState.LEASED) {
+            told.put(RedisDelayConstants.LEASE_END, info.leaseEndMicros() / 1000);
+            told.put(RedisDelayConstants.HOLDER, info.holder());
+        }
+        told.putAll(failure);
+        told.values().removeIf(Objects::isNull);
+        return told;
     }
 
     private CompletableFuture<MessagePage> page(String from, int limit) {
@@ -193,48 +204,14 @@ final class LookOperations {
         }
     }
 
+    /** A message of a list: each value under the name that its header has behind what all begin with. */
     private Map<String, Object> entry(MessageInfo info) {
-        boolean dead = settings.state() == MessageSet.DEAD;
         Map<String, Object> entry = new LinkedHashMap<>();
-        DeadLetterId letter = dead ? DeadLetterId.parse(info.id()) : null;
-        FailureRecord failure = FailureRecord.decode(info.lastFailure());
-        put(entry, RedisDelayConstants.MESSAGE_ID, dead ? DeadLetterId.messageIdOf(info.id()) : info.id());
-        put(entry, RedisDelayConstants.DEAD_LETTER_ID, dead ? info.id() : null);
-        put(entry, RedisDelayConstants.DEAD_LETTER_TIME, letter == null ? null : letter.millis());
-        put(entry, RedisDelayConstants.MESSAGE_STATE, dead ? "dead" : Names.lower(info.state()));
-        put(entry, RedisDelayConstants.DUE_TIME, info.dueMicros() / 1000);
-        put(entry, RedisDelayConstants.ATTEMPT, dead ? deliveries(failure) : Integer.valueOf(info.attempts()));
-        put(entry, RedisDelayConstants.MESSAGE_PRIORITY, info.priority());
-        if (info.redeliveryReason() != RedeliveryReason.NONE) {
-            put(entry, RedisDelayConstants.REDELIVERY_REASON, DeliveryExchange.text(info.redeliveryReason()));
-        }
-        if (info.state() == MessageState.LEASED) {
-            put(entry, RedisDelayConstants.LEASE_END, info.leaseEndMicros() / 1000);
-            put(entry, RedisDelayConstants.HOLDER, info.holder());
-        }
-        if (failure != null) {
-            put(entry, RedisDelayConstants.FAILURE_EXCEPTION, failure.exception());
-            put(entry, RedisDelayConstants.FAILURE_MESSAGE, failure.message());
-            put(entry, RedisDelayConstants.FAILURE_ROUTE_ID, failure.routeId());
-            put(entry, RedisDelayConstants.FAILURE_HOST, failure.host());
-            put(entry, RedisDelayConstants.FAILURE_ATTEMPTS, failure.attempt());
-            put(entry, RedisDelayConstants.FAILURE_TIME, failure.time().toEpochMilli());
-            put(entry, RedisDelayConstants.DEAD_LETTER_REASON, dead ? failure.reason() : null);
-        }
-        return entry;
-    }
-
-    /** How many deliveries a dead letter's message had; null if nobody knows. Those of the dead letter itself do not count. */
-    private static Integer deliveries(FailureRecord failure) {
-        return failure == null || failure.attempt() < 1 ? null : failure.attempt();
-    }
-
-    /** Puts a value, if there is one, under the name that its header has behind what all begin with. */
-    private static void put(Map<String, Object> entry, String header, Object value) {
-        if (value != null) {
+        told(info, settings.state() == MessageSet.DEAD).forEach((header, value) -> {
             String name = header.substring(RedisDelayConstants.DELAY.length());
             entry.put(Character.toLowerCase(name.charAt(0)) + name.substring(1), value);
-        }
+        });
+        return entry;
     }
 
     /** A queue's figures as plain values. */

@@ -71,16 +71,7 @@ record MessageChoice(boolean all, String exceptionClass, String reason, String r
 
     /** Reads a limit. */
     static int limit(String what, Object value) {
-        try {
-            int limit = Names.wholeNumber(value);
-            if (limit >= 1 && limit <= DelayQueue.MAX_PAGE) {
-                return limit;
-            }
-        } catch (ArithmeticException | NumberFormatException e) {
-            // told below
-        }
-        throw new IllegalArgumentException(
-                what + " is '" + Names.shown(value) + "': it must be from 1 to " + DelayQueue.MAX_PAGE);
+        return Names.wholeNumber(what, value, 1, DelayQueue.MAX_PAGE, "from 1 to " + DelayQueue.MAX_PAGE);
     }
 
     private static boolean isTrue(Object value) {

@@ -120,16 +120,7 @@ record MessageRetryPolicy(
     }
 
     private static Integer maximum(String what, Object value) {
-        try {
-            int maximum = Names.wholeNumber(value);
-            if (maximum >= -1) {
-                return maximum;
-            }
-        } catch (ArithmeticException | NumberFormatException e) {
-            // told below
-        }
-        throw new IllegalArgumentException(
-                what + " is '" + Names.shown(value) + "': it must be 0 or more, or -1 for any number");
+        return Names.wholeNumber(what, value, -1, Integer.MAX_VALUE, "0 or more, or -1 for any number");
     }
 
     private static Double multiplier(String what, Object value) {

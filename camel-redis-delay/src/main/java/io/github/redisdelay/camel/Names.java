@@ -38,18 +38,26 @@ final class Names {
     }
 
     /**
-     * A whole number that an option or header gives as a number or as text.
+     * A whole number within bounds that an option or header gives as a number or as text.
      *
-     * @throws ArithmeticException if it is not whole, or out of the range of an int
-     * @throws NumberFormatException if it is no number
+     * @param what the option or header, for the error
+     * @param right the bounds in words, such as {@code from 0 to 9}
+     * @throws IllegalArgumentException for anything else
      */
-    static int wholeNumber(Object value) {
-        String text = value.toString().strip();
-        if (text.length() > MAX_NUMBER_LENGTH) {
-            // To read it would cost the square of its length.
-            throw new NumberFormatException("too long");
+    static int wholeNumber(String what, Object value, int least, int most, String right) {
+        try {
+            String text = value.toString().strip();
+            // To read a longer one would cost the square of its length.
+            if (text.length() <= MAX_NUMBER_LENGTH) {
+                int number = new BigDecimal(text).intValueExact();
+                if (number >= least && number <= most) {
+                    return number;
+                }
+            }
+        } catch (ArithmeticException | NumberFormatException e) {
+            // told below
         }
-        return new BigDecimal(text).intValueExact();
+        throw new IllegalArgumentException(what + " is '" + shown(value) + "': it must be " + right);
     }
 
     /** A constant's name as it is written in options and headers. */

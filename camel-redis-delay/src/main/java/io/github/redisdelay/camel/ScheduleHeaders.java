@@ -64,16 +64,12 @@ record ScheduleHeaders(Message own, Message outer, ProducerSettings options) {
         if (value == null) {
             return options.priority();
         }
-        try {
-            int priority = Names.wholeNumber(value);
-            if (priority >= 0 && priority <= ScheduleRequest.MAX_PRIORITY) {
-                return priority;
-            }
-        } catch (ArithmeticException | NumberFormatException e) {
-            // told below
-        }
-        throw new IllegalArgumentException("header '" + RedisDelayConstants.PRIORITY + "' is '" + Names.shown(value)
-                + "': it must be from 0 to " + ScheduleRequest.MAX_PRIORITY);
+        return Names.wholeNumber(
+                "header '" + RedisDelayConstants.PRIORITY + "'",
+                value,
+                0,
+                ScheduleRequest.MAX_PRIORITY,
+                "from 0 to " + ScheduleRequest.MAX_PRIORITY);
     }
 
     /**
