@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
 /**
@@ -15,12 +14,11 @@ import java.util.random.RandomGenerator;
  */
 final class ClaimLane implements Claims {
 
-    private final byte[] name;
+    private final Session session;
     private final List<Object> keys;
     private final byte[] base;
     private final byte[] member;
     private final RedisCaller redis;
-    private final LongSupplier sequences;
     private final Timers timers;
     private final RandomGenerator random;
     private final Consumer<Throwable> attemptFailed;
@@ -34,21 +32,19 @@ final class ClaimLane implements Claims {
      * @param released told when the lane's name can be used by another consumer
      */
     ClaimLane(
-            byte[] name,
+            Session session,
             byte[] member,
             QueueKeys keys,
             RedisCaller redis,
-            LongSupplier sequences,
             Timers timers,
             RandomGenerator random,
             Consumer<Throwable> attemptFailed,
             Runnable released) {
-        this.name = name;
+        this.session = session;
         this.member = member;
         this.keys = keys.of(LuaScript.CLAIM);
         this.base = keys.base().getBytes(StandardCharsets.UTF_8);
         this.redis = redis;
-        this.sequences = sequences;
         this.timers = timers;
         this.random = random;
         this.attemptFailed = attemptFailed;
@@ -79,17 +75,17 @@ final class ClaimLane implements Claims {
 
     private Object[] arguments(ClaimRequest request) {
         return new Object[] {
-            name,
-            Lane.ascii(sequences.getAsLong()),
+            session.name(),
+            Digits.of(session.numbers().getAsLong()),
             request.claimId().bytes(),
-            Lane.ascii(request.leaseMicros()),
-            Lane.ascii(request.messages()),
-            Lane.ascii(request.ended()),
-            Lane.ascii(ClaimRequest.MAX_BYTES),
+            Digits.of(request.leaseMicros()),
+            Digits.of(request.messages()),
+            Digits.of(request.ended()),
+            Digits.of(ClaimRequest.MAX_BYTES),
             base,
             member,
             request.afterwards().letter(),
-            Lane.ascii(request.safetyMicros())
+            Digits.of(request.safetyMicros())
         };
     }
 

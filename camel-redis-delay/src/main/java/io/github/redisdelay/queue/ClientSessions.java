@@ -29,20 +29,15 @@ final class ClientSessions {
     }
 
     /**
-     * The name of a session: the client's id and a suffix.
+     * A session of this client.
      *
-     * @param suffix tells it from the client's other sessions
+     * @param suffix tells its name from the client's other sessions
      */
-    byte[] name(String suffix) {
+    Session session(String suffix) {
         byte[] text = suffix.getBytes(StandardCharsets.US_ASCII);
         byte[] name = new byte[CLIENT_ID_BYTES + text.length];
         System.arraycopy(clientId, 0, name, 0, CLIENT_ID_BYTES);
         System.arraycopy(text, 0, name, CLIENT_ID_BYTES, text.length);
-        return name;
-    }
-
-    /** The number of the next call, higher than all before. */
-    long nextNumber() {
-        return sequence.incrementAndGet();
+        return new Session(name, sequence::incrementAndGet);
     }
 }

@@ -93,11 +93,10 @@ final class ConsumerStarter {
             claimSessions.set(number);
         }
         return new ClaimLane(
-                sessions.name("c" + number),
+                sessions.session("c" + number),
                 ((receiversCount ? "c" : "~c") + number + " " + wakeups.name()).getBytes(StandardCharsets.UTF_8),
                 queue.keys(),
                 redis,
-                sessions::nextNumber,
                 timers,
                 random,
                 attemptFailed,

@@ -16,7 +16,7 @@ import java.util.function.Supplier;
 final class PartitionCount implements CallGate {
 
     /** The number of calls that may wait for the first answer. */
-    private static final int MAX_WAITING = Lane.MAX_WAITING_REQUESTS;
+    private static final int MAX_WAITING = RequestBatcher.MAX_WAITING_REQUESTS;
 
     private static final long ASK_AGAIN_NANOS = TimeUnit.MINUTES.toNanos(1);
 
@@ -49,7 +49,7 @@ final class PartitionCount implements CallGate {
      * @return fails with a {@link PartitionMismatchException} if another number is recorded, or with a {@link DelayQueueException}
      */
     CompletableFuture<Void> check() {
-        return calls.untilAnswered(root, LuaScript.PARTITIONS, new Object[] {Lane.ascii(partitions)})
+        return calls.untilAnswered(root, LuaScript.PARTITIONS, new Object[] {Digits.of(partitions)})
                 .thenAccept(reply -> {
                     int recorded = Integer.parseInt(new String((byte[]) reply, StandardCharsets.US_ASCII));
                     if (recorded != partitions) {
@@ -109,7 +109,7 @@ final class PartitionCount implements CallGate {
         }
         if (first) {
             check().whenComplete((done, error) ->
-                    Lane.completing(() -> answered(error == null ? null : RedisErrors.unwrap(error))));
+                    CompletingThread.run(() -> answered(error == null ? null : RedisErrors.unwrap(error))));
         }
         return turn;
     }

@@ -30,7 +30,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     /** How many dead letters {@code trim.lua} drops in one call. */
     private static final int TRIM_SLICE = 100;
     /** What a redriven body is taken for, so that at most 16 of them, whatever their sizes, are moved in one call. */
-    private static final int REDRIVE_BYTES = Lane.MAX_BYTES_PER_CALL / 16;
+    private static final int REDRIVE_BYTES = RequestBatcher.MAX_BYTES_PER_CALL / 16;
 
     private static final byte[][] SCHEDULE_FLAGS = flags();
 
@@ -142,7 +142,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
         Object[] arguments = {
             idBytes,
             flags(message),
-            Lane.ascii(message.due().micros()),
+            Digits.of(message.due().micros()),
             message.supersedes() == null ? NO_CLAIM : message.supersedes().bytes(),
             message.body()
         };
@@ -229,7 +229,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
      */
     private Submission<ChangeResult> change(String id, char action, long micros) {
         byte[] idBytes = idBytes(id);
-        Object[] arguments = {idBytes, new byte[] {(byte) action}, Lane.ascii(micros)};
+        Object[] arguments = {idBytes, new byte[] {(byte) action}, Digits.of(micros)};
         return router.submit(address, LuaScript.CHANGE, id, arguments, idBytes.length + 20, (time, outcome, due) -> {
             if (outcome == 3) {
                 throw beyondRange(new DueTime(action == 'd', micros));
@@ -253,7 +253,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     /** The script tells whether the queue was paused before. */
     private Submission<Boolean> setPaused(char action, int changing) {
-        Object[] arguments = {new byte[0], new byte[] {(byte) action}, Lane.ascii(0)};
+        Object[] arguments = {new byte[0], new byte[] {(byte) action}, Digits.of(0)};
         return router.submit(
                 address, LuaScript.CHANGE, "", arguments, 20, (time, outcome, micros) -> outcome == changing);
     }
@@ -353,7 +353,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
 
     private CompletableFuture<Long> trim(long retentionMicros, long maximum, long before) {
         return calls
-                .untilAnswered(address, LuaScript.TRIM, Lane.ascii(retentionMicros), Lane.ascii(maximum))
+                .untilAnswered(address, LuaScript.TRIM, Digits.of(retentionMicros), Digits.of(maximum))
                 .thenCompose(reply -> {
                     int dropped = (int) little((byte[]) reply).getDouble();
                     long all = before + dropped;
@@ -444,7 +444,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                         address,
                         LuaScript.BROWSE,
                         new byte[] {(byte) letter(state)},
-                        Lane.ascii(limit),
+                        Digits.of(limit),
                         behind.score().getBytes(StandardCharsets.US_ASCII),
                         behind.id())
                 .thenApply(reply -> (List<?>) reply);
@@ -481,7 +481,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
                     id.length + 20,
                     (time, outcome, due) -> settlementOf(LuaScript.ACKNOWLEDGE, outcome));
         }
-        Object[] arguments = {id, delivery.claimId().bytes(), new byte[] {(byte) action}, Lane.ascii(micros), failure};
+        Object[] arguments = {id, delivery.claimId().bytes(), new byte[] {(byte) action}, Digits.of(micros), failure};
         return router.submit(
                 address,
                 LuaScript.SETTLE,
@@ -499,7 +499,7 @@ final class RedisDelayQueue implements DelayQueue, Settlements {
     @Override
     public Submission<Settlement> extend(ClaimedDelivery delivery, long leaseMicros) {
         byte[] id = delivery.idBytes();
-        Object[] arguments = {id, delivery.claimId().bytes(), Lane.ascii(leaseMicros)};
+        Object[] arguments = {id, delivery.claimId().bytes(), Digits.of(leaseMicros)};
         return router.submit(
                 address,
                 LuaScript.EXTEND,

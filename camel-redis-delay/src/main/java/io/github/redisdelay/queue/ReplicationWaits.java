@@ -129,7 +129,7 @@ final class ReplicationWaits {
                 return;
             }
             next(group);
-            Lane.completing(() -> waits.forEach(wait -> wait.answer(reply, error)));
+            CompletingThread.run(() -> waits.forEach(wait -> wait.answer(reply, error)));
         });
     }
 

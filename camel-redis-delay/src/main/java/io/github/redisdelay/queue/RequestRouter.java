@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -13,16 +12,16 @@ import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 
 /**
- * The way of requests to the lanes of their queues. Each queue has two lanes: one for what producers ask, one for deliveries. A
- * lane is made for the first request and dropped when it has nothing to do and many others are in use. Thread-safe.
+ * The way of requests to the batchers of their queues. Each queue has two batchers, one for each {@link RequestKind}. A batcher is
+ * made for the first request and dropped when it has nothing to do and many others are in use. Thread-safe.
  */
 final class RequestRouter {
 
-    /** The number of calls of a lane that may be under way. */
+    /** The number of calls of a batcher that may be under way. */
     static final int CALLS = 2;
 
-    /** Above this many, lanes that have nothing to do are dropped. */
-    private static final int MAX_IDLE_LANES = 256;
+    /** Above this many, batchers that have nothing to do are dropped. */
+    private static final int MAX_IDLE_BATCHERS = 256;
 
     private final RedisCaller redis;
     private final ClientOptions options;
@@ -31,14 +30,14 @@ final class RequestRouter {
     private final RandomGenerator random;
     private final ReplicationWaits replicationWaits;
 
-    private final Map<LaneKey, Lane> lanes = new ConcurrentHashMap<>();
-    /** The reason why nothing is sent any more; null until the router is closed. Written before the lanes are closed. */
+    private final Map<BatcherKey, RequestBatcher> batchers = new ConcurrentHashMap<>();
+    /** The reason why nothing is sent any more; null until the router is closed. Written before the batchers are closed. */
     private volatile DelayQueueException closed;
 
-    /** One lane of a queue: for what producers ask, or for deliveries. */
-    private record LaneKey(String base, boolean deliveries) {}
+    /** The batcher of a queue for one kind of requests. */
+    private record BatcherKey(String base, RequestKind kind) {}
 
-    /** Requests for one lane that are to go together. Used by one thread. */
+    /** Requests for one batcher that are to go together. Used by one thread. */
     private static final class Together {
         final QueueAddress queue;
         final List<Request<?>> requests = new ArrayList<>();
@@ -50,7 +49,7 @@ final class RequestRouter {
     }
 
     /** What {@link #together} collects on this thread; null outside of it. */
-    private final ThreadLocal<Map<LaneKey, Together>> together = new ThreadLocal<>();
+    private final ThreadLocal<Map<BatcherKey, Together>> together = new ThreadLocal<>();
 
     RequestRouter(
             RedisCaller redis,
@@ -76,14 +75,14 @@ final class RequestRouter {
         return redis.connection() == other.redis.connection();
     }
 
-    /** Puts in its lane what is never sent again after a failover. */
+    /** Puts in its batcher what is never sent again after a failover. */
     <T> Submission<T> submit(
             QueueAddress queue, LuaScript script, String id, Object[] arguments, int bytes, Request.Reply<T> reply) {
         return submit(queue, script, id, arguments, bytes, reply, null);
     }
 
     /**
-     * Puts a request in its lane. What finishes a delivery has no deadline; all else ends with the request timeout.
+     * Puts a request in its batcher. What finishes a delivery has no deadline; all else ends with the request timeout.
      *
      * @param resend asks for the same once more, where a failover may have undone it; null if that must not be
      */
@@ -96,16 +95,16 @@ final class RequestRouter {
             Request.Reply<T> reply,
             Request.Resend<T> resend) {
         Submission<T> submission = new Submission<>();
-        boolean delivery = script == LuaScript.SETTLE || script == LuaScript.ACKNOWLEDGE || script == LuaScript.EXTEND;
-        long deadline = delivery
+        RequestKind kind = RequestKind.of(script);
+        long deadline = kind == RequestKind.DELIVERY
                 ? Long.MAX_VALUE
                 : timers.nanoTime() + options.requestTimeout().toNanos();
         Request.Confirmation<T> confirmation = (done, result, shortfall) ->
                 replicationWaits.await(queue, done, result, shortfall.history(), resend);
         Request<T> request = new Request<>(script, id, arguments, bytes, deadline, reply, submission, confirmation);
-        LaneKey key = new LaneKey(queue.keys().base(), delivery);
-        Map<LaneKey, Together> collected = together.get();
-        if (collected == null || delivery) {
+        BatcherKey key = new BatcherKey(queue.keys().base(), kind);
+        Map<BatcherKey, Together> collected = together.get();
+        if (collected == null || kind == RequestKind.DELIVERY) {
             submit(queue, key, List.of(request));
             return submission;
         }
@@ -113,7 +112,7 @@ final class RequestRouter {
         part.requests.add(request);
         part.bytes += request.bytes();
         // What fills a call does not wait for the others: their deadlines run, and the heap has bounds.
-        if (part.requests.size() >= Lane.MAX_REQUESTS_PER_CALL || part.bytes >= Lane.MAX_BYTES_PER_CALL) {
+        if (part.requests.size() >= RequestBatcher.MAX_REQUESTS_PER_CALL || part.bytes >= RequestBatcher.MAX_BYTES_PER_CALL) {
             collected.remove(key);
             submit(queue, key, part.requests);
         }
@@ -125,7 +124,7 @@ final class RequestRouter {
         if (together.get() != null) {
             return requests.get(); // goes with the outer ones
         }
-        Map<LaneKey, Together> collected = new LinkedHashMap<>();
+        Map<BatcherKey, Together> collected = new LinkedHashMap<>();
         together.set(collected);
         try {
             return requests.get();
@@ -135,7 +134,7 @@ final class RequestRouter {
         }
     }
 
-    private void submit(QueueAddress queue, LaneKey key, List<Request<?>> requests) {
+    private void submit(QueueAddress queue, BatcherKey key, List<Request<?>> requests) {
         int next = 0;
         while (next < requests.size()) {
             DelayQueueException reason = closed;
@@ -143,46 +142,39 @@ final class RequestRouter {
                 requests.get(next++).submission().fail(reason);
                 continue;
             }
-            Lane lane = lanes.get(key);
-            if (lane == null) {
-                dropIdleLanes();
-                lane = lanes.computeIfAbsent(key, k -> newLane(queue, k));
+            RequestBatcher batcher = batchers.get(key);
+            if (batcher == null) {
+                dropIdleBatchers();
+                batcher = batchers.computeIfAbsent(key, k -> newBatcher(queue, k.kind()));
             }
-            int taken = lane.submit(requests, next);
+            int taken = batcher.submit(requests, next);
             if (taken == next) {
-                lanes.remove(key, lane);
+                batchers.remove(key, batcher);
                 continue;
             }
             next = taken;
             reason = closed;
             if (reason != null) {
-                lane.close(reason); // it may have been made while the others were closed
+                batcher.close(reason); // it may have been made while the others were closed
             }
         }
     }
 
-    private Lane newLane(QueueAddress queue, LaneKey key) {
-        byte[] base = queue.keys().base().getBytes(StandardCharsets.UTF_8);
-        byte[] dead = queue.keys().dead().base().getBytes(StandardCharsets.UTF_8);
-        return new Lane(
+    private RequestBatcher newBatcher(QueueAddress queue, RequestKind kind) {
+        boolean deliveries = kind == RequestKind.DELIVERY;
+        RequestChannel channel = new RequestChannel(
                 queue.name(),
-                IntStream.range(0, CALLS)
-                        .mapToObj(number -> sessions.name((key.deliveries() ? "d" : "s") + number))
-                        .toArray(byte[][]::new),
                 queue.keys(),
-                script -> switch (script) {
-                    case SETTLE -> new Object[] {base, dead};
-                    case ACKNOWLEDGE, EXTEND -> new Object[] {};
-                    default -> new Object[] {base};
-                },
+                kind,
+                // A lost acknowledgement means another delivery and no loss, so requests about deliveries do not wait.
+                deliveries ? Durability.NONE : options.durability(),
                 redis,
-                sessions::nextNumber,
                 timers,
-                random,
-                key.deliveries(),
-                // A lost acknowledgement means another delivery, and no loss: so what is about deliveries does not
-                // wait.
-                key.deliveries() ? Durability.NONE : options.durability());
+                random);
+        List<Session> own = IntStream.range(0, CALLS)
+                .mapToObj(number -> sessions.session((deliveries ? "d" : "s") + number))
+                .toList();
+        return new RequestBatcher(channel, own);
     }
 
     /** Waits until all that was changed so far is as safe as the options say; then completes with this result. */
@@ -192,22 +184,22 @@ final class RequestRouter {
                 : CompletableFuture.completedFuture(result);
     }
 
-    private void dropIdleLanes() {
-        if (lanes.size() >= MAX_IDLE_LANES) {
-            lanes.values().removeIf(Lane::retireIfIdle);
+    private void dropIdleBatchers() {
+        if (batchers.size() >= MAX_IDLE_BATCHERS) {
+            batchers.values().removeIf(RequestBatcher::retireIfIdle);
         }
     }
 
     /** Whether no request is under way. */
     boolean isIdle() {
-        return lanes.values().stream().allMatch(Lane::isIdle);
+        return batchers.values().stream().allMatch(RequestBatcher::isIdle);
     }
 
     /** Fails the requests that have no answer, and those to come. */
     void close(DelayQueueException reason) {
         closed = reason;
-        lanes.values().forEach(lane -> lane.close(reason));
-        lanes.clear();
+        batchers.values().forEach(batcher -> batcher.close(reason));
+        batchers.clear();
         replicationWaits.close(reason);
     }
 }

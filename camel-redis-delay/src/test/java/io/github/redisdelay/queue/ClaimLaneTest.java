@@ -27,11 +27,10 @@ class ClaimLaneTest {
     private final List<Throwable> failed = new ArrayList<>();
     private int released;
     private final ClaimLane lane = new ClaimLane(
-            "client-c0".getBytes(StandardCharsets.ISO_8859_1),
+            new Session("client-c0".getBytes(StandardCharsets.ISO_8859_1), sequence::incrementAndGet),
             "c0 wakeup:client".getBytes(StandardCharsets.ISO_8859_1),
             QueueKeys.of("redis-delay", "orders"),
             redis,
-            sequence::incrementAndGet,
             timers,
             new Random(3),
             failed::add,

@@ -135,17 +135,16 @@ class LeaseKeeperTest {
     void should_send_the_extensions_of_one_moment_in_two_calls_at_the_most() {
         FakeCaller redis = new FakeCaller();
         AtomicLong sequence = new AtomicLong();
-        Lane lane = new Lane(
-                "orders",
-                new byte[1][17],
-                QueueKeys.of("redis-delay", "orders"),
-                script -> new Object[0],
-                redis,
-                sequence::incrementAndGet,
-                timers,
-                new Random(3),
-                true,
-                Durability.NONE);
+        RequestBatcher batcher = new RequestBatcher(
+                new RequestChannel(
+                        "orders",
+                        QueueKeys.of("redis-delay", "orders"),
+                        RequestKind.DELIVERY,
+                        Durability.NONE,
+                        redis,
+                        timers,
+                        new Random(3)),
+                List.of(new Session(new byte[17], sequence::incrementAndGet)));
         Settlements grouped = new Settlements() {
             @Override
             public String name() {
@@ -164,7 +163,7 @@ class LeaseKeeperTest {
 
             private Submission<Settlement> submit(LuaScript script, ClaimedDelivery delivery) {
                 Submission<Settlement> submission = new Submission<>();
-                lane.submit(new Request<>(
+                batcher.submit(new Request<>(
                         script,
                         delivery.id(),
                         new Object[] {delivery.id().getBytes(StandardCharsets.UTF_8)},
@@ -201,7 +200,7 @@ class LeaseKeeperTest {
         redis.answer(FakeCaller.reply(1, 0));
         assertThat(redis.last().script()).isEqualTo(LuaScript.EXTEND);
         assertThat(redis.last().arguments())
-                .as("lane, sequence and 50 extensions")
+                .as("session, number and 50 extensions")
                 .hasSize(2 + 50);
         redis.answer(FakeCaller.replyToAll(50, 1));
         assertThat(redis.last().script()).isEqualTo(LuaScript.SETTLE);

@@ -173,16 +173,16 @@ class PartitionCountTest {
     @Test
     void should_bound_the_calls_that_wait() {
         List<CompletableFuture<String>> all = new ArrayList<>();
-        for (int i = 0; i < Lane.MAX_WAITING_REQUESTS; i++) {
+        for (int i = 0; i < RequestBatcher.MAX_WAITING_REQUESTS; i++) {
             all.add(ask("m" + i));
         }
         assertThat(failure(submit("one too many")))
                 .isInstanceOf(RequestTimeoutException.class)
-                .hasMessage("queue 'orders': " + Lane.MAX_WAITING_REQUESTS
+                .hasMessage("queue 'orders': " + RequestBatcher.MAX_WAITING_REQUESTS
                         + " requests wait to learn how many partitions it has; nothing was sent");
         holds(3);
         assertThat(all).allSatisfy(call -> assertThat(call).isCompleted());
-        assertThat(passed).hasSize(Lane.MAX_WAITING_REQUESTS);
+        assertThat(passed).hasSize(RequestBatcher.MAX_WAITING_REQUESTS);
     }
 
     @Test

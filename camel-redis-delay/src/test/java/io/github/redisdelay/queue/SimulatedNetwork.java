@@ -95,7 +95,7 @@ final class SimulatedNetwork implements RedisCaller {
         CompletableFuture<Object> answer = new CompletableFuture<>();
         Packet packet = new Packet(script, keys, arguments, answer);
         if (script == LuaScript.CLAIM) {
-            packet.arguments[6] = Lane.ascii(maxClaimBytes);
+            packet.arguments[6] = Digits.of(maxClaimBytes);
         }
         packets.add(packet);
         return answer;

@@ -56,11 +56,10 @@ class WaitingRoomTest extends RealQueueTest {
                 topic.addListener(byte[].class, (at, message) -> heard.add(text(message)));
             }
             claims = new ClaimLane(
-                    bytes(name),
+                    new Session(bytes(name), sequences::incrementAndGet),
                     bytes(member),
                     keys,
                     new RedissonCaller(redis.client()),
-                    sequences::incrementAndGet,
                     client.timers(),
                     new Random(1),
                     error -> {},

@@ -3,6 +3,7 @@ package io.github.redisdelay.queue;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -17,22 +18,22 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** A lane whose Redis answers at once: what group commit itself costs for each message. */
+/** A batcher whose Redis answers at once: what group commit itself costs for each message. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class GroupCommitBenchmark {
 
     private static final int TOGETHER = 256;
-    private static final int ARGUMENTS_BEFORE_REQUESTS = 4;
+    private static final int ARGUMENTS_BEFORE_REQUESTS = 3;
     private static final int ARGUMENTS_OF_REQUEST = 5;
     private static final byte[] NOTHING = {};
 
     private final byte[] id = "0123456789abcdef".getBytes(java.nio.charset.StandardCharsets.US_ASCII);
     private final byte[] body = new byte[202];
-    private final byte[] due = Lane.ascii(3_600_000_000L);
+    private final byte[] due = Digits.of(3_600_000_000L);
     private ScheduledTimers timers;
-    private Lane lane;
+    private RequestBatcher batcher;
 
     /** The call that is not answered yet, and the one before it that waits for its answer. */
     private CompletableFuture<Object> held;
@@ -42,22 +43,21 @@ public class GroupCommitBenchmark {
     @Setup
     public void open() {
         timers = new ScheduledTimers();
-        lane = new Lane(
-                "jmh",
-                new byte[1][18],
-                QueueKeys.of("redis-delay", "jmh"),
-                script -> new Object[] {NOTHING, NOTHING},
-                (script, keys, arguments, attempt) -> answer(arguments),
-                new AtomicLong()::incrementAndGet,
-                timers,
-                new Random(1),
-                false,
-                Durability.NONE);
+        batcher = new RequestBatcher(
+                new RequestChannel(
+                        "jmh",
+                        QueueKeys.of("redis-delay", "jmh"),
+                        RequestKind.CHANGE,
+                        Durability.NONE,
+                        (script, keys, arguments, attempt) -> answer(arguments),
+                        timers,
+                        new Random(1)),
+                List.of(new Session(new byte[18], new AtomicLong()::incrementAndGet)));
     }
 
     @TearDown
     public void close() {
-        lane.close(new DelayQueueException("the end"));
+        batcher.close(new DelayQueueException("the end"));
         timers.close();
     }
 
@@ -83,7 +83,7 @@ public class GroupCommitBenchmark {
 
     private Submission<Object> submit() {
         Submission<Object> submission = new Submission<>();
-        lane.submit(new Request<>(
+        batcher.submit(new Request<>(
                 LuaScript.SCHEDULE,
                 "0123456789abcdef",
                 new Object[] {id, NOTHING, due, NOTHING, body},

@@ -24,9 +24,9 @@ import org.redisson.client.RedisException;
 
 /** How requests share calls, on a virtual clock and without Redis. */
 @Timeout(60)
-class LaneTest {
+class RequestBatcherTest {
 
-    /** Arguments of a call in front of the first request's: lane, sequence, header. */
+    /** Arguments of a call in front of the first request's: session, number, the queue's base key. */
     private static final int HEAD = 3;
 
     private static final long WAIT = Duration.ofSeconds(5).toNanos();
@@ -34,24 +34,31 @@ class LaneTest {
     private final FakeTimers timers = new FakeTimers();
     private final FakeCaller redis = new FakeCaller();
     private final AtomicLong sequence = new AtomicLong();
-    private final Lane lane = lane(false);
+    private final RequestBatcher batcher = batcher(RequestKind.CHANGE);
 
-    private Lane lane(boolean patient) {
-        return lane(patient, "client-lane");
+    private RequestBatcher batcher(RequestKind kind) {
+        return batcher(kind, "client-session");
     }
 
-    private Lane lane(boolean patient, String... names) {
-        return new Lane(
+    private RequestBatcher batcher(RequestKind kind, String... names) {
+        return new RequestBatcher(channel(kind, redis), sessions(names));
+    }
+
+    private RequestChannel channel(RequestKind kind, RedisCaller redis) {
+        return new RequestChannel(
                 "orders",
-                Arrays.stream(names).map(LaneTest::bytes).toArray(byte[][]::new),
                 QueueKeys.of("redis-delay", "orders"),
-                script -> new Object[] {bytes(script.name())},
+                kind,
+                Durability.NONE,
                 redis,
-                sequence::incrementAndGet,
                 timers,
-                new Random(3),
-                patient,
-                Durability.NONE);
+                new Random(3));
+    }
+
+    private List<Session> sessions(String... names) {
+        return Arrays.stream(names)
+                .map(name -> new Session(bytes(name), sequence::incrementAndGet))
+                .toList();
     }
 
     private static byte[] bytes(String text) {
@@ -75,14 +82,14 @@ class LaneTest {
                 null);
     }
 
-    private Submission<String> submit(Lane to, LuaScript script, String id) {
+    private Submission<String> submit(RequestBatcher to, LuaScript script, String id) {
         Request<String> request = request(script, id, 10, timers.nanoTime() + WAIT);
         assertThat(to.submit(request)).isTrue();
         return request.submission();
     }
 
     private Submission<String> submit(String id) {
-        return submit(lane, LuaScript.SCHEDULE, id);
+        return submit(batcher, LuaScript.SCHEDULE, id);
     }
 
     private List<String> idsOf(FakeCaller.Sent call) {
@@ -105,12 +112,12 @@ class LaneTest {
     void should_send_a_lone_request_at_once() {
         Submission<String> a = submit("a");
         assertThat(redis.count()).isEqualTo(1);
-        assertThat(redis.last().argument(0)).isEqualTo("client-lane");
-        assertThat(redis.last().argument(2)).isEqualTo("SCHEDULE");
+        assertThat(redis.last().argument(0)).isEqualTo("client-session");
+        assertThat(redis.last().argument(2)).isEqualTo("redis-delay:{orders}");
         redis.answer(reply(1, 77));
         assertThat(a).isCompletedWithValue("a:1:77");
         assertThat(a.outcome()).isCompletedWithValue("a:1:77");
-        assertThat(lane.isIdle()).isTrue();
+        assertThat(batcher.isIdle()).isTrue();
         assertThat(timers.waiting())
                 .as("it waits for the deadline, for whoever comes next")
                 .isEqualTo(1);
@@ -172,7 +179,7 @@ class LaneTest {
 
     @Test
     void should_send_a_second_call_beside_the_first_only_when_many_wait() {
-        Lane two = lane(false, "client-0", "client-1");
+        RequestBatcher two = batcher(RequestKind.CHANGE, "client-0", "client-1");
         Submission<String> first = submit(two, LuaScript.SCHEDULE, "first");
         List<Submission<String>> many = new ArrayList<>();
         for (int i = 0; i < 64; i++) {
@@ -198,7 +205,7 @@ class LaneTest {
 
     @Test
     void should_keep_the_order_of_requests_about_one_id() {
-        Lane two = lane(false, "client-0", "client-1");
+        RequestBatcher two = batcher(RequestKind.CHANGE, "client-0", "client-1");
         submit(two, LuaScript.SCHEDULE, "x");
         for (int i = 0; i < 40; i++) {
             submit(two, LuaScript.SCHEDULE, "m" + i);
@@ -219,7 +226,7 @@ class LaneTest {
 
     @Test
     void should_repeat_each_of_two_calls_by_itself_and_fail_both_when_it_is_closed() {
-        Lane two = lane(false, "client-0", "client-1");
+        RequestBatcher two = batcher(RequestKind.CHANGE, "client-0", "client-1");
         Submission<String> first = submit(two, LuaScript.SCHEDULE, "first");
         Submission<String> last = null;
         for (int i = 0; i < 64; i++) {
@@ -244,10 +251,10 @@ class LaneTest {
         for (int i = 0; i < 300; i++) {
             requests.add(request(LuaScript.SCHEDULE, "m" + i, 10, timers.nanoTime() + WAIT));
         }
-        int taken = lane.submit(requests, 0);
+        int taken = batcher.submit(requests, 0);
         assertThat(taken).isEqualTo(256);
         assertThat(idsOf(redis.last())).hasSize(256);
-        assertThat(lane.submit(requests, taken)).isEqualTo(300);
+        assertThat(batcher.submit(requests, taken)).isEqualTo(300);
         redis.answer(replyToAll(256, 1));
         assertThat(idsOf(redis.last())).hasSize(44).endsWith("m299");
     }
@@ -258,9 +265,9 @@ class LaneTest {
         for (int i = 0; i < 3; i++) {
             large.add(request(LuaScript.SCHEDULE, "m" + i, i == 0 ? 10 : 70 << 20, timers.nanoTime() + WAIT));
         }
-        assertThat(lane.submit(large, 0)).as("no more than one call takes").isEqualTo(1);
+        assertThat(batcher.submit(large, 0)).as("no more than one call takes").isEqualTo(1);
         assertThat(idsOf(redis.last())).containsExactly("m0");
-        assertThat(lane.submit(large, 1)).isEqualTo(2);
+        assertThat(batcher.submit(large, 1)).isEqualTo(2);
         redis.answer(reply(1, 0));
         assertThat(idsOf(redis.last())).containsExactly("m1");
     }
@@ -292,11 +299,11 @@ class LaneTest {
         submit("first");
         int[] sizes = {400_000, 400_000, 400_000, 5_000_000, 100, 1 << 20, 1};
         for (int i = 0; i < sizes.length; i++) {
-            lane.submit(request(LuaScript.SCHEDULE, "m" + i, sizes[i], timers.nanoTime() + WAIT));
+            batcher.submit(request(LuaScript.SCHEDULE, "m" + i, sizes[i], timers.nanoTime() + WAIT));
         }
         redis.answer(reply(1, 0));
         List<List<String>> calls = new ArrayList<>();
-        while (!lane.isIdle()) {
+        while (!batcher.isIdle()) {
             calls.add(idsOf(redis.last()));
             redis.answer(replyToAll(calls.get(calls.size() - 1).size(), 1));
         }
@@ -308,23 +315,43 @@ class LaneTest {
     @Test
     void should_not_mix_scripts_in_a_call_nor_change_the_order() {
         submit("first");
-        submit(lane, LuaScript.SCHEDULE, "a");
-        submit(lane, LuaScript.SCHEDULE, "b");
-        submit(lane, LuaScript.CHANGE, "a");
-        submit(lane, LuaScript.SCHEDULE, "a");
+        submit(batcher, LuaScript.SCHEDULE, "a");
+        submit(batcher, LuaScript.SCHEDULE, "b");
+        submit(batcher, LuaScript.CHANGE, "a");
+        submit(batcher, LuaScript.SCHEDULE, "a");
         List<String> calls = new ArrayList<>();
         redis.answer(reply(1, 0));
-        while (!lane.isIdle()) {
-            calls.add(redis.last().script() + " " + idsOf(redis.last()) + " "
-                    + redis.last().argument(2));
+        while (!batcher.isIdle()) {
+            calls.add(redis.last().script() + " " + idsOf(redis.last()));
             redis.answer(replyToAll(idsOf(redis.last()).size(), 1));
         }
-        assertThat(calls).containsExactly("SCHEDULE [a, b] SCHEDULE", "CHANGE [a] CHANGE", "SCHEDULE [a] SCHEDULE");
+        assertThat(calls).containsExactly("SCHEDULE [a, b]", "CHANGE [a]", "SCHEDULE [a]");
+    }
+
+    @Test
+    void should_tell_each_script_the_keys_that_it_takes_as_arguments() {
+        RequestBatcher deliveries = batcher(RequestKind.DELIVERY);
+        List<String> heads = new ArrayList<>();
+        for (LuaScript script : List.of(LuaScript.SETTLE, LuaScript.ACKNOWLEDGE, LuaScript.EXTEND, LuaScript.CHANGE)) {
+            submit(script == LuaScript.CHANGE ? batcher : deliveries, script, "a");
+            List<String> arguments = new ArrayList<>();
+            for (int i = 2; i < redis.last().arguments().size(); i++) {
+                arguments.add(redis.last().argument(i));
+            }
+            heads.add(script + " " + arguments);
+            redis.answer(reply(1, 0));
+        }
+        assertThat(heads)
+                .containsExactly(
+                        "SETTLE [redis-delay:{orders}, redis-delay:{orders}:dead, a]",
+                        "ACKNOWLEDGE [a]",
+                        "EXTEND [a]",
+                        "CHANGE [redis-delay:{orders}, a]");
     }
 
     @Test
     void should_repeat_an_unanswered_call_byte_for_byte_until_it_is_answered() {
-        submit(lane, LuaScript.SCHEDULE, "first");
+        submit(batcher, LuaScript.SCHEDULE, "first");
         Submission<String> a = submit("a");
         Submission<String> b = submit("b");
         redis.answer(reply(1, 0));
@@ -387,7 +414,7 @@ class LaneTest {
         assertThat(b.outcome()).isCompletedExceptionally();
         redis.answer(reply(1, 0));
         assertThat(redis.count()).as("calls: the withdrawn one is never sent").isEqualTo(1);
-        assertThat(lane.isIdle()).isTrue();
+        assertThat(batcher.isIdle()).isTrue();
     }
 
     @Test
@@ -466,7 +493,7 @@ class LaneTest {
 
     @Test
     void should_try_for_ever_what_finishes_deliveries() {
-        Lane patient = lane(true);
+        RequestBatcher patient = batcher(RequestKind.DELIVERY);
         Request<String> request = request(LuaScript.SETTLE, "a", 10, Long.MAX_VALUE);
         patient.submit(request);
         RuntimeException[] refusals = {
@@ -485,7 +512,7 @@ class LaneTest {
 
     @Test
     void should_not_repeat_what_can_never_work_even_where_it_is_patient() {
-        Lane patient = lane(true);
+        RequestBatcher patient = batcher(RequestKind.DELIVERY);
         Submission<String> a = submit(patient, LuaScript.SETTLE, "a");
         Submission<String> b = submit(patient, LuaScript.SETTLE, "b");
         redis.fail(new RedisException("WRONGTYPE Operation against a key holding the wrong kind of value"));
@@ -497,7 +524,7 @@ class LaneTest {
 
     @Test
     void should_fail_at_once_when_the_redis_client_was_shut_down() {
-        Submission<String> a = submit(lane(true), LuaScript.SETTLE, "a");
+        Submission<String> a = submit(batcher(RequestKind.DELIVERY), LuaScript.SETTLE, "a");
         redis.fail(new RedissonShutdownException("Redisson is shutdown"));
         assertThatThrownBy(a::get).cause().hasMessageContaining("was shut down");
     }
@@ -514,7 +541,7 @@ class LaneTest {
         assertThat(idsOf(redis.last())).containsExactly("b");
         redis.answer(reply(1, 0));
         assertThat(b).isCompletedWithValue("b:1:0");
-        assertThat(lane.isIdle()).isTrue();
+        assertThat(batcher.isIdle()).isTrue();
         assertThat(a.outcome()).as("the outcome of a withdrawn request").isCompletedExceptionally();
         assertThat(c.outcome()).as("the outcome of a withdrawn request").isCompletedExceptionally();
     }
@@ -527,21 +554,21 @@ class LaneTest {
         }
         redis.answer(reply(1, 0));
         assertThat(redis.count()).isEqualTo(1);
-        assertThat(lane.isIdle()).isTrue();
+        assertThat(batcher.isIdle()).isTrue();
         timers.advance(s(5));
         assertThat(timers.waiting()).isZero();
     }
 
     private void fill() {
         submit("first");
-        for (int i = 0; i < Lane.MAX_WAITING_REQUESTS; i++) {
-            lane.submit(request(LuaScript.SCHEDULE, "m" + i, 10, timers.nanoTime() + s(3600).toNanos()));
+        for (int i = 0; i < RequestBatcher.MAX_WAITING_REQUESTS; i++) {
+            batcher.submit(request(LuaScript.SCHEDULE, "m" + i, 10, timers.nanoTime() + s(3600).toNanos()));
         }
     }
 
     private Thread submitInThread(Request<String> request, AtomicBoolean interrupted) {
         Thread thread = new Thread(() -> {
-            lane.submit(request);
+            batcher.submit(request);
             interrupted.set(Thread.currentThread().isInterrupted());
         });
         thread.start();
@@ -558,7 +585,7 @@ class LaneTest {
         Thread thread = submitInThread(request, new AtomicBoolean());
         redis.answer(reply(1, 0));
         thread.join();
-        while (!lane.isIdle()) {
+        while (!batcher.isIdle()) {
             redis.answer(replyToAll(idsOf(redis.last()).size(), 1));
         }
         assertThat(request.submission().get()).startsWith("held:1:");
@@ -599,7 +626,7 @@ class LaneTest {
     @Test
     void should_hold_up_a_caller_by_bytes_but_never_a_lone_request() throws Exception {
         submit("first");
-        lane.submit(request(LuaScript.SCHEDULE, "huge", 100 << 20, timers.nanoTime() + s(3600).toNanos()));
+        batcher.submit(request(LuaScript.SCHEDULE, "huge", 100 << 20, timers.nanoTime() + s(3600).toNanos()));
         Request<String> request = request(LuaScript.SCHEDULE, "held", 10, timers.nanoTime() + s(3600).toNanos());
         Thread thread = submitInThread(request, new AtomicBoolean());
         redis.answer(reply(1, 0));
@@ -614,7 +641,7 @@ class LaneTest {
         fill();
         Request<String> request = request(LuaScript.SCHEDULE, "held", 10, timers.nanoTime() + s(3600).toNanos());
         Thread thread = submitInThread(request, new AtomicBoolean());
-        lane.close(new DelayQueueException("closed"));
+        batcher.close(new DelayQueueException("closed"));
         thread.join();
         assertThatThrownBy(request.submission()::get).cause().hasMessage("closed");
     }
@@ -623,7 +650,7 @@ class LaneTest {
     void should_fail_everything_when_it_is_closed() {
         Submission<String> sent = submit("sent");
         Submission<String> waiting = submit("waiting");
-        lane.close(new DelayQueueException("closed"));
+        batcher.close(new DelayQueueException("closed"));
         Submission<String> late = submit("late");
         for (Submission<String> each : List.of(sent, waiting, late)) {
             assertThatThrownBy(each::get).cause().hasMessage("closed");
@@ -639,7 +666,7 @@ class LaneTest {
         timers.ignoreCancellation();
         submit("a");
         redis.fail(new TimeoutException("no answer"));
-        lane.close(new DelayQueueException("closed"));
+        batcher.close(new DelayQueueException("closed"));
         advance(s(100));
         assertThat(redis.count()).isEqualTo(1);
         assertThat(timers.waiting()).isZero();
@@ -649,7 +676,7 @@ class LaneTest {
     void should_ignore_an_answer_that_fails_after_it_was_closed() {
         submit("a");
         FakeCaller.Sent call = redis.last();
-        lane.close(new DelayQueueException("closed"));
+        batcher.close(new DelayQueueException("closed"));
         call.answer().completeExceptionally(new TimeoutException("no answer"));
         advance(s(100));
         assertThat(redis.count()).isEqualTo(1);
@@ -659,13 +686,13 @@ class LaneTest {
     @Test
     void should_retire_only_when_it_has_nothing_to_do_and_leave_later_requests_to_its_successor() {
         submit("a");
-        assertThat(lane.retireIfIdle()).isFalse();
+        assertThat(batcher.retireIfIdle()).isFalse();
         redis.answer(reply(1, 0));
-        assertThat(lane.retireIfIdle()).isTrue();
+        assertThat(batcher.retireIfIdle()).isTrue();
         Request<String> late = request(LuaScript.SCHEDULE, "late", 10, timers.nanoTime() + WAIT);
-        assertThat(lane.submit(late)).isFalse();
+        assertThat(batcher.submit(late)).isFalse();
         long used = redis.last().sequence();
-        Lane successor = lane(false);
+        RequestBatcher successor = batcher(RequestKind.CHANGE);
         assertThat(successor.submit(late)).isTrue();
         assertThat(redis.last().sequence()).isGreaterThan(used);
         redis.answer(reply(1, 0));
@@ -678,7 +705,7 @@ class LaneTest {
             submit("m" + i);
         }
         assertThat(timers.waiting()).isEqualTo(1);
-        while (!lane.isIdle()) {
+        while (!batcher.isIdle()) {
             redis.answer(replyToAll(idsOf(redis.last()).size(), 1));
         }
         timers.advance(s(5));
@@ -693,21 +720,12 @@ class LaneTest {
                 CompletableFuture.supplyAsync(() -> replyToAll(arguments.length - HEAD, 1));
         AtomicLong underWay = new AtomicLong();
         AtomicLong most = new AtomicLong();
-        Lane shared = new Lane(
-                "orders",
-                new byte[][] {bytes("client-lane")},
-                QueueKeys.of("redis-delay", "orders"),
-                script -> new Object[] {bytes(script.name())},
-                (script, keys, arguments, attempt) -> {
-                    most.accumulateAndGet(underWay.incrementAndGet(), Math::max);
-                    return echo.call(script, keys, arguments, attempt)
-                            .whenComplete((reply, error) -> underWay.decrementAndGet());
-                },
-                sequence::incrementAndGet,
-                timers,
-                new Random(3),
-                false,
-                Durability.NONE);
+        RedisCaller counting = (script, keys, arguments, attempt) -> {
+            most.accumulateAndGet(underWay.incrementAndGet(), Math::max);
+            return echo.call(script, keys, arguments, attempt)
+                    .whenComplete((reply, error) -> underWay.decrementAndGet());
+        };
+        RequestBatcher shared = new RequestBatcher(channel(RequestKind.CHANGE, counting), sessions("client-session"));
         List<Thread> threads = new ArrayList<>();
         AtomicLong right = new AtomicLong();
         for (int t = 0; t < 8; t++) {
