@@ -189,6 +189,20 @@ final class Durations {
     }
 
     /**
+     * Reads a duration as {@link #of}, which must be a millisecond or more.
+     *
+     * @param hint ends the error for a shorter one
+     */
+    static Duration positive(String what, Object value, String hint) {
+        Duration duration = of(what, value);
+        if (duration.toMillis() < 1) {
+            throw new IllegalArgumentException(
+                    what + " is '" + Names.shown(value) + "': it must be 1 millisecond or more" + hint);
+        }
+        return duration;
+    }
+
+    /**
      * Reads a delivery time.
      *
      * @param value an {@link Instant}, {@link Date}, {@link ZonedDateTime}, {@link OffsetDateTime} or {@link Calendar}; a

@@ -4,7 +4,6 @@ package io.github.redisdelay.camel;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueueClient;
-import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.Envelope;
@@ -85,7 +84,8 @@ record OptionReader(RedisDelayConfiguration options) {
     /** @param own the names of the options that the endpoint's own URI sets */
     ProducerSettings producer(Set<String> own) {
         return new ProducerSettings(
-                due(),
+                ScheduleHeaders.due(
+                        "option 'delay'", options.getDelay(), "option 'deliverAt'", options.getDeliverAt()),
                 Names.constant(RedisDelayOperation.class, "option 'operation'", options.getOperation()),
                 Names.constant(DuplicatePolicy.class, "option 'onDuplicate'", options.getOnDuplicate()),
                 options.isBatching(),
@@ -104,19 +104,6 @@ record OptionReader(RedisDelayConfiguration options) {
                         options.getRouteId(),
                         own.contains("limit") ? options.getLimit() : null),
                 MessageSet.of(options.getState()));
-    }
-
-    private DueTime due() {
-        String delay = options.getDelay();
-        String deliverAt = options.getDeliverAt();
-        if (delay != null && deliverAt != null) {
-            throw new IllegalArgumentException("options 'delay' (" + delay + ") and 'deliverAt' (" + deliverAt
-                    + ") are both set: set one of them");
-        }
-        if (delay != null) {
-            return DueTime.after(Durations.parse("option 'delay'", delay));
-        }
-        return deliverAt == null ? null : DueTime.at(Durations.instant("option 'deliverAt'", deliverAt));
     }
 
     ConsumerOptions claims() {
@@ -234,11 +221,6 @@ record OptionReader(RedisDelayConfiguration options) {
     }
 
     private static Duration positive(String option, String text, String hint) {
-        Duration duration = Durations.parse("option '" + option + "'", text);
-        if (duration.isZero()) {
-            throw new IllegalArgumentException(
-                    "option '" + option + "' is '" + text + "': it must be 1 millisecond or more" + hint);
-        }
-        return duration;
+        return Durations.positive("option '" + option + "'", text, hint);
     }
 }

@@ -44,14 +44,26 @@ record ScheduleHeaders(Message own, Message outer, ProducerSettings options) {
     static DueTime due(Message message) {
         Object delay = GivenHeader.of(message, RedisDelayConstants.DELAY);
         Object deliverAt = GivenHeader.of(message, RedisDelayConstants.DELIVER_AT);
-        if (delay != null && deliverAt != null) {
-            throw new IllegalArgumentException(DELAY + " (" + Names.shown(delay) + ") and " + DELIVER_AT + " ("
-                    + Names.shown(deliverAt) + ") are both set: set one of them");
+        return due(DELAY, delay, DELIVER_AT, deliverAt);
+    }
+
+    /**
+     * When a message is due.
+     *
+     * @param delayName the option or header of the delay, for errors
+     * @param atName the option or header of the time, for errors
+     * @return null if both values are
+     * @throws IllegalArgumentException naming what is wrong
+     */
+    static DueTime due(String delayName, Object delay, String atName, Object at) {
+        if (delay != null && at != null) {
+            throw new IllegalArgumentException(delayName + " (" + Names.shown(delay) + ") and " + atName + " ("
+                    + Names.shown(at) + ") are both set: set one of them");
         }
         if (delay != null) {
-            return DueTime.after(Durations.of(DELAY, delay));
+            return DueTime.after(Durations.of(delayName, delay));
         }
-        return deliverAt == null ? null : DueTime.at(Durations.instant(DELIVER_AT, deliverAt));
+        return at == null ? null : DueTime.at(Durations.instant(atName, at));
     }
 
     /**
@@ -99,12 +111,7 @@ record ScheduleHeaders(Message own, Message outer, ProducerSettings options) {
         if (value == null) {
             return null;
         }
-        Duration duration = Durations.of("header '" + name + "'", value);
-        if (duration.toMillis() < 1) {
-            throw new IllegalArgumentException("header '" + name + "' is '" + Names.shown(value)
-                    + "': it must be 1 millisecond or more; remove it for none");
-        }
-        return duration;
+        return Durations.positive("header '" + name + "'", value, "; remove it for none");
     }
 
     private Object header(String name) {

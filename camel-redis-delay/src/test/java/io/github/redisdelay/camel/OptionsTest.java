@@ -155,7 +155,7 @@ class OptionsTest {
                 "onDuplicate=overwrite | option 'onDuplicate' 'overwrite' is unknown: use reject, ignore, replace",
                 "deliverAt=tomorrow | option 'deliverAt' 'tomorrow' is no time",
                 "deliverAt=2030-01-31T10:15:00 | has no offset",
-                "delay=1m&deliverAt=2030-01-31T10:15:00Z | options 'delay' (1m) and 'deliverAt'",
+                "delay=1m&deliverAt=2030-01-31T10:15:00Z | option 'delay' (1m) and option 'deliverAt'",
                 "concurrentConsumers=0 | option 'concurrentConsumers' is 0",
                 "maxMessagesPerPoll=257 | option 'maxMessagesPerPoll' is 257: it must be from 1 to 256",
                 "visibilityTimeout=99ms | option 'visibilityTimeout' is '99ms': it must be from 100 milliseconds to 365 days",
