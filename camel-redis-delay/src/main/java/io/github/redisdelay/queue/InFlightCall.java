@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -88,10 +90,6 @@ final class InFlightCall {
         return slot;
     }
 
-    LuaScript script() {
-        return script;
-    }
-
     List<Request<?>> requests() {
         return requests;
     }
@@ -104,14 +102,47 @@ final class InFlightCall {
         return ids;
     }
 
-    /** Whether it was sent more than once. */
-    boolean isRepeated() {
-        return attempts > 1;
-    }
-
     /** Why it has no answer yet; null if that is not known. */
     Throwable lastError() {
         return lastError;
+    }
+
+    /** Completes the callers' futures with their items of the script's answer. */
+    void complete(DurableReply answer) {
+        ByteBuffer reply = ByteBuffer.wrap((byte[]) answer.reply()).order(ByteOrder.LITTLE_ENDIAN);
+        if (reply.remaining() != 8 + 9 * requests.size()) {
+            refuse(new DelayQueueException("the reply of script " + script + " has " + reply.remaining() + " bytes for "
+                    + requests.size() + " requests"));
+            return;
+        }
+        long time = (long) reply.getDouble();
+        for (Request<?> request : requests) {
+            complete(request, time, reply.get(), (long) reply.getDouble(), answer.shortfall());
+        }
+    }
+
+    /** @param shortfall what the call is short of, or null */
+    private <T> void complete(Request<T> request, long timeMicros, int outcome, long valueMicros, Shortfall shortfall) {
+        T result;
+        try {
+            result = request.reply().read(timeMicros, outcome, valueMicros);
+        } catch (RuntimeException e) {
+            request.submission().fail(e);
+            return;
+        }
+        if (shortfall == null) {
+            request.submission().succeed(result);
+        } else {
+            channel.confirmations().tell(channel.queue(), request, result, shortfall);
+        }
+    }
+
+    /** Fails the callers' futures. */
+    void refuse(Throwable error) {
+        DelayQueueException exception = channel.errors().refused(error, attempts > 1);
+        for (Request<?> request : requests) {
+            request.submission().fail(exception);
+        }
     }
 
     /** Sends the call for the first time. */
@@ -155,11 +186,11 @@ final class InFlightCall {
         if (channel.kind() == RequestKind.DELIVERY && failures == WARN_ATTEMPTS) {
             LOG.warn(
                     "queue '{}': acknowledgements wait, Redis has not accepted them {} times; trying on: {}",
-                    channel.queue(),
+                    channel.queue().name(),
                     failures,
                     RedisErrors.text(error));
         } else if (failures == 1) {
-            LOG.debug("queue '{}': {} is repeated until Redis answers: {}", channel.queue(), script, error.toString());
+            LOG.debug("queue '{}': {} is repeated until Redis answers: {}", channel.queue().name(), script, error.toString());
         }
         resend = channel.retry(failures, this::sendAgain);
     }

@@ -12,11 +12,11 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.random.RandomGenerator;
 
 /**
- * Waits once more, for requests that Redis has executed, until they are as safe as was asked for. For one queue one wait is
- * under way at a time; those who ask meanwhile share the next one.
+ * Further waits for requests that Redis has executed, until they are as safe as was asked for. One wait at a time is under way for a
+ * queue; requests that want one meanwhile share the next.
  *
- * <p>After a failover nobody can tell whether a request was undone. Then it is sent again if it cannot undo what others have done
- * since; otherwise its caller is told.
+ * <p>While the same master answers, a request is waited for. After a failover nobody can tell whether the request was undone. Then it
+ * is sent again if it cannot undo what others have done since; otherwise its caller is told.
  */
 final class ReplicationWaits {
 
@@ -26,23 +26,29 @@ final class ReplicationWaits {
     private final RandomGenerator random;
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final Map<String, Group> groups = new HashMap<>(); // guarded by lock
-    /** Those that have no answer. */
+    /** The queues for which a wait is under way, by their base keys. Guarded by lock. */
+    private final Map<String, Group> groups = new HashMap<>();
+    /** The waits that have no answer. Thread-safe. */
     private final Set<Wait<?>> open = ConcurrentHashMap.newKeySet();
-
+    /** The reason why nothing is waited for any more; null until the client is closed. Written before the open waits are failed. */
     private volatile DelayQueueException closed;
 
-    /** Those of one queue. */
+    /** The waits of one queue that share the next call. */
     private static final class Group {
-        final String base;
         final QueueKeys keys;
         List<Wait<?>> waiting = new ArrayList<>(); // guarded by lock
 
-        Group(QueueKeys queue) {
-            base = queue.base();
-            keys = queue;
+        Group(QueueKeys keys) {
+            this.keys = keys;
         }
     }
+
+    /**
+     * The request that is waited for.
+     *
+     * @param history the id of the history of the master that has executed it; null if it is not known
+     */
+    private record Executed<T>(Request<T> request, String history) {}
 
     ReplicationWaits(RedisCaller redis, ClientOptions options, Timers timers, RandomGenerator random) {
         this.redis = redis;
@@ -52,27 +58,24 @@ final class ReplicationWaits {
     }
 
     /**
-     * Waits for whatever the master has, also behind a failover.
+     * Waits for whatever the master has, also after a failover.
      *
      * @param done what was done, a clause
      * @param result what to complete with
      */
     <T> Submission<T> await(QueueAddress queue, String done, T result) {
-        return await(new Wait<>(queue, done, result, false, null, null));
+        return await(new Wait<>(queue, done, result, null));
     }
 
     /**
-     * Waits for a request that a master has executed.
+     * Tells the caller of a request that it was executed and is not as safe as was asked for. {@link Submission#confirm()} waits
+     * once more.
      *
-     * @param done what was done, a clause
      * @param result what the request was answered
-     * @param history the id of that master's history; null if it is not known
-     * @param resend sends it again if it may have been undone; null if that must not be
-     * @return as for the request
      */
-    <T> Submission<T> await(
-            QueueAddress queue, String done, T result, String history, Request.Resend<T> resend) {
-        return await(new Wait<>(queue, done, result, true, history, resend));
+    <T> void tell(QueueAddress queue, Request<T> request, T result, Shortfall shortfall) {
+        Executed<T> executed = new Executed<>(request, shortfall.history());
+        new Wait<>(queue, request.done(), result, executed).tell(request.submission(), shortfall);
     }
 
     private <T> Submission<T> await(Wait<T> wait) {
@@ -86,7 +89,7 @@ final class ReplicationWaits {
             Group group = groups.get(keys.base());
             if (group == null) {
                 begun = group = new Group(keys);
-                groups.put(group.base, group);
+                groups.put(keys.base(), group);
             }
             group.waiting.add(wait);
         } finally {
@@ -109,7 +112,7 @@ final class ReplicationWaits {
             waits = group.waiting;
             group.waiting = new ArrayList<>();
             if (waits.isEmpty()) {
-                groups.remove(group.base, group);
+                groups.remove(group.keys.base(), group);
                 return;
             }
         } finally {
@@ -140,57 +143,52 @@ final class ReplicationWaits {
         open.clear();
     }
 
-    /** One request. */
+    /** One wait, and its caller's future. */
     private final class Wait<T> {
         final Submission<T> submission = new Submission<>();
         private final QueueAddress queue;
         private final String done;
         private final T result;
-        private final boolean sameMaster;
-        private final String history;
-        private final Request.Resend<T> resend;
+        private final Executed<T> executed;
 
-        /** @param sameMaster whether another master's answer says nothing */
-        Wait(
-                QueueAddress queue,
-                String done,
-                T result,
-                boolean sameMaster,
-                String history,
-                Request.Resend<T> resend) {
+        /** @param executed what a failover may have undone; null to wait for whatever the master has */
+        Wait(QueueAddress queue, String done, T result, Executed<T> executed) {
             this.queue = queue;
             this.done = done;
             this.result = result;
-            this.sameMaster = sameMaster;
-            this.history = history;
-            this.resend = resend;
+            this.executed = executed;
         }
 
         void answer(DurableReply reply, Throwable refusal) {
             open.remove(this);
             if (refusal != null) {
-                tell(new Shortfall(options.durability(), 0, false, history, refusal));
-            } else if (sameMaster && !isSame((byte[]) reply.reply())) {
-                if (resend == null) {
-                    tell(Shortfall.unknown(options.durability(), history));
-                } else {
-                    submission.follow(resend.send(result));
-                }
+                tell(submission, new Shortfall(options.durability(), 0, false, null, refusal));
+            } else if (executed != null && !isSameMaster((byte[]) reply.reply())) {
+                sendAgain();
             } else if (reply.shortfall() != null) {
-                tell(reply.shortfall());
+                tell(submission, reply.shortfall());
             } else {
                 submission.succeed(result);
             }
         }
 
-        private boolean isSame(byte[] master) {
-            return history != null && history.equals(new String(master, StandardCharsets.US_ASCII));
+        private boolean isSameMaster(byte[] history) {
+            return new String(history, StandardCharsets.US_ASCII).equals(executed.history());
         }
 
-        private void tell(Shortfall shortfall) {
-            submission.unconfirmed(
+        private void sendAgain() {
+            Request.Resend<T> resend = executed.request().resend();
+            if (resend == null) {
+                tell(submission, Shortfall.unknown(options.durability()));
+            } else {
+                submission.follow(resend.send(result));
+            }
+        }
+
+        void tell(Submission<T> caller, Shortfall shortfall) {
+            caller.unconfirmed(
                     shortfall.exception(queue.name(), done, result),
-                    () -> await(new Wait<>(queue, done, result, sameMaster, history, resend)));
+                    () -> await(new Wait<>(queue, done, result, executed)));
         }
 
         /** Ends the caller's wait only. */

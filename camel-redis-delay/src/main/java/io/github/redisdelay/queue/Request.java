@@ -11,7 +11,8 @@ package io.github.redisdelay.queue;
  * @param deadlineNanos until when its caller waits, by the local clock; {@link Long#MAX_VALUE} if it waits for ever
  * @param reply makes the result from the script's answer, or throws what the caller is to get
  * @param submission the caller's future
- * @param confirmation waits once more where it is not known to be as safe as was asked for
+ * @param resend sends it again where a failover may have undone it; null if that must not be, because it may undo what others have
+ *     done since
  */
 record Request<T>(
         LuaScript script,
@@ -21,7 +22,7 @@ record Request<T>(
         long deadlineNanos,
         Reply<T> reply,
         Submission<T> submission,
-        Confirmation<T> confirmation) {
+        Resend<T> resend) {
 
     /** Reads one item of a script's answer. */
     @FunctionalInterface
@@ -41,39 +42,8 @@ record Request<T>(
         Submission<T> send(T result);
     }
 
-    /** Waits once more until a request is as safe as was asked for. */
-    @FunctionalInterface
-    interface Confirmation<T> {
-        /**
-         * @param done what was done, a clause
-         * @param result what it was answered
-         */
-        Submission<T> await(String done, T result, Shortfall shortfall);
-    }
-
-    /**
-     * Completes the caller's future with an item of the answer.
-     *
-     * @param shortfall what the call is short of, or null
-     */
-    void answer(String queue, long timeMicros, int outcome, long valueMicros, Shortfall shortfall) {
-        T result;
-        try {
-            result = reply.read(timeMicros, outcome, valueMicros);
-        } catch (RuntimeException e) {
-            submission.fail(e);
-            return;
-        }
-        if (shortfall == null) {
-            submission.succeed(result);
-        } else {
-            submission.unconfirmed(
-                    shortfall.exception(queue, done(), result),
-                    () -> confirmation.await(done(), result, shortfall));
-        }
-    }
-
-    private String done() {
+    /** What was done, a clause. */
+    String done() {
         return script == LuaScript.SCHEDULE ? "message '" + id + "' is stored" : change() + " was made";
     }
 

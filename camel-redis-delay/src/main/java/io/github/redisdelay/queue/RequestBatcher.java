@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -75,8 +73,8 @@ final class RequestBatcher {
         this.channel = channel;
         this.errors = channel.errors();
         this.sessions = sessions;
-        this.base = channel.keys().base().getBytes(StandardCharsets.UTF_8);
-        this.deadBase = channel.keys().dead().base().getBytes(StandardCharsets.UTF_8);
+        this.base = channel.queue().keys().base().getBytes(StandardCharsets.UTF_8);
+        this.deadBase = channel.queue().keys().dead().base().getBytes(StandardCharsets.UTF_8);
         this.underWay = new InFlightCall[sessions.size()];
     }
 
@@ -192,7 +190,7 @@ final class RequestBatcher {
                 channel,
                 slot,
                 script,
-                keysOf.computeIfAbsent(script, channel.keys()::of),
+                keysOf.computeIfAbsent(script, channel.queue().keys()::of),
                 InFlightCall.arguments(sessions.get(slot), header(script), requests),
                 requests,
                 this::answered);
@@ -282,9 +280,9 @@ final class RequestBatcher {
         try {
             CompletingThread.run(() -> {
                 if (refusal != null) {
-                    refuse(call, refusal);
+                    call.refuse(refusal);
                 } else {
-                    complete(call, reply);
+                    call.complete(reply);
                 }
             });
             withdraw(withdrawn);
@@ -310,29 +308,6 @@ final class RequestBatcher {
         }
         start(next);
         withdraw(withdrawn);
-    }
-
-    private void complete(InFlightCall call, DurableReply answer) {
-        ByteBuffer reply = ByteBuffer.wrap((byte[]) answer.reply()).order(ByteOrder.LITTLE_ENDIAN);
-        int requests = call.requests().size();
-        if (reply.remaining() != 8 + 9 * requests) {
-            refuse(
-                    call,
-                    new DelayQueueException("the reply of script " + call.script() + " has " + reply.remaining()
-                            + " bytes for " + requests + " requests"));
-            return;
-        }
-        long time = (long) reply.getDouble();
-        for (Request<?> request : call.requests()) {
-            request.answer(channel.queue(), time, reply.get(), (long) reply.getDouble(), answer.shortfall());
-        }
-    }
-
-    private void refuse(InFlightCall call, Throwable error) {
-        DelayQueueException exception = errors.refused(error, call.isRepeated());
-        for (Request<?> request : call.requests()) {
-            request.submission().fail(exception);
-        }
     }
 
     /** Sets the timer to the earliest deadline, after it has fired. Holds the lock. */

@@ -8,23 +8,23 @@ import java.util.random.RandomGenerator;
 /**
  * The way to Redis that the requests of one kind of one queue share.
  *
- * @param queue the queue's name, for messages
  * @param durability how safe a call has to be before it counts as done
+ * @param confirmations waits further for calls that were not as safe in time
  * @param random spreads repeats
  */
 record RequestChannel(
-        String queue,
-        QueueKeys keys,
+        QueueAddress queue,
         RequestKind kind,
         Durability durability,
         RedisCaller redis,
+        ReplicationWaits confirmations,
         Timers timers,
         RandomGenerator random) {
 
     /** Sends a call once. */
     CompletableFuture<DurableReply> send(LuaScript script, List<Object> names, Object[] arguments, int attempt) {
         return durability.waits()
-                ? redis.callDurably(script, keys, arguments, attempt, durability)
+                ? redis.callDurably(script, queue.keys(), arguments, attempt, durability)
                 : redis.call(script, names, arguments, attempt).thenApply(reply -> new DurableReply(reply, null));
     }
 
@@ -33,6 +33,6 @@ record RequestChannel(
     }
 
     RequestErrors errors() {
-        return new RequestErrors(queue, redis.server());
+        return new RequestErrors(queue.name(), redis.server());
     }
 }

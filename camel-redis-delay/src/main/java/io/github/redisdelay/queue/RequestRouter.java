@@ -99,9 +99,7 @@ final class RequestRouter {
         long deadline = kind == RequestKind.DELIVERY
                 ? Long.MAX_VALUE
                 : timers.nanoTime() + options.requestTimeout().toNanos();
-        Request.Confirmation<T> confirmation = (done, result, shortfall) ->
-                replicationWaits.await(queue, done, result, shortfall.history(), resend);
-        Request<T> request = new Request<>(script, id, arguments, bytes, deadline, reply, submission, confirmation);
+        Request<T> request = new Request<>(script, id, arguments, bytes, deadline, reply, submission, resend);
         BatcherKey key = new BatcherKey(queue.keys().base(), kind);
         Map<BatcherKey, Together> collected = together.get();
         if (collected == null || kind == RequestKind.DELIVERY) {
@@ -163,12 +161,12 @@ final class RequestRouter {
     private RequestBatcher newBatcher(QueueAddress queue, RequestKind kind) {
         boolean deliveries = kind == RequestKind.DELIVERY;
         RequestChannel channel = new RequestChannel(
-                queue.name(),
-                queue.keys(),
+                queue,
                 kind,
                 // A lost acknowledgement means another delivery and no loss, so requests about deliveries do not wait.
                 deliveries ? Durability.NONE : options.durability(),
                 redis,
+                replicationWaits,
                 timers,
                 random);
         List<Session> own = IntStream.range(0, CALLS)

@@ -27,8 +27,8 @@ record Shortfall(
     }
 
     /** Of a change that may be there or not. */
-    static Shortfall unknown(Durability wanted, String history) {
-        return new Shortfall(wanted, 0, false, history, null, true);
+    static Shortfall unknown(Durability wanted) {
+        return new Shortfall(wanted, 0, false, null, null, true);
     }
 
     private static final String UNKNOWN =

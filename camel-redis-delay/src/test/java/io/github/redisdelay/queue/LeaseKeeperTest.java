@@ -137,11 +137,11 @@ class LeaseKeeperTest {
         AtomicLong sequence = new AtomicLong();
         RequestBatcher batcher = new RequestBatcher(
                 new RequestChannel(
-                        "orders",
-                        QueueKeys.of("redis-delay", "orders"),
+                        QueueAddress.of("redis-delay", "orders"),
                         RequestKind.DELIVERY,
                         Durability.NONE,
                         redis,
+                        null,
                         timers,
                         new Random(3)),
                 List.of(new Session(new byte[17], sequence::incrementAndGet)));

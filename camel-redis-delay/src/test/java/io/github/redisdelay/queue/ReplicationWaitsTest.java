@@ -53,12 +53,22 @@ class ReplicationWaitsTest {
 
     /** @param repeatable whether it does no harm to be executed twice */
     private Submission<String> await(String result, boolean repeatable) {
-        Request.Resend<String> resend = before -> {
-            assertThat(before).isEqualTo(result);
-            sentAgain.add(new Submission<>());
-            return sentAgain.get(sentAgain.size() - 1);
-        };
-        return waits.await(queue, "message 'a' is stored", result, "first", repeatable ? resend : null);
+        return await(result, "first", repeatable ? before -> sendAgain(result, before) : null);
+    }
+
+    /** Waits once more for a schedule that a master with this history has executed. */
+    private Submission<String> await(String result, String history, Request.Resend<String> resend) {
+        Request<String> request = new Request<>(
+                LuaScript.SCHEDULE, "a", new Object[0], 0, Long.MAX_VALUE, null, new Submission<>(), resend);
+        waits.tell(queue, request, result, new Shortfall(WANTED, 0, false, history, null));
+        assertThat(request.submission().isUnconfirmed()).isTrue();
+        return request.submission().confirm();
+    }
+
+    private Submission<String> sendAgain(String result, String before) {
+        assertThat(before).isEqualTo(result);
+        sentAgain.add(new Submission<>());
+        return sentAgain.get(sentAgain.size() - 1);
     }
 
     private static byte[] master(String id) {
@@ -102,10 +112,7 @@ class ReplicationWaitsTest {
     void should_be_sent_again_when_nothing_is_known_of_it() {
         await("a");
         answer(0, new byte[0], true);
-        waits.await(queue, "message 'b' is stored", "b", null, before -> {
-            sentAgain.add(new Submission<>());
-            return sentAgain.get(1);
-        });
+        await("b", null, before -> sendAgain("b", before));
         answer(1, master("first"), true);
         assertThat(sentAgain).hasSize(2);
         // And fails as that one does, to be waited for once more.

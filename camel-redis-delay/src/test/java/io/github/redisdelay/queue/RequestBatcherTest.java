@@ -46,11 +46,11 @@ class RequestBatcherTest {
 
     private RequestChannel channel(RequestKind kind, RedisCaller redis) {
         return new RequestChannel(
-                "orders",
-                QueueKeys.of("redis-delay", "orders"),
+                QueueAddress.of("redis-delay", "orders"),
                 kind,
                 Durability.NONE,
                 redis,
+                null,
                 timers,
                 new Random(3));
     }

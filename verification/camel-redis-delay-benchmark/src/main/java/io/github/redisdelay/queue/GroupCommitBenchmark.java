@@ -45,11 +45,11 @@ public class GroupCommitBenchmark {
         timers = new ScheduledTimers();
         batcher = new RequestBatcher(
                 new RequestChannel(
-                        "jmh",
-                        QueueKeys.of("redis-delay", "jmh"),
+                        QueueAddress.of("redis-delay", "jmh"),
                         RequestKind.CHANGE,
                         Durability.NONE,
                         (script, keys, arguments, attempt) -> answer(arguments),
+                        null,
                         timers,
                         new Random(1)),
                 List.of(new Session(new byte[18], new AtomicLong()::incrementAndGet)));
