@@ -2,8 +2,8 @@
 package io.github.redisdelay.example;
 
 import io.github.redisdelay.queue.ClientOptions;
-import io.github.redisdelay.queue.DelayQueueClient;
 import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.util.Arrays;
 import org.redisson.api.RedissonClient;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.queue.ReplicationTimeoutException;
-import io.github.redisdelay.queue.RequestTimeoutException;
+import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
+import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -23,7 +23,7 @@ public class BatchScheduleException extends RuntimeCamelException {
     private final Map<String, Throwable> failures;
     private final List<String> scheduledIds;
 
-    BatchScheduleException(String queue, Map<String, Throwable> failures, List<String> scheduledIds) {
+    public BatchScheduleException(String queue, Map<String, Throwable> failures, List<String> scheduledIds) {
         super(
                 message(queue, failures, scheduledIds),
                 failures.values().iterator().next());

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.camel.connection.ConnectionSettings;
+import io.github.redisdelay.camel.option.OptionValues;
+import io.github.redisdelay.camel.option.OwnHeaders;
 import java.lang.reflect.Field;
 import java.math.BigInteger;
 import java.util.List;
@@ -150,7 +153,7 @@ final class EndpointOptions {
                 + (one ? " is the " : " are the ") + side + "'s: write " + (one ? "it" : "them") + " at " + step
                 + "(\"redis-delay:" + queue + "?"
                 + options.entrySet().stream()
-                        .map(option -> option.getKey() + "=" + Names.shown(option.getValue()))
+                        .map(option -> option.getKey() + "=" + OptionValues.shown(option.getValue()))
                         .collect(Collectors.joining("&"))
                 + "\")";
     }
@@ -184,7 +187,7 @@ final class EndpointOptions {
         String problem = consumer
                 ? "from() does not evaluate: use a property"
                 : "to() does not evaluate: use toD()" + (header == null ? "" : ", or header '" + header + "'");
-        throw expression("option '" + option + "' '" + Names.shown(text) + "'", problem);
+        throw expression("option '" + option + "' '" + OptionValues.shown(text) + "'", problem);
     }
 
     private static boolean isExpression(String text) {

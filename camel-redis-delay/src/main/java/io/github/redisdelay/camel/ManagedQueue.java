@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.camel.monitor.CachedStats;
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.MessageState;
@@ -20,7 +21,7 @@ import org.apache.camel.api.management.ManagedResource;
 public final class ManagedQueue {
 
     private final Queue queue;
-    private final QueueFigures figures;
+    private final CachedStats figures;
     private final Calls calls;
 
     /**
@@ -41,7 +42,7 @@ public final class ManagedQueue {
         <T> T ask(String failed, Function<DelayQueue, CompletableFuture<T>> call);
     }
 
-    ManagedQueue(Queue queue, QueueFigures figures, Calls calls) {
+    ManagedQueue(Queue queue, CachedStats figures, Calls calls) {
         this.queue = queue;
         this.figures = figures;
         this.calls = calls;

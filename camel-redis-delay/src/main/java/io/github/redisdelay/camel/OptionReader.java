@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.camel.connection.ConnectionSettings;
+import io.github.redisdelay.camel.delivery.ConsumerSettings;
+import io.github.redisdelay.camel.delivery.DeadLetterTrimmer;
+import io.github.redisdelay.camel.message.MessageMapper;
+import io.github.redisdelay.camel.option.Durations;
+import io.github.redisdelay.camel.option.MessageScope;
+import io.github.redisdelay.camel.option.OptionValues;
+import io.github.redisdelay.camel.producer.MessageChoice;
+import io.github.redisdelay.camel.producer.ProducerSettings;
+import io.github.redisdelay.camel.producer.ScheduleHeaders;
+import io.github.redisdelay.camel.redelivery.RetryPolicy;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.ConsumerOptions;
-import io.github.redisdelay.queue.DelayQueueClient;
-import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.DuplicatePolicy;
-import io.github.redisdelay.queue.Envelope;
+import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.QueueNames;
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.envelope.Envelope;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -17,7 +28,7 @@ import org.apache.camel.spi.HeaderFilterStrategy;
  * Reads the options into the settings that the parts of the component work with. Each method throws an {@link
  * IllegalArgumentException} that names the option, its value and what would be right.
  */
-record OptionReader(RedisDelayConfiguration options) {
+public record OptionReader(RedisDelayConfiguration options) {
 
     /** Options that say what becomes of messages that are given up: a dead letter never is. */
     private static final List<String> NOT_FOR_DEAD_LETTERS =
@@ -86,8 +97,8 @@ record OptionReader(RedisDelayConfiguration options) {
         return new ProducerSettings(
                 ScheduleHeaders.due(
                         "option 'delay'", options.getDelay(), "option 'deliverAt'", options.getDeliverAt()),
-                Names.constant(RedisDelayOperation.class, "option 'operation'", options.getOperation()),
-                Names.constant(DuplicatePolicy.class, "option 'onDuplicate'", options.getOnDuplicate()),
+                OptionValues.constant(RedisDelayOperation.class, "option 'operation'", options.getOperation()),
+                OptionValues.constant(DuplicatePolicy.class, "option 'onDuplicate'", options.getOnDuplicate()),
                 options.isBatching(),
                 options.getPriority(),
                 new Envelope.Settings(
@@ -103,7 +114,7 @@ record OptionReader(RedisDelayConfiguration options) {
                         options.getReason(),
                         options.getRouteId(),
                         own.contains("limit") ? options.getLimit() : null),
-                MessageSet.of(options.getState()));
+                MessageScope.of(options.getState()));
     }
 
     ConsumerOptions claims() {
@@ -132,7 +143,7 @@ record OptionReader(RedisDelayConfiguration options) {
                 Durations.parse("option 'maximumVisibilityExtension'", options.getMaximumVisibilityExtension()));
     }
 
-    RetryPolicy retries() {
+    public RetryPolicy retries() {
         List<Duration> steps = options.getRedeliveryDelays() == null
                 ? List.of()
                 : Durations.parseList("option 'redeliveryDelays'", options.getRedeliveryDelays());
@@ -147,13 +158,13 @@ record OptionReader(RedisDelayConfiguration options) {
     }
 
     /** @param own the names of the options that the endpoint's own URI sets */
-    ConsumerSettings consumer(Set<String> own) {
-        MessageSet consumed = MessageSet.of(options.getState());
-        if (consumed == MessageSet.LEASED) {
+    public ConsumerSettings consumer(Set<String> own) {
+        MessageScope consumed = MessageScope.of(options.getState());
+        if (consumed == MessageScope.LEASED) {
             throw new IllegalArgumentException("option 'state' is 'leased': a consumer receives the due messages of its"
                     + " queue (leave the option out) or its dead letters (dead)");
         }
-        boolean deadLetters = consumed == MessageSet.DEAD;
+        boolean deadLetters = consumed == MessageScope.DEAD;
         checkDeadLetters(deadLetters, own);
         ConsumerOptions claims = claims();
         RetryPolicy retries = retries();
@@ -162,7 +173,7 @@ record OptionReader(RedisDelayConfiguration options) {
                 claims,
                 deadLetters ? retries.withoutLimit() : retries,
                 options.isDeadLetter(),
-                Names.constant(OnExpiry.class, "option 'onExpiry'", options.getOnExpiry()) == OnExpiry.DEAD,
+                OptionValues.constant(OnExpiry.class, "option 'onExpiry'", options.getOnExpiry()) == OnExpiry.DEAD,
                 deadLetters ? new DeadLetterTrimmer.Limits(Duration.ZERO, 0) : limits(),
                 options.isBatching() ? batches(claims) : null);
     }

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.camel.RedisDelayClients.OpenClient;
-import io.github.redisdelay.camel.SharedResources.Reference;
+import io.github.redisdelay.camel.connection.ClientRegistry;
+import io.github.redisdelay.camel.connection.ConnectionSettings;
+import io.github.redisdelay.camel.connection.SpringBootProperties;
+import io.github.redisdelay.camel.delivery.ConsumerNames;
+import io.github.redisdelay.camel.monitor.StartupLog;
+import io.github.redisdelay.camel.thread.ComponentThreads;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.QueueNames;
+import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
+import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import java.net.URISyntaxException;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -37,14 +43,14 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
                             + " the option sslContextParameters is not set")
     private boolean useGlobalSslContextParameters;
 
-    private final StartReport startReport = new StartReport();
+    private final StartupLog startReport = new StartupLog();
     private ManagedQueues managedQueues; // guarded by resourcesLock
 
     private final ConsumerNames consumerNames = new ConsumerNames();
 
     private final ReentrantLock resourcesLock = new ReentrantLock();
     // Guarded by resourcesLock; read without it once they are there.
-    private volatile RedisDelayClients clients;
+    private volatile ClientRegistry clients;
     private volatile ComponentThreads threads;
     /** Keeps the client of the component's own settings open from its first use on. */
     private Reference<OpenClient> own; // guarded by resourcesLock
@@ -123,7 +129,7 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     }
 
     /** The report on queues and servers where a consumer starts. */
-    StartReport startReport() {
+    StartupLog startReport() {
         return startReport;
     }
 
@@ -132,12 +138,12 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
         return consumerNames;
     }
 
-    RedisDelayClients clients() {
+    ClientRegistry clients() {
         if (clients == null) {
             resourcesLock.lock();
             try {
                 if (clients == null) {
-                    clients = new RedisDelayClients(getCamelContext(), this::retrieveGlobalSslContextParameters);
+                    clients = new ClientRegistry(getCamelContext(), this::retrieveGlobalSslContextParameters);
                 }
             } finally {
                 resourcesLock.unlock();
@@ -191,7 +197,7 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     @Override
     protected void doStop() throws Exception {
         super.doStop();
-        RedisDelayClients open;
+        ClientRegistry open;
         ComponentThreads running;
         resourcesLock.lock();
         try {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.queue.ClientOptions;
 import java.util.List;
 import org.apache.camel.RuntimeCamelException;

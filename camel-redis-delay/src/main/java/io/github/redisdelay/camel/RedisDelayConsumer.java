@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.camel.RedisDelayClients.OpenClient;
-import io.github.redisdelay.camel.SharedResources.Reference;
+import io.github.redisdelay.camel.delivery.ConsumerDeliveries;
+import io.github.redisdelay.camel.delivery.ConsumerSettings;
+import io.github.redisdelay.camel.delivery.DeadLetterTrimmer;
+import io.github.redisdelay.camel.delivery.DeliveryReport;
+import io.github.redisdelay.camel.delivery.RouteProcessors;
+import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
+import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
+import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;

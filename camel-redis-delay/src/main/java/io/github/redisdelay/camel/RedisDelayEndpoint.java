@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.camel.RedisDelayClients.OpenClient;
-import io.github.redisdelay.camel.SharedResources.Reference;
+import io.github.redisdelay.camel.connection.ConnectionSettings;
+import io.github.redisdelay.camel.connection.RedisConnection;
+import io.github.redisdelay.camel.delivery.ConsumerSettings;
+import io.github.redisdelay.camel.message.MessageMapper;
+import io.github.redisdelay.camel.monitor.CachedStats;
+import io.github.redisdelay.camel.option.MessageScope;
+import io.github.redisdelay.camel.producer.ProducerSettings;
+import io.github.redisdelay.camel.redelivery.RetryPolicy;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.QueueNames;
 import io.github.redisdelay.queue.QueueStats;
-import io.github.redisdelay.queue.RedisErrors;
+import io.github.redisdelay.queue.internal.redis.RedisErrors;
+import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
+import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
@@ -128,7 +136,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     ManagedQueue managedQueue() {
         ManagedQueue.Queue queue = new ManagedQueue.Queue(
                 queueName, getKeyPrefix(), isOfDeadLetters(), getPartitions(), getServiceUrl(), place());
-        return new ManagedQueue(queue, new QueueFigures(this::stats, System::nanoTime), this::ask);
+        return new ManagedQueue(queue, new CachedStats(this::stats, System::nanoTime), this::ask);
     }
 
     private void resolve() {
@@ -185,7 +193,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     /**
      * Asks whether the queue has as many partitions as this endpoint says, and records this number if none is recorded.
      *
-     * @return fails with a {@link io.github.redisdelay.queue.PartitionMismatchException} if it has another number
+     * @return fails with a {@link io.github.redisdelay.queue.exception.PartitionMismatchException} if it has another number
      */
     CompletableFuture<Void> usePartitions(Reference<OpenClient> client) {
         return client.get().queues().usePartitions(queueName, resolved.partitions());
@@ -290,7 +298,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
 
     /** Whether it leads to the dead letters of its queue. */
     boolean isOfDeadLetters() {
-        return producerSettings().state() == MessageSet.DEAD;
+        return producerSettings().state() == MessageScope.DEAD;
     }
 
     public RedisDelayConfiguration getConfiguration() {

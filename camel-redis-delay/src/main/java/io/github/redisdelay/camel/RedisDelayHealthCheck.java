@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.camel.monitor.StatsText;
+import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.QueueStats;
-import io.github.redisdelay.queue.RedisErrors;
+import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -114,7 +116,7 @@ final class RedisDelayHealthCheck implements HealthCheck {
             result.detail("redis.paused", stats.paused());
             if (stats.paused() || (stats.overdue() > 0 && stats.consumers() == 0)) {
                 result.message("queue '" + queueName + "': "
-                        + (stats.paused() ? "paused, " : "") + QueueReport.overdue(stats, "nobody listens"));
+                        + (stats.paused() ? "paused, " : "") + StatsText.overdue(stats, "nobody listens"));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.camel.RedisDelayClients.OpenClient;
-import io.github.redisdelay.camel.SharedResources.Reference;
+import io.github.redisdelay.camel.delivery.ConsumerSettings;
+import io.github.redisdelay.camel.delivery.DeliveriesOfExchange;
+import io.github.redisdelay.camel.delivery.DeliveryCompletion;
+import io.github.redisdelay.camel.delivery.DeliveryPolicy;
+import io.github.redisdelay.camel.delivery.DeliveryReport;
+import io.github.redisdelay.camel.delivery.ExchangeCompletion;
+import io.github.redisdelay.camel.delivery.ExchangeFiller;
+import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueReceiver;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
+import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
+import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.camel.DynamicPollingConsumer;
@@ -131,14 +139,14 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
         ExchangeCompletion completion = new ExchangeCompletion(message);
         try {
             Exchange exchange = getEndpoint().createExchange();
-            HeldDeliveries holds =
-                    DeliveryExchange.fill(exchange, message, getEndpoint().mapper());
+            DeliveriesOfExchange holds =
+                    ExchangeFiller.fill(exchange, message, getEndpoint().mapper());
             exchange.getExchangeExtension().addOnCompletion(completion);
             if (current != null) {
                 // Camel merges body and headers and hands over the completion, and the properties only if the
                 // aggregation strategy wants them.
-                HeldDeliveries.add(current, message, holds.reason());
-                exchange.setProperty(HeldDeliveries.PROPERTY, current.getProperty(HeldDeliveries.PROPERTY));
+                DeliveriesOfExchange.add(current, message, holds.reason());
+                exchange.setProperty(DeliveriesOfExchange.PROPERTY, current.getProperty(DeliveriesOfExchange.PROPERTY));
             }
             return exchange;
         } catch (RuntimeException e) {

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.camel.RedisDelayClients.OpenClient;
-import io.github.redisdelay.camel.SharedResources.Reference;
+import io.github.redisdelay.camel.option.OwnHeaders;
+import io.github.redisdelay.camel.producer.ManageOperations;
+import io.github.redisdelay.camel.producer.PendingRequest;
+import io.github.redisdelay.camel.producer.ProducerSettings;
+import io.github.redisdelay.camel.producer.QueryOperations;
+import io.github.redisdelay.camel.producer.ResumableStep;
+import io.github.redisdelay.camel.producer.ScheduleHeaders;
+import io.github.redisdelay.camel.producer.ScheduleOperation;
 import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
+import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import java.util.concurrent.CompletableFuture;
 import org.apache.camel.AsyncCallback;
 import org.apache.camel.Exchange;
@@ -108,9 +116,9 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
                                 open.get().queues()::nextId)
                         .send(exchange);
             case cancel, reschedule, promote, redrive, purge, pause, resume, check ->
-                new ChangeOperations(settings, queue).send(operation, exchange);
+                new ManageOperations(settings, queue).send(operation, exchange);
             case get, list, stats ->
-                new LookOperations(settings, queue, getEndpoint().mapper()).send(operation, exchange);
+                new QueryOperations(settings, queue, getEndpoint().mapper()).send(operation, exchange);
         };
     }
 }

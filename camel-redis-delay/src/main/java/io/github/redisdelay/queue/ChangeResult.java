@@ -15,7 +15,7 @@ package io.github.redisdelay.queue;
 public record ChangeResult(
         String id, MessageState previousState, long dueMicros, DeadLetterId deadLetterId, int deadLetters) {
 
-    ChangeResult(String id, MessageState previousState, long dueMicros) {
+    public ChangeResult(String id, MessageState previousState, long dueMicros) {
         this(id, previousState, dueMicros, null, 0);
     }
 }

@@ -31,7 +31,7 @@ public final class ClaimId {
         return new ClaimId(bytes.clone());
     }
 
-    byte[] bytes() {
+    public byte[] bytes() {
         return bytes;
     }
 

@@ -74,7 +74,7 @@ public record ConsumerOptions(
      *
      * @throws IllegalArgumentException if it is less than 1
      */
-    static void checkConcurrentConsumers(int concurrentConsumers) {
+    public static void checkConcurrentConsumers(int concurrentConsumers) {
         if (concurrentConsumers < 1) {
             throw new IllegalArgumentException(
                     "concurrentConsumers is " + concurrentConsumers + ": it must be 1 or more");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.exception.ShownId;
 /**
  * The id of a dead letter: the id of its message, {@code @}, and the time at which it was given up, in microseconds since 1970 by
  * the Redis server's clock, in digits. This is the one place in Java that knows this rule; {@code index.lua} has it for the scripts.
@@ -30,7 +31,7 @@ public record DeadLetterId(String messageId, String time) {
     }
 
     /** The id of a message that was given up at this time. */
-    static DeadLetterId of(String messageId, long micros) {
+    public static DeadLetterId of(String messageId, long micros) {
         return new DeadLetterId(messageId, Long.toString(micros));
     }
 

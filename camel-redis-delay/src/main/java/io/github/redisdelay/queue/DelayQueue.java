@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.exception.DuplicateMessageException;
+import io.github.redisdelay.queue.exception.QueueFullException;
+import io.github.redisdelay.queue.exception.StaleDeliveryException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.exception.DelayQueueException;
 import java.time.Duration;
 
 /** Receives one message at a time on the caller's thread. It never reads ahead. */

@@ -68,7 +68,7 @@ public record DueTime(boolean relative, long micros) {
      *
      * @throws IllegalArgumentException if it is negative or above {@link #MAX_MICROS}
      */
-    static long toMicros(Duration duration) {
+    public static long toMicros(Duration duration) {
         boolean inRange = !duration.isNegative() && duration.getSeconds() <= MAX_MICROS / 1_000_000;
         long micros = inRange ? duration.getSeconds() * 1_000_000 + (duration.getNano() + 999) / 1_000 : -1;
         if (micros < 0 || micros > MAX_MICROS) {

@@ -15,7 +15,7 @@ public enum RedeliveryReason {
     private static final RedeliveryReason[] ALL = values();
 
     /** The reason that a state record has; {@link #NONE} for a number that is none. */
-    static RedeliveryReason of(int number) {
+    public static RedeliveryReason of(int number) {
         return number > 0 && number < ALL.length ? ALL[number] : NONE;
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.exception.ShownId;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -38,7 +39,7 @@ public record ScheduleRequest(
     public static final int MAX_ID_BYTES = 256;
 
     /** The longest id of a dead letter: a message's id, {@code @} and a time in microseconds. */
-    static final int MAX_DEAD_LETTER_ID_BYTES = MAX_ID_BYTES + 1 + 16;
+    public static final int MAX_DEAD_LETTER_ID_BYTES = MAX_ID_BYTES + 1 + 16;
 
     public ScheduleRequest {
         Objects.requireNonNull(due, "due");
@@ -84,7 +85,7 @@ public record ScheduleRequest(
     }
 
     /** Checks a message's id, as {@link #checkId(String, int)}. */
-    static byte[] checkId(String id) {
+    public static byte[] checkId(String id) {
         return checkId(id, MAX_ID_BYTES);
     }
 
@@ -95,7 +96,7 @@ public record ScheduleRequest(
      * @return its bytes
      * @throws IllegalArgumentException saying what is wrong with it
      */
-    static byte[] checkId(String id, int maximum) {
+    public static byte[] checkId(String id, int maximum) {
         byte[] bytes;
         try {
             ByteBuffer encoded = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(id));

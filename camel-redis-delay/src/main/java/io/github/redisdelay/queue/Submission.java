@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
+import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
@@ -23,10 +25,10 @@ public final class Submission<T> extends CompletableFuture<T> {
     /** Set before the outcome fails with a {@link ReplicationTimeoutException}, else null. */
     private volatile Supplier<Submission<T>> confirmation;
 
-    Submission() {}
+    public Submission() {}
 
     /** A submission that failed before anything was sent. */
-    static <T> Submission<T> failed(Throwable error) {
+    public static <T> Submission<T> failed(Throwable error) {
         Submission<T> submission = new Submission<>();
         submission.fail(error);
         return submission;
@@ -66,24 +68,24 @@ public final class Submission<T> extends CompletableFuture<T> {
         return again.get();
     }
 
-    void succeed(T value) {
+    public void succeed(T value) {
         outcome.complete(value);
         complete(value);
     }
 
-    void fail(Throwable error) {
+    public void fail(Throwable error) {
         outcome.completeExceptionally(error);
         completeExceptionally(error);
     }
 
     /** @param again waits once more */
-    void unconfirmed(ReplicationTimeoutException error, Supplier<Submission<T>> again) {
+    public void unconfirmed(ReplicationTimeoutException error, Supplier<Submission<T>> again) {
         confirmation = again;
         fail(error);
     }
 
     /** Ends as another one does. */
-    void follow(Submission<T> other) {
+    public void follow(Submission<T> other) {
         other.outcome().whenComplete((value, error) -> {
             if (error == null) {
                 succeed(value);

@@ -2,6 +2,6 @@
 /**
  * A delay queue on Redis: bytes in, bytes out, when they are due. Knows Redisson and nothing of Camel.
  *
- * <p>Start with {@link io.github.redisdelay.queue.DelayQueueClient}.
+ * <p>Start with {@link io.github.redisdelay.queue.client.DelayQueueClient}.
  */
 package io.github.redisdelay.queue;

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.camel.delivery.DeliveryCompletion;
+import io.github.redisdelay.camel.message.FailureRecord;
+import io.github.redisdelay.queue.ConsumerOptions;
+import io.github.redisdelay.queue.DelayQueueConsumer;
+import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.MessageInfo;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.RedriveOutcome;
+import io.github.redisdelay.queue.envelope.Envelope;
+import io.github.redisdelay.queue.exception.DuplicateMessageException;
+import io.github.redisdelay.queue.exception.StaleDeliveryException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
-import io.github.redisdelay.queue.ConsumerOptions;
-import io.github.redisdelay.queue.DelayQueueConsumer;
-import io.github.redisdelay.queue.Delivery;
-import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.DuplicateMessageException;
-import io.github.redisdelay.queue.Envelope;
-import io.github.redisdelay.queue.MessageInfo;
-import io.github.redisdelay.queue.MessageState;
-import io.github.redisdelay.queue.QueueStats;
-import io.github.redisdelay.queue.RedriveOutcome;
-import io.github.redisdelay.queue.StaleDeliveryException;
 import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
 import java.time.Instant;

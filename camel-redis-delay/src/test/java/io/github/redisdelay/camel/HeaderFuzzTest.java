@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.camel.delivery.DeliveryReport;
+import io.github.redisdelay.camel.delivery.RouteOutcome;
+import io.github.redisdelay.camel.message.FailureRecord;
+import io.github.redisdelay.camel.option.Durations;
+import io.github.redisdelay.camel.option.OwnHeaders;
+import io.github.redisdelay.camel.producer.MessageChoice;
+import io.github.redisdelay.camel.producer.ProducerSettings;
+import io.github.redisdelay.camel.producer.ScheduleHeaders;
+import io.github.redisdelay.camel.producer.ScheduleIds;
+import io.github.redisdelay.camel.redelivery.MessageRetryPolicy;
+import io.github.redisdelay.camel.redelivery.RetryPolicy;
+import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.DuplicatePolicy;
+import io.github.redisdelay.queue.Fuzz;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.envelope.Envelope;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
-import io.github.redisdelay.queue.Delivery;
-import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.DuplicatePolicy;
-import io.github.redisdelay.queue.Envelope;
-import io.github.redisdelay.queue.Fuzz;
-import io.github.redisdelay.queue.ScheduleRequest;
 import java.io.ByteArrayOutputStream;
 import java.math.BigDecimal;
 import java.math.BigInteger;

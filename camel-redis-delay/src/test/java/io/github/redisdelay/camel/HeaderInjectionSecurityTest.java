@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.envelope.Envelope;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.github.redisdelay.queue.DelayQueue;
-import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.Envelope;
-import io.github.redisdelay.queue.MessageState;
-import io.github.redisdelay.queue.ScheduleRequest;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

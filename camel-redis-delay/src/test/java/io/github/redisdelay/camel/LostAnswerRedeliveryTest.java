@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.redisdelay.queue.RequestTimeoutException;
 import io.github.redisdelay.test.RedisServer;
 import java.io.IOException;
 import java.io.OutputStream;

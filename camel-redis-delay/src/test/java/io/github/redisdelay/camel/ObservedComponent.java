@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.camel.RedisDelayClients.OpenClient;
-import io.github.redisdelay.camel.SharedResources.Reference;
+import io.github.redisdelay.camel.delivery.DeliveriesOfExchange;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
+import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +41,7 @@ public final class ObservedComponent extends RedisDelayComponent {
     /** The deliveries that an exchange holds: one, or those of a batch. */
     public static List<Delivery> deliveries(Exchange exchange) {
         List<Delivery> all = new ArrayList<>();
-        HeldDeliveries held = exchange.getProperty(HeldDeliveries.PROPERTY, HeldDeliveries.class);
+        DeliveriesOfExchange held = exchange.getProperty(DeliveriesOfExchange.PROPERTY, DeliveriesOfExchange.class);
         while (held != null) {
             all.add(held.latest().delivery());
             held = held.earlier();

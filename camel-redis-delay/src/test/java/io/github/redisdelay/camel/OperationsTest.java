@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.camel.delivery.ConsumerDeliveries;
+import io.github.redisdelay.camel.monitor.StartupLog;
+import io.github.redisdelay.queue.ServerInfo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
-import io.github.redisdelay.queue.ServerInfo;
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.LogLines;
 import java.util.Map;
@@ -24,7 +26,7 @@ class OperationsTest extends CamelRedisTest {
         context.start();
         send(uri + "?delay=1h", "x", Map.of());
         send(uri, "x", Map.of(RedisDelayConstants.DELIVER_AT, System.currentTimeMillis() - 3_600_000));
-        try (LogLines log = new LogLines(StartReport.class)) {
+        try (LogLines log = new LogLines(StartupLog.class)) {
             start(consume("", exchange -> {}));
             assertThat(log.of(Level.INFO))
                     .singleElement()
@@ -38,7 +40,7 @@ class OperationsTest extends CamelRedisTest {
     @Test
     void should_warn_of_an_eviction_policy_that_throws_messages_away() throws Exception {
         try (RedisServer server = RedisServer.dedicated("maxmemory-policy allkeys-lru");
-                LogLines log = new LogLines(StartReport.class)) {
+                LogLines log = new LogLines(StartupLog.class)) {
             start(twoConsumers(server));
             assertThat(log.of(Level.WARN).stream().filter(line -> line.contains("maxmemory")))
                     .as("once for the server")
@@ -62,7 +64,7 @@ class OperationsTest extends CamelRedisTest {
     @Test
     void should_warn_once_of_a_server_whose_append_only_file_is_off() throws Exception {
         try (RedisServer server = RedisServer.dedicated("appendonly no");
-                LogLines log = new LogLines(StartReport.class)) {
+                LogLines log = new LogLines(StartupLog.class)) {
             start(twoConsumers(server));
             assertThat(log.of(Level.WARN))
                     .singleElement()
@@ -75,13 +77,13 @@ class OperationsTest extends CamelRedisTest {
     @Test
     void should_not_warn_of_a_server_that_keeps_all_or_does_not_tell() throws Exception {
         try (RedisServer server = RedisServer.dedicated("appendonly yes", "rename-command INFO \"\"");
-                LogLines log = new LogLines(StartReport.class)) {
+                LogLines log = new LogLines(StartupLog.class)) {
             start(twoConsumers(server));
             assertThat(log.of(Level.WARN)).isEmpty();
             context.stop();
         }
-        StartReport report = new StartReport();
-        try (LogLines log = new LogLines(StartReport.class)) {
+        StartupLog report = new StartupLog();
+        try (LogLines log = new LogLines(StartupLog.class)) {
             report.warn("redis://h:1", new ServerInfo("Redis", "7.0.15", "noeviction", true));
             report.warn("redis://h:1", new ServerInfo("Redis", "unknown", "unknown", null));
             assertThat(log.of(Level.WARN)).isEmpty();

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.camel.connection.ConnectionSettings;
+import io.github.redisdelay.camel.option.MessageScope;
+import io.github.redisdelay.camel.producer.MessageChoice;
+import io.github.redisdelay.camel.producer.ProducerSettings;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.DuplicatePolicy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.DuplicatePolicy;
-import io.github.redisdelay.queue.Envelope.Settings;
+import io.github.redisdelay.queue.envelope.Envelope.Settings;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -81,7 +85,7 @@ class OptionsTest {
                         1_000_000,
                         256,
                         new MessageChoice(true, "a.B", "failed", "notify", 256),
-                        MessageSet.DELAYED));
+                        MessageScope.DELAYED));
         assertThat(endpoint.consumerOptions())
                 .isEqualTo(new io.github.redisdelay.queue.ConsumerOptions(
                         7, 256, Duration.ofMinutes(1), false, Duration.ofHours(2)));

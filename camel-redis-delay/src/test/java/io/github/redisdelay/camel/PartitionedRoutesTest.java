@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.camel.delivery.ConsumerDeliveries;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.envelope.Envelope;
+import io.github.redisdelay.queue.exception.PartitionMismatchException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
-import io.github.redisdelay.queue.DelayQueue;
-import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.Envelope;
-import io.github.redisdelay.queue.PartitionMismatchException;
-import io.github.redisdelay.queue.QueueStats;
-import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -5,31 +5,31 @@ import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
-import io.github.redisdelay.queue.Envelope;
 import io.github.redisdelay.queue.RedeliveryReason;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.TestSubmissions;
+import io.github.redisdelay.queue.envelope.Envelope;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
 /** A delivery that notes how it was finished. */
-final class RecordingDelivery implements Delivery {
+public final class RecordingDelivery implements Delivery {
 
-    final List<String> calls = new ArrayList<>();
-    String failure = "";
-    byte[] lastFailure = {};
-    byte[] body = Envelope.of("x").encode();
-    String id = "order-1";
-    int lostLeases;
-    long firstDueMicros;
-    long claimedMicros;
+    public final List<String> calls = new ArrayList<>();
+    public String failure = "";
+    public byte[] lastFailure = {};
+    public byte[] body = Envelope.of("x").encode();
+    public String id = "order-1";
+    public int lostLeases;
+    public long firstDueMicros;
+    public long claimedMicros;
     volatile boolean leaseLost;
     private final int attempt;
 
-    RecordingDelivery(int attempt) {
+    public RecordingDelivery(int attempt) {
         this.attempt = attempt;
     }
 

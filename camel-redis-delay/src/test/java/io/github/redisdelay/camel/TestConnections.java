@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.camel.connection.ConnectionSettings;
+import io.github.redisdelay.camel.connection.RedisConnection;
 import org.redisson.api.RedissonClient;
 
 /** For tests outside of this package: Redisson clients with the component's own settings. */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.queue.Durability;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.github.redisdelay.queue.DelayQueueException;
-import io.github.redisdelay.queue.Durability;
-import io.github.redisdelay.queue.QueueStats;
-import io.github.redisdelay.queue.ReplicationTimeoutException;
-import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.MasterAndReplica;
 import java.time.Duration;

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.internal.consume.ClaimCalls;
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
+import io.github.redisdelay.queue.internal.queue.RepairScan;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -100,14 +109,14 @@ class CheckTest extends RealQueueTest {
         for (int i = 0; i < 2_000; i++) {
             schedule("m" + i, IN_AN_HOUR);
         }
-        RedisCaller calls = new RedissonCaller(redis.client());
+        ScriptExecutor calls = new RedissonScriptExecutor(redis.client());
         for (boolean begin : new boolean[] {true, false}) {
             AtomicBoolean failed = new AtomicBoolean();
             try (DelayQueueClient away = DelayQueueClient.create(
                     redis.client(),
                     new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofSeconds(20)),
                     (script, keys, arguments, attempt) -> {
-                        boolean first = script == LuaScript.REPAIR && CheckWalk.isBegin((byte[]) arguments[1]);
+                        boolean first = script == LuaScript.REPAIR && RepairScan.isBegin((byte[]) arguments[1]);
                         return script == LuaScript.REPAIR && first == begin && failed.compareAndSet(false, true)
                                 ? CompletableFuture.failedFuture(new RedisException("LOADING Redis is loading"))
                                 : calls.call(script, keys, arguments, attempt);
@@ -302,7 +311,7 @@ class CheckTest extends RealQueueTest {
                     new ScheduleRequest("a" + i, IN_AN_HOUR, bytes("new"), DuplicatePolicy.REPLACE, null);
             get(queue.schedule(request));
         }
-        RedisCaller real = new RedissonCaller(redis.client());
+        ScriptExecutor real = new RedissonScriptExecutor(redis.client());
         for (int whole = 1; whole <= 3; whole++) {
             AtomicInteger left = new AtomicInteger(whole);
             try (DelayQueueClient other = DelayQueueClient.create(
@@ -390,7 +399,7 @@ class CheckTest extends RealQueueTest {
         }
         large.forEach(RealQueueTest::get);
         delete("delayed");
-        RedisCaller real = new RedissonCaller(redis.client());
+        ScriptExecutor real = new RedissonScriptExecutor(redis.client());
         List<Integer> found = new ArrayList<>();
         try (DelayQueueClient other = DelayQueueClient.create(
                 redis.client(), ClientOptions.DEFAULTS, (script, keys, arguments, attempt) -> real.call(
@@ -410,7 +419,7 @@ class CheckTest extends RealQueueTest {
     void should_fail_where_a_slice_fails_and_find_the_rest_when_asked_again() {
         scheduleMany(1_000, "m", IN_AN_HOUR);
         delete("delayed");
-        RedisCaller real = new RedissonCaller(redis.client());
+        ScriptExecutor real = new RedissonScriptExecutor(redis.client());
         AtomicInteger calls = new AtomicInteger();
         try (DelayQueueClient other = DelayQueueClient.create(
                 redis.client(),
@@ -481,7 +490,7 @@ class CheckTest extends RealQueueTest {
     }
 
     private void damageAndRepair(Random random) {
-        Claims claims = client.consumers().newClaims(((RedisDelayQueue) queue).address(), error -> {});
+        ClaimCalls claims = client.consumers().newClaims(((RedisDelayQueue) queue).address(), error -> {});
         // In all states: some returned, some rescheduled, some leased for ever, some new.
         List<Submission<?>> sent = new ArrayList<>();
         for (int i = 0; i < 400; i++) {

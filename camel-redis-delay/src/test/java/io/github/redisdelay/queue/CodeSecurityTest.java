@@ -89,7 +89,7 @@ class CodeSecurityTest {
     void should_read_a_configuration_of_redissons_in_one_place() {
         noClasses()
                 .that()
-                .doNotHaveFullyQualifiedName("io.github.redisdelay.camel.RedisConnection")
+                .doNotHaveFullyQualifiedName("io.github.redisdelay.camel.connection.RedisConnection")
                 .should()
                 .callMethodWhere(
                         target(owner(isA("org.redisson.config.Config"))).and(target(oneOf("from(YAML|JSON)"))))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.ScheduledTimers;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
@@ -86,7 +92,7 @@ class ConsumersTest {
 
     @Test
     void should_leave_nobody_running_who_comes_while_the_client_is_closed() {
-        RedisCaller calls = new RedissonCaller(redis.client());
+        ScriptExecutor calls = new RedissonScriptExecutor(redis.client());
         List<Throwable> refused = new CopyOnWriteArrayList<>();
         List<DelayQueueClient> closing = new ArrayList<>();
         String late = redis.uniqueQueue();

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.camel.TestConnections;
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
+import io.github.redisdelay.queue.internal.redis.DurableReply;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueKeys;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.UnmetDurability;
+import io.github.redisdelay.queue.internal.request.RequestRouter;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.github.redisdelay.camel.TestConnections;
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.MasterAndReplica;
 import java.nio.charset.StandardCharsets;
@@ -262,7 +272,7 @@ class DurabilityTest {
 
     @Test
     void should_not_take_a_repeated_call_for_replicated() throws Exception {
-        RedisCaller redis = new RedissonCaller(redisson);
+        ScriptExecutor redis = new RedissonScriptExecutor(redisson);
         QueueKeys keys = QueueKeys.of("redis-delay", queue.name());
         Object[] arguments = scheduling("a", "lane", keys);
         Durability wanted = new Durability(1, false, SHORT);
@@ -469,8 +479,8 @@ class DurabilityTest {
     }
 
     /** Says that nothing was replicated, and afterwards that another master answers. */
-    private static final class Failover implements RedisCaller {
-        private final RedisCaller redis = new RedissonCaller(redisson);
+    private static final class Failover implements ScriptExecutor {
+        private final ScriptExecutor redis = new RedissonScriptExecutor(redisson);
         volatile boolean replicated;
         /** Who answers to those who wait again; empty if Redis does not tell. */
         volatile String master = "second";
@@ -486,7 +496,7 @@ class DurabilityTest {
         @Override
         public CompletableFuture<DurableReply> callDurably(
                 LuaScript script, QueueKeys keys, Object[] arguments, int attempt, Durability wanted) {
-            Shortfall shortfall = new Shortfall(wanted, 0, false, "first", null);
+            UnmetDurability shortfall = new UnmetDurability(wanted, 0, false, "first", null);
             return call(script, keys.of(script), arguments, attempt)
                     .thenApply(reply -> new DurableReply(reply, replicated ? null : shortfall));
         }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
@@ -12,25 +14,25 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Sends nothing; keeps what was to be sent, for a test to answer. */
-final class FakeCaller implements RedisCaller {
+public final class FakeCaller implements ScriptExecutor {
 
-    static final long TIME = 1_700_000_000_000_000L;
+    public static final long TIME = 1_700_000_000_000_000L;
 
-    final List<Sent> sent = new CopyOnWriteArrayList<>();
-    RuntimeException failure;
+    public final List<Sent> sent = new CopyOnWriteArrayList<>();
+    public RuntimeException failure;
 
     /** A call that was sent, with a copy of its bytes. */
-    record Sent(LuaScript script, List<byte[]> arguments, int attempt, CompletableFuture<Object> answer) {
+    public record Sent(LuaScript script, List<byte[]> arguments, int attempt, CompletableFuture<Object> answer) {
 
-        String argument(int index) {
+        public String argument(int index) {
             return new String(arguments.get(index), StandardCharsets.ISO_8859_1);
         }
 
-        long sequence() {
+        public long sequence() {
             return Long.parseLong(argument(1));
         }
 
-        boolean sameBytes(Sent other) {
+        public boolean sameBytes(Sent other) {
             if (arguments.size() != other.arguments.size()) {
                 return false;
             }
@@ -54,26 +56,26 @@ final class FakeCaller implements RedisCaller {
         return answer;
     }
 
-    int count() {
+    public int count() {
         return sent.size();
     }
 
-    Sent last() {
+    public Sent last() {
         return sent.get(sent.size() - 1);
     }
 
-    void answer(Object reply) {
+    public void answer(Object reply) {
         assertThat(last().answer().complete(reply)).as("a call is under way").isTrue();
     }
 
-    void fail(Throwable error) {
+    public void fail(Throwable error) {
         assertThat(last().answer().completeExceptionally(error))
                 .as("a call is under way")
                 .isTrue();
     }
 
     /** The reply of a script: one outcome and value for each request. */
-    static byte[] reply(long... outcomesAndValues) {
+    public static byte[] reply(long... outcomesAndValues) {
         int count = outcomesAndValues.length / 2;
         ByteBuffer bytes = ByteBuffer.allocate(8 + 9 * count).order(ByteOrder.LITTLE_ENDIAN);
         bytes.putDouble(TIME);
@@ -84,7 +86,7 @@ final class FakeCaller implements RedisCaller {
     }
 
     /** The reply of a script that answers all its requests alike. */
-    static byte[] replyToAll(int count, int outcome) {
+    public static byte[] replyToAll(int count, int outcome) {
         long[] all = new long[2 * count];
         for (int i = 0; i < count; i++) {
             all[2 * i] = outcome;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.internal.consume.ClaimCalls;
+import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
@@ -9,26 +12,26 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** Claims that a test answers, one by one. */
-final class FakeClaims implements Claims {
+public final class FakeClaims implements ClaimCalls {
 
     /** A claim that was sent. */
-    record Sent(ClaimRequest request, long atNanos, CompletableFuture<ClaimReply> answer) {}
+    public record Sent(ClaimRequest request, long atNanos, CompletableFuture<ClaimReply> answer) {}
 
-    static final long TIME = 1_700_000_000_000_000L;
+    public static final long TIME = 1_700_000_000_000_000L;
 
     private final Timers timers;
-    final List<Sent> sent = new ArrayList<>();
+    public final List<Sent> sent = new ArrayList<>();
     /** Answers each claim with an empty hand at once. */
-    boolean answerEmpty;
+    public boolean answerEmpty;
 
-    RuntimeException failure;
-    int closed;
+    public RuntimeException failure;
+    public int closed;
     /** How often the consumer has left the waiting room. */
-    int left;
+    public int left;
 
-    Runnable onLeave = () -> {};
+    public Runnable onLeave = () -> {};
 
-    FakeClaims(Timers timers) {
+    public FakeClaims(Timers timers) {
         this.timers = timers;
     }
 
@@ -56,27 +59,27 @@ final class FakeClaims implements Claims {
         closed++;
     }
 
-    int count() {
+    public int count() {
         return sent.size();
     }
 
-    Sent last() {
+    public Sent last() {
         return sent.get(sent.size() - 1);
     }
 
-    void answer(ClaimReply reply) {
+    public void answer(ClaimReply reply) {
         assertThat(last().answer().complete(reply)).as("a claim is under way").isTrue();
     }
 
     /** The claim under way is refused. */
-    void refuse(String message) {
+    public void refuse(String message) {
         assertThat(last().answer().completeExceptionally(new IllegalStateException(message)))
                 .as("a claim is under way")
                 .isTrue();
     }
 
     /** A reply; null means that there is no such thing. */
-    static ClaimReply reply(Duration nextDue, Duration nextEnd, ClaimReply.ClaimedMessage... messages) {
+    public static ClaimReply reply(Duration nextDue, Duration nextEnd, ClaimReply.ClaimedMessage... messages) {
         return new ClaimReply(
                 TIME,
                 micros(nextDue),
@@ -87,11 +90,11 @@ final class FakeClaims implements Claims {
                 List.of());
     }
 
-    static ClaimReply.ClaimedMessage message(String id) {
+    public static ClaimReply.ClaimedMessage message(String id) {
         return message(id, 0);
     }
 
-    static ClaimReply.ClaimedMessage message(String id, int lostLeases) {
+    public static ClaimReply.ClaimedMessage message(String id, int lostLeases) {
         return new ClaimReply.ClaimedMessage(
                 id,
                 id.getBytes(java.nio.charset.StandardCharsets.UTF_8),
@@ -106,7 +109,7 @@ final class FakeClaims implements Claims {
                 new byte[0]);
     }
 
-    static ClaimReply.ClaimedMessage[] messages(int from, int to) {
+    public static ClaimReply.ClaimedMessage[] messages(int from, int to) {
         ClaimReply.ClaimedMessage[] all = new ClaimReply.ClaimedMessage[to - from];
         for (int i = from; i < to; i++) {
             all[i - from] = message("m" + i);

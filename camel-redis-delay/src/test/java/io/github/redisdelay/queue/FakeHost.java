@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.internal.consume.ConsumerLoop;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** Numbers claims, and leaves it to the test to answer with figures. */
-final class FakeHost implements TransferTask.Host {
+public final class FakeHost implements ConsumerLoop.Host {
 
-    final List<CompletableFuture<QueueStats>> statsAsked = new ArrayList<>();
-    int stopped;
+    public final List<CompletableFuture<QueueStats>> statsAsked = new ArrayList<>();
+    public int stopped;
     private byte claimNumber;
 
     @Override

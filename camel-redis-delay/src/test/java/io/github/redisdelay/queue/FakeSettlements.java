@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.consume.DeliverySettler;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Notes what deliveries send, and answers it at once. */
-final class FakeSettlements implements Settlements {
+public final class FakeSettlements implements DeliverySettler {
 
     /** What finished a delivery. */
-    record Settled(String id, char action, long micros, long atNanos) {}
+    public record Settled(String id, char action, long micros, long atNanos) {}
 
     /** An extension that was asked for. */
-    record Extended(String id, long micros, long atNanos, Submission<Settlement> submission) {}
+    public record Extended(String id, long micros, long atNanos, Submission<Settlement> submission) {}
 
     private final Timers timers;
-    final List<Settled> settled = new ArrayList<>();
-    final List<Extended> extended = new ArrayList<>();
+    public final List<Settled> settled = new ArrayList<>();
+    public final List<Extended> extended = new ArrayList<>();
     /** What extensions are answered with; null leaves them waiting. */
-    Settlement extensions = Settlement.DONE;
+    public Settlement extensions = Settlement.DONE;
 
-    FakeSettlements(Timers timers) {
+    public FakeSettlements(Timers timers) {
         this.timers = timers;
     }
 
@@ -46,7 +48,7 @@ final class FakeSettlements implements Settlements {
         return submission;
     }
 
-    List<String> ids(char action) {
+    public List<String> ids(char action) {
         return settled.stream()
                 .filter(s -> s.action() == action)
                 .map(Settled::id)

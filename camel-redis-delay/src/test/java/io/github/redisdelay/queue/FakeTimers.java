@@ -14,7 +14,7 @@ public final class FakeTimers implements Timers {
     private long scheduled;
     private boolean ignoreCancellation;
     /** What happens while a timer is being cancelled. */
-    Runnable onCancel = () -> {};
+    public Runnable onCancel = () -> {};
 
     private final class Task implements Timer, Comparable<Task> {
         final long at;
@@ -63,7 +63,7 @@ public final class FakeTimers implements Timers {
     }
 
     /** From now on a timer that is cancelled fires all the same, as one does that could not be stopped any more. */
-    synchronized void ignoreCancellation() {
+    public synchronized void ignoreCancellation() {
         ignoreCancellation = true;
     }
 
@@ -89,7 +89,7 @@ public final class FakeTimers implements Timers {
     }
 
     /** Moves the clock on without running anything, as a machine does that sleeps. */
-    synchronized void jump(Duration duration) {
+    public synchronized void jump(Duration duration) {
         nowNanos += duration.toNanos();
     }
 
@@ -99,12 +99,12 @@ public final class FakeTimers implements Timers {
     }
 
     /** How many timers were ever set. */
-    synchronized long scheduled() {
+    public synchronized long scheduled() {
         return scheduled;
     }
 
     /** How long until the next timer fires, or null if there is none. */
-    synchronized Duration next() {
+    public synchronized Duration next() {
         return tasks.stream()
                 .filter(task -> !task.cancelled)
                 .min(Task::compareTo)

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -40,8 +44,8 @@ class FleetTest extends RealQueueTest {
     private final ConcurrentLinkedQueue<Duration> latenessAgain = new ConcurrentLinkedQueue<>();
 
     /** A client that can be cut off from Redis. */
-    private final class Node implements RedisCaller {
-        private final RedisCaller real = new RedissonCaller(redis.client());
+    private final class Node implements ScriptExecutor {
+        private final ScriptExecutor real = new RedissonScriptExecutor(redis.client());
         final AtomicInteger claims = new AtomicInteger();
         final DelayQueueClient client = DelayQueueClient.create(
                 redis.client(), new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofMillis(500)), this);

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.redisson.api.RedissonClient;
 
 /** A real Redis whose answers to one script arrive when a test says so. The calls themselves are executed at once. */
-final class GatedCaller implements RedisCaller {
+public final class GatedCaller implements ScriptExecutor {
 
-    private final RedisCaller redis;
+    private final ScriptExecutor redis;
     // Guarded by this.
     private final List<Runnable> held = new ArrayList<>();
     private LuaScript closed;
 
-    GatedCaller(RedissonClient redisson) {
-        this.redis = new RedissonCaller(redisson);
+    public GatedCaller(RedissonClient redisson) {
+        this.redis = new RedissonScriptExecutor(redisson);
     }
 
     @Override
@@ -41,17 +44,17 @@ final class GatedCaller implements RedisCaller {
     }
 
     /** From now on, answers to this script wait. */
-    synchronized void hold(LuaScript script) {
+    public synchronized void hold(LuaScript script) {
         closed = script;
     }
 
     /** How many answers wait. */
-    synchronized int held() {
+    public synchronized int held() {
         return held.size();
     }
 
     /** Lets the answers through that wait, and those to come. */
-    void open() {
+    public void open() {
         List<Runnable> arriving;
         synchronized (this) {
             closed = null;
@@ -62,7 +65,7 @@ final class GatedCaller implements RedisCaller {
     }
 
     /** Lets the answers through that wait; those to come wait. */
-    void letThrough() {
+    public void letThrough() {
         List<Runnable> arriving;
         synchronized (this) {
             arriving = List.copyOf(held);

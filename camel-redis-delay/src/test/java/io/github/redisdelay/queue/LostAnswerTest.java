@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.exception.DuplicateMessageException;
+import io.github.redisdelay.queue.exception.RequestTimeoutException;
+import io.github.redisdelay.queue.internal.consume.ClaimCalls;
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -48,8 +59,8 @@ class LostAnswerTest {
     }
 
     /** Sendings on their way to Redis, with a fate for each. */
-    private static final class UnreliableCaller implements RedisCaller {
-        final RedisCaller redis = new RedissonCaller(LostAnswerTest.redis.client());
+    private static final class UnreliableCaller implements ScriptExecutor {
+        final ScriptExecutor redis = new RedissonScriptExecutor(LostAnswerTest.redis.client());
         final Queue<Fate> fates = new ConcurrentLinkedQueue<>();
         final Queue<Sending> sendings = new ConcurrentLinkedQueue<>();
         /** Done after a call of an unlucky fate and before its repeat. */
@@ -89,7 +100,7 @@ class LostAnswerTest {
     private DelayQueueClient other;
     private RedisDelayQueue queue;
     private RedisDelayQueue otherQueue;
-    private Claims otherClaims;
+    private ClaimCalls otherClaims;
 
     @BeforeEach
     void open() {
@@ -128,7 +139,7 @@ class LostAnswerTest {
         return ScheduleRequest.of(id, body.getBytes(StandardCharsets.UTF_8), DueTime.now());
     }
 
-    private static ClaimedDelivery claim(DelayQueueClient client, RedisDelayQueue queue, Claims claims) {
+    private static ClaimedDelivery claim(DelayQueueClient client, RedisDelayQueue queue, ClaimCalls claims) {
         ClaimRequest request =
                 new ClaimRequest(client.consumers().nextClaimId(), 60_000_000, 1, 1, ClaimRequest.Afterwards.DONE, 1);
         ClaimReply reply = get(claims.claim(request));
@@ -225,7 +236,7 @@ class LostAnswerTest {
         for (int i = 0; i < 5; i++) {
             get(otherQueue.schedule(message("m" + i, "x")));
         }
-        Claims claims = client.consumers().newClaims(queue.address(), error -> {});
+        ClaimCalls claims = client.consumers().newClaims(queue.address(), error -> {});
         fates(Fate.ANSWER_LOST, Fate.LOST, Fate.TWICE);
         ClaimReply reply = get(claims.claim(
                 new ClaimRequest(client.consumers().nextClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
@@ -245,7 +256,7 @@ class LostAnswerTest {
     void should_not_give_what_was_cancelled_before_the_claim_was_repeated() {
         get(otherQueue.schedule(message("a", "x")));
         get(otherQueue.schedule(message("b", "x")));
-        Claims claims = client.consumers().newClaims(queue.address(), error -> {});
+        ClaimCalls claims = client.consumers().newClaims(queue.address(), error -> {});
         fates(Fate.ANSWER_LOST);
         caller.meanwhile =
                 () -> assertThat(get(otherQueue.cancel("a")).previousState()).isEqualTo(MessageState.LEASED);
@@ -257,7 +268,7 @@ class LostAnswerTest {
     @Test
     void should_not_give_what_another_consumer_claimed_before_the_claim_was_repeated() {
         get(otherQueue.schedule(message("a", "x")));
-        Claims claims = client.consumers().newClaims(queue.address(), error -> {});
+        ClaimCalls claims = client.consumers().newClaims(queue.address(), error -> {});
         fates(Fate.ANSWER_LOST);
         caller.meanwhile = () -> {
             QueueSnapshot.shift(redis.client(), queue.address().keys(), 120_000_000);

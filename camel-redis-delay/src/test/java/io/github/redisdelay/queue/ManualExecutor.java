@@ -6,7 +6,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
 /** Runs what it was given when a test says so, or at once, or refuses it. */
-final class ManualExecutor implements Executor {
+public final class ManualExecutor implements Executor {
 
     private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
     private boolean atOnce = true;
@@ -26,11 +26,11 @@ final class ManualExecutor implements Executor {
         }
     }
 
-    void hold() {
+    public void hold() {
         atOnce = false;
     }
 
-    void reject(boolean reject) {
+    public void reject(boolean reject) {
         rejecting = reject;
     }
 
@@ -38,11 +38,11 @@ final class ManualExecutor implements Executor {
         return rejected;
     }
 
-    int waiting() {
+    public int waiting() {
         return tasks.size();
     }
 
-    void runAll() {
+    public void runAll() {
         while (!tasks.isEmpty()) {
             tasks.poll().run();
         }

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.exception.PartitionMismatchException;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueKeys;
+import io.github.redisdelay.queue.internal.redis.RedisErrors;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -117,7 +123,7 @@ class OpenSlotTest {
             if (keys.of(script).size() == 1) {
                 continue; // it cannot meet a part of a queue
             }
-            List<Object> named = RedissonCaller.withGuard(keys.of(script));
+            List<Object> named = RedissonScriptExecutor.withGuard(keys.of(script));
             for (Node node : List.of(queue.from, queue.to)) {
                 String answer = ask(node, script, named);
                 assertThat(isExecuted(answer))
@@ -140,7 +146,7 @@ class OpenSlotTest {
         assertNothingIsExecuted(queue, queue.keys.dead());
         queue.close();
         for (LuaScript script : LuaScript.values()) {
-            assertThat(isExecuted(ask(queue.to, script, RedissonCaller.withGuard(queue.keys.of(script)))))
+            assertThat(isExecuted(ask(queue.to, script, RedissonScriptExecutor.withGuard(queue.keys.of(script)))))
                     .as("%s is executed on the new owner", script)
                     .isTrue();
         }

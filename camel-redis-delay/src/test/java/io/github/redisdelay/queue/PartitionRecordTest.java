@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.exception.PartitionMismatchException;
+import io.github.redisdelay.queue.internal.partition.PartitionHash;
+import io.github.redisdelay.queue.internal.redis.QueueKeys;
+import io.github.redisdelay.queue.internal.redis.RedisErrors;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.ScheduledTimers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -64,7 +71,7 @@ class PartitionRecordTest {
     private DelayQueueClient client(AtomicLong ahead) {
         ScheduledTimers timers = new ScheduledTimers();
         DelayQueueClient client = new DelayQueueClient(
-                new RedissonCaller(redis.client()),
+                new RedissonScriptExecutor(redis.client()),
                 ClientOptions.DEFAULTS,
                 new Timers() {
                     @Override
@@ -492,12 +499,12 @@ class PartitionRecordTest {
         DelayQueue three = queue(3);
         List<String> backlog = IntStream.range(0, 10_000)
                 .mapToObj(i -> "m" + i)
-                .filter(id -> Partitions.of(id, 3) == 0)
+                .filter(id -> PartitionHash.of(id, 3) == 0)
                 .limit(40)
                 .toList();
         String other = IntStream.range(0, 10_000)
                 .mapToObj(i -> "o" + i)
-                .filter(id -> Partitions.of(id, 3) == 2)
+                .filter(id -> PartitionHash.of(id, 3) == 2)
                 .findFirst()
                 .orElseThrow();
         get(three.schedule(ScheduleRequest.of(other, new byte[1], DueTime.now())));

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.internal.consume.ConsumerLoop;
+import io.github.redisdelay.queue.internal.consume.LeaseExtender;
+import io.github.redisdelay.queue.internal.consume.PartitionState;
 import static io.github.redisdelay.queue.FakeClaims.message;
 import static io.github.redisdelay.queue.FakeClaims.messages;
 import static io.github.redisdelay.queue.FakeClaims.reply;
@@ -57,21 +60,21 @@ class PartitionedTransferTest {
                 .toList();
     }
 
-    private TransferTask running(int partitions, int concurrentConsumers) {
-        List<TransferTask.Partition> all = IntStream.range(0, partitions)
+    private ConsumerLoop running(int partitions, int concurrentConsumers) {
+        List<ConsumerLoop.Partition> all = IntStream.range(0, partitions)
                 .mapToObj(i -> {
                     FakeClaims own = new FakeClaims(timers);
                     claims.add(own);
-                    return new TransferTask.Partition(settlementsOf(), own);
+                    return new ConsumerLoop.Partition(settlementsOf(), own);
                 })
                 .toList();
-        TransferTask task = new TransferTask(
+        ConsumerLoop task = new ConsumerLoop(
                 all,
                 new ConsumerOptions(concurrentConsumers, 100, LEASE, true, Duration.ofHours(1)),
                 new FakeHost(),
                 timers,
                 new Random(7),
-                new LeaseKeeper(timers),
+                new LeaseExtender(timers),
                 executor,
                 handler);
         task.start();
@@ -219,7 +222,7 @@ class PartitionedTransferTest {
 
     @Test
     void should_leave_no_slot_idle_while_another_partition_has_something() {
-        TransferTask task = running(3, 4);
+        ConsumerLoop task = running(3, 4);
         for (int i = 0; i < 3; i++) {
             answerNothing(i);
         }
@@ -232,9 +235,9 @@ class PartitionedTransferTest {
 
     @Test
     void should_wait_no_longer_than_a_second_for_a_node_that_is_away() {
-        TransferTask task = running(2, 1);
+        ConsumerLoop task = running(2, 1);
         assertThat(counts()).containsExactly(1, 0);
-        timers.advance(Duration.ofNanos(TransferSource.ANSWER_NANOS - 1));
+        timers.advance(Duration.ofNanos(PartitionState.ANSWER_NANOS - 1));
         assertThat(counts()).containsExactly(1, 0);
         timers.advance(Duration.ofNanos(1));
         assertThat(counts()).as("the other one is claimed from").containsExactly(1, 1);
@@ -250,7 +253,7 @@ class PartitionedTransferTest {
 
     @Test
     void should_give_up_the_room_of_a_claim_that_failed_at_once() {
-        TransferTask task = running(2, 1);
+        ConsumerLoop task = running(2, 1);
         task.attemptFailed(0, new IllegalStateException("no connection"));
         assertThat(counts()).containsExactly(1, 1);
         assertThat(failing).containsExactly("no connection");
@@ -265,7 +268,7 @@ class PartitionedTransferTest {
 
     @Test
     void should_begin_what_killed_its_consumers_alone_in_all_partitions() {
-        TransferTask task = running(2, 4);
+        ConsumerLoop task = running(2, 4);
         claims.get(0).answer(reply(null, null, message("poison", 2)));
         assertThat(begun).extracting(Delivery::id).containsExactly("poison");
         answerNothing(1);
@@ -277,7 +280,7 @@ class PartitionedTransferTest {
 
     @Test
     void should_release_and_leave_everywhere_when_it_stops() {
-        TransferTask task = running(3, 3);
+        ConsumerLoop task = running(3, 3);
         for (int i = 0; i < 3; i++) {
             answerNothing(i);
         }
@@ -290,7 +293,7 @@ class PartitionedTransferTest {
 
     @Test
     void should_hear_wake_ups_of_one_partition_only() {
-        TransferTask task = running(2, 1);
+        ConsumerLoop task = running(2, 1);
         answerNothing(0);
         answerNothing(1);
         task.wakeUp(1, 5_000_000);

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.internal.consume.ClaimCalls;
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
@@ -74,7 +81,7 @@ class PauseTest extends RealQueueTest {
         Queue<String> given = new ConcurrentLinkedQueue<>();
         List<Future<?>> claimers = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
-            Claims own = client.consumers().newClaims(((RedisDelayQueue) queue).address(), error -> {});
+            ClaimCalls own = client.consumers().newClaims(((RedisDelayQueue) queue).address(), error -> {});
             claimers.add(executor.submit(() -> {
                 while (!over.get()) {
                     int sent = phase.get();
@@ -135,8 +142,8 @@ class PauseTest extends RealQueueTest {
     @Test
     void should_cause_no_wake_ups_and_no_claims() throws Exception {
         AtomicInteger claimCalls = new AtomicInteger();
-        RedisCaller real = new RedissonCaller(redis.client());
-        RedisCaller counting = (script, keys, arguments, attempt) -> {
+        ScriptExecutor real = new RedissonScriptExecutor(redis.client());
+        ScriptExecutor counting = (script, keys, arguments, attempt) -> {
             if (script == LuaScript.CLAIM) {
                 claimCalls.incrementAndGet();
             }

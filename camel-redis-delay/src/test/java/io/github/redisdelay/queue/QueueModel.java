@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
 import static io.github.redisdelay.queue.QueueSnapshot.latin;
 
 import java.io.ByteArrayOutputStream;

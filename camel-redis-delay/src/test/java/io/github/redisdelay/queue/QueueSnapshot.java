@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.internal.redis.QueueKeys;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -69,7 +71,7 @@ record QueueSnapshot(Map<String, Map<String, String>> keys) {
         List<Object> names = new ArrayList<>();
         PARTS.forEach(part -> names.add(queue.key(part)));
         List<byte[]> reply = redisson.getScript(ByteArrayCodec.INSTANCE)
-                .eval(RScript.Mode.READ_WRITE, READ, RedissonCaller.LIST, names);
+                .eval(RScript.Mode.READ_WRITE, READ, RedissonScriptExecutor.LIST, names);
         QueueSnapshot snapshot = empty();
         int at = 0;
         for (int k = 0; k < names.size(); k++) {

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.internal.consume.ClaimCalls;
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.format.ConsumerId;
+import io.github.redisdelay.queue.internal.format.PageCursor;
+import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.charset.StandardCharsets;
@@ -41,10 +51,10 @@ final class RandomHistory {
     record Request(Submission<?> submission, String body) {}
 
     private static final class Consumer {
-        final Claims claims;
+        final ClaimCalls claims;
         CompletableFuture<ClaimReply> claim = CompletableFuture.completedFuture(null);
 
-        Consumer(Claims claims) {
+        Consumer(ClaimCalls claims) {
             this.claims = claims;
         }
     }

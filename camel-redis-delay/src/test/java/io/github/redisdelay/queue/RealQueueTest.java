@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.internal.consume.ClaimCalls;
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
+import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.test.RedisExtension;
@@ -23,7 +30,7 @@ import org.redisson.api.RScript;
 import org.redisson.client.codec.ByteArrayCodec;
 
 /** A queue of its own on a real Redis for each test, and short words for what tests do with it. */
-abstract class RealQueueTest {
+public abstract class RealQueueTest {
 
     @RegisterExtension
     static RedisExtension redis = new RedisExtension();
@@ -36,8 +43,8 @@ abstract class RealQueueTest {
     final ExecutorService executor = Executors.newCachedThreadPool();
     DelayQueueClient client;
     DelayQueue queue;
-    private Claims claims;
-    private Claims deadClaims;
+    private ClaimCalls claims;
+    private ClaimCalls deadClaims;
 
     @BeforeEach
     void openQueue() {
@@ -55,7 +62,7 @@ abstract class RealQueueTest {
         executor.shutdownNow();
     }
 
-    static <T> T get(CompletableFuture<T> future) {
+    public static <T> T get(CompletableFuture<T> future) {
         try {
             return future.get(20, TimeUnit.SECONDS);
         } catch (ExecutionException e) {
@@ -114,7 +121,7 @@ abstract class RealQueueTest {
         return claim(queue.deadLetters(), deadClaims, messages, messages);
     }
 
-    List<ClaimedDelivery> claim(DelayQueue from, Claims with, int messages, int ended) {
+    List<ClaimedDelivery> claim(DelayQueue from, ClaimCalls with, int messages, int ended) {
         ClaimRequest request = new ClaimRequest(
                 client.consumers().nextClaimId(), 3_600_000_000L, messages, ended, ClaimRequest.Afterwards.DONE, 1);
         ClaimReply reply = get(with.claim(request));

@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.internal.consume.ClaimCalls;
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueKeys;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -67,7 +78,7 @@ class ScriptSafetyTest {
     }
 
     private RedissonClient redisson;
-    private RedisCaller caller;
+    private ScriptExecutor caller;
     private QueueKeys keys;
     /** Dead letters: one that is leased, and one of a message of priority 9. */
     private String deadOfOne;
@@ -78,7 +89,7 @@ class ScriptSafetyTest {
     @BeforeEach
     void open() {
         redisson = redis.client();
-        caller = new RedissonCaller(redisson);
+        caller = new RedissonScriptExecutor(redisson);
         keys = QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, redis.uniqueQueue());
         fillQueue();
     }
@@ -829,7 +840,7 @@ class ScriptSafetyTest {
                 }
                 assertThat(QueueSnapshot.read(redisson, keys)).isEqualTo(before);
 
-                Claims claims = client.consumers().newClaims(queue.address(), error -> {});
+                ClaimCalls claims = client.consumers().newClaims(queue.address(), error -> {});
                 ClaimId claimId = client.consumers().nextClaimId();
                 ClaimReply reply =
                         get(claims.claim(new ClaimRequest(claimId, 60_000_000, 8, 8, ClaimRequest.Afterwards.DONE, 1)));
@@ -885,7 +896,7 @@ class ScriptSafetyTest {
                 assertThat(after.keys().get("seen").keySet()).containsExactly("m6");
                 assertThat(after.keys().get("leased")).isEmpty();
                 // The first call of a lane, and an empty claim.
-                Claims others = client.consumers().newClaims(queue.address(), error -> {});
+                ClaimCalls others = client.consumers().newClaims(queue.address(), error -> {});
                 assertThat(get(others.claim(new ClaimRequest(
                                         client.consumers().nextClaimId(), 60_000_000, 8, 8, ClaimRequest.Afterwards.DONE, 1)))
                                 .messages())
@@ -920,7 +931,7 @@ class ScriptSafetyTest {
     void should_change_nothing_or_everything_for_a_user_who_may_not_do_all_of_it(LuaScript script) throws Exception {
         try (RedisServer server = RedisServer.dedicated()) {
             redisson = connect(server, null);
-            caller = new RedissonCaller(redisson);
+            caller = new RedissonScriptExecutor(redisson);
             RedissonClient admin = redisson;
             try {
                 Set<String> commands = new TreeSet<>();
@@ -937,7 +948,7 @@ class ScriptSafetyTest {
                     Map<String, String> before = dump();
                     RedissonClient user = connect(server, "app");
                     try {
-                        new RedissonCaller(user)
+                        new RedissonScriptExecutor(user)
                                 .call(script, keys.of(script), valid(script), 1)
                                 .get(20, TimeUnit.SECONDS);
                     } catch (java.util.concurrent.ExecutionException e) {

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.internal.consume.ClaimCalls;
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.consume.ConsumerLoop;
+import io.github.redisdelay.queue.internal.consume.DeliverySettler;
+import io.github.redisdelay.queue.internal.consume.LeaseExtender;
+import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
@@ -9,15 +16,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 
 /** One JVM with a consumer of a {@link SimulatedQueue}: the real transfer task between a simulated network and handler. */
-final class SimulatedConsumer implements Settlements, Claims, DeliveryHandler, TransferTask.Host {
+final class SimulatedConsumer implements DeliverySettler, ClaimCalls, DeliveryHandler, ConsumerLoop.Host {
 
     final SimulatedQueue queue;
     final int number;
     final String member;
     final ConsumerOptions options;
-    final TransferTask task;
+    final ConsumerLoop task;
     private final NodeTimers timers;
-    private final LeaseKeeper leases;
+    private final LeaseExtender leases;
     /** For how many nanoseconds it works on a message; negative: it fails after that. */
     private final ToLongFunction<Delivery> work;
 
@@ -60,10 +67,10 @@ final class SimulatedConsumer implements Settlements, Claims, DeliveryHandler, T
         this.options = options;
         this.work = work;
         this.timers = new NodeTimers();
-        this.leases = new LeaseKeeper(timers);
+        this.leases = new LeaseExtender(timers);
         this.roomSince = queue.timers.nanoTime();
-        this.task = new TransferTask(
-                List.of(new TransferTask.Partition(this, this)),
+        this.task = new ConsumerLoop(
+                List.of(new ConsumerLoop.Partition(this, this)),
                 options,
                 this,
                 timers,

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.format.Digits;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueKeys;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.queue.Timers.Timer;
@@ -25,7 +33,7 @@ import org.redisson.client.RedisTimeoutException;
  *
  * <p>Each execution is compared with the {@link QueueModel}: the answer, and then everything that the queue holds.
  */
-final class SimulatedNetwork implements RedisCaller {
+final class SimulatedNetwork implements ScriptExecutor {
 
     /** One sending of a call. */
     static final class Packet {
@@ -48,7 +56,7 @@ final class SimulatedNetwork implements RedisCaller {
     }
 
     private final RedissonClient redisson;
-    private final RedisCaller redis;
+    private final ScriptExecutor redis;
     private final QueueKeys keys;
     /** Channels on which somebody listens. */
     private final Set<String> heard = new HashSet<>();
@@ -73,7 +81,7 @@ final class SimulatedNetwork implements RedisCaller {
 
     SimulatedNetwork(RedissonClient redisson, QueueKeys keys) {
         this.redisson = redisson;
-        this.redis = new RedissonCaller(redisson);
+        this.redis = new RedissonScriptExecutor(redisson);
         this.keys = keys;
     }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
@@ -15,7 +18,7 @@ import org.redisson.client.codec.ByteArrayCodec;
  * Calls scripts that add a number of seconds to the server's clock, which they read from a key: so a test steps the clock of
  * a server that cannot be made to see another one than the machine's. All else is as it is in the scripts.
  */
-final class SteppedCaller implements RedisCaller {
+final class SteppedCaller implements ScriptExecutor {
 
     private static final String TIME = "redis.call('TIME')";
 
@@ -41,7 +44,7 @@ final class SteppedCaller implements RedisCaller {
 
     @Override
     public CompletableFuture<Object> call(LuaScript script, List<Object> keys, Object[] arguments, int attempt) {
-        RScript.ReturnType type = script.repliesWithList() ? RedissonCaller.LIST : RScript.ReturnType.VALUE;
+        RScript.ReturnType type = script.repliesWithList() ? RedissonScriptExecutor.LIST : RScript.ReturnType.VALUE;
         try {
             return redis.evalAsync(RScript.Mode.READ_WRITE, sources.get(script), type, keys, arguments)
                     .toCompletableFuture();

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.ScheduledTimers;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -32,7 +37,7 @@ public final class TestClients {
 
     /** A client that tells of each of its script calls, on the threads that send them and receive their answers. */
     public static DelayQueueClient listening(RedissonClient redisson, ClientOptions options, CallListener listener) {
-        RedisCaller redis = new RedissonCaller(redisson);
+        ScriptExecutor redis = new RedissonScriptExecutor(redisson);
         return DelayQueueClient.create(redisson, options, (script, keys, arguments, attempt) -> {
             boolean group = isGroup(script, arguments);
             listener.reached(script.name(), group, Moment.BEFORE);
@@ -72,7 +77,7 @@ public final class TestClients {
             }
         };
         return new DelayQueueClient(
-                new RedissonCaller(redisson),
+                new RedissonScriptExecutor(redisson),
                 options,
                 skewed,
                 new SecureRandom(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.exception.RequestTimeoutException;
 /** Makes submissions for tests of other packages. */
 public final class TestSubmissions {
 

@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.internal.consume.ClaimCalls;
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.consume.RedisClaimCalls;
+import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueKeys;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
+import io.github.redisdelay.queue.internal.request.Session;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.github.redisdelay.queue.ClaimReply.Expected;
-import io.github.redisdelay.queue.ClaimRequest.Afterwards;
+import io.github.redisdelay.queue.internal.format.ClaimReply.Expected;
+import io.github.redisdelay.queue.internal.format.ClaimRequest.Afterwards;
 import io.github.redisdelay.test.RedisServer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -44,7 +56,7 @@ class WaitingRoomTest extends RealQueueTest {
     /** A consumer that claims when the test says so. */
     private final class Waiter {
         final String member;
-        final ClaimLane claims;
+        final RedisClaimCalls claims;
         final List<String> heard = new CopyOnWriteArrayList<>();
         private final RTopic topic;
 
@@ -55,11 +67,11 @@ class WaitingRoomTest extends RealQueueTest {
             if (listens) {
                 topic.addListener(byte[].class, (at, message) -> heard.add(text(message)));
             }
-            claims = new ClaimLane(
+            claims = new RedisClaimCalls(
                     new Session(bytes(name), sequences::incrementAndGet),
                     bytes(member),
                     keys,
-                    new RedissonCaller(redis.client()),
+                    new RedissonScriptExecutor(redis.client()),
                     client.timers(),
                     new Random(1),
                     error -> {},
@@ -694,7 +706,7 @@ class WaitingRoomTest extends RealQueueTest {
         schedule("b", IN_AN_HOUR);
         List<Waiter> all = waiting(3);
         all.forEach(each -> put(each, now() + LONG_SAFETY));
-        RedisCaller caller = new RedissonCaller(redis.client());
+        ScriptExecutor caller = new RedissonScriptExecutor(redis.client());
         Object[] arguments = {
             bytes("lane"),
             bytes("7"),
@@ -744,11 +756,11 @@ class WaitingRoomTest extends RealQueueTest {
             try (DelayQueueClient other = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
                 RedisDelayQueue full = (RedisDelayQueue) other.queue("full");
                 get(full.schedule(ScheduleRequest.of("a", new byte[1], DueTime.after(HOUR))));
-                Claims first = other.consumers().newClaims(full.address(), error -> {});
-                Claims second = other.consumers().newClaims(full.address(), error -> {});
+                ClaimCalls first = other.consumers().newClaims(full.address(), error -> {});
+                ClaimCalls second = other.consumers().newClaims(full.address(), error -> {});
                 redisson.getRedisNodes(RedisNodes.SINGLE).getInstance().setConfig("maxmemory", "1");
                 List<Expected> expected = new ArrayList<>();
-                for (Claims claims : List.of(first, second)) {
+                for (ClaimCalls claims : List.of(first, second)) {
                     expected.add(get(claims.claim(new ClaimRequest(
                                     other.consumers().nextClaimId(), 1, 1, 1, Afterwards.WAITS_IF_GIVEN_LESS, LONG_SAFETY)))
                             .expected());

@@ -3,8 +3,8 @@ package io.github.redisdelay.recipes;
 
 import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.queue.ClientOptions;
-import io.github.redisdelay.queue.DelayQueueClient;
 import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisExtension;
 import org.apache.camel.RoutesBuilder;
 import org.apache.camel.spi.Registry;

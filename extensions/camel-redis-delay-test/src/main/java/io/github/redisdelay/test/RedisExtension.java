@@ -44,14 +44,14 @@ public final class RedisExtension
 
     /** Begins all names of the class. */
     private String root;
-    /** How many {@link Names} were made of it. */
+    /** How many {@link OptionValues} were made of it. */
     private int scopes;
     /** Whether a name was given out. */
     private boolean used;
 
-    private Names ofClass;
+    private OptionValues ofClass;
     /** Null between two tests. */
-    private Names ofTest;
+    private OptionValues ofTest;
 
     public RedisExtension() {
         beginClass();
@@ -110,7 +110,7 @@ public final class RedisExtension
         return current().next();
     }
 
-    private Names current() {
+    private OptionValues current() {
         used = true;
         return ofTest != null ? ofTest : ofClass;
     }
@@ -183,8 +183,8 @@ public final class RedisExtension
         beginClass();
     }
 
-    private Names newNames() {
-        return new Names(root + "-" + scopes++);
+    private OptionValues newNames() {
+        return new OptionValues(root + "-" + scopes++);
     }
 
     /** By SCAN, a few keys at a time. */
@@ -193,13 +193,13 @@ public final class RedisExtension
     }
 
     /** The names of one test, or of the class outside of its tests. */
-    private static final class Names {
+    private static final class OptionValues {
 
         private final String prefix;
         private boolean used;
         private int queues;
 
-        Names(String prefix) {
+        OptionValues(String prefix) {
             this.prefix = prefix;
         }
 

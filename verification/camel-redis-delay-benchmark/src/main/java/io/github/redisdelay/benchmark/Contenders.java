@@ -2,7 +2,7 @@
 package io.github.redisdelay.benchmark;
 
 import io.github.redisdelay.queue.ClientOptions;
-import io.github.redisdelay.queue.DelayQueueClient;
+import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;

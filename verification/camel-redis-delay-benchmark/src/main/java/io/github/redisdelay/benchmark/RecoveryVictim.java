@@ -3,7 +3,7 @@ package io.github.redisdelay.benchmark;
 
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.ConsumerOptions;
-import io.github.redisdelay.queue.DelayQueueClient;
+import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import org.redisson.Redisson;

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.internal.format.Digits;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueAddress;
+import io.github.redisdelay.queue.internal.redis.ScheduledTimers;
+import io.github.redisdelay.queue.internal.request.Request;
+import io.github.redisdelay.queue.internal.request.RequestBatcher;
+import io.github.redisdelay.queue.internal.request.RequestChannel;
+import io.github.redisdelay.queue.internal.request.RequestKind;
+import io.github.redisdelay.queue.internal.request.Session;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.internal.redis.LuaScript;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.stream.Collectors;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
+import io.github.redisdelay.camel.RedisDelayComponent;
+import io.github.redisdelay.queue.ConsumerOptions;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.client.DelayQueueClient;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.github.redisdelay.camel.RedisDelayComponent;
-import io.github.redisdelay.queue.ConsumerOptions;
-import io.github.redisdelay.queue.DelayQueueClient;
-import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.testkit.ClusterServers;
 import io.github.redisdelay.testkit.ClusterServers.Node;
 import java.nio.file.Files;

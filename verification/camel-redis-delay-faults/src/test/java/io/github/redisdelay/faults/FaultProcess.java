@@ -3,8 +3,8 @@ package io.github.redisdelay.faults;
 
 import io.github.redisdelay.camel.TestConnections;
 import io.github.redisdelay.queue.DelayQueue;
-import io.github.redisdelay.queue.DelayQueueClient;
 import io.github.redisdelay.queue.TestClients;
+import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

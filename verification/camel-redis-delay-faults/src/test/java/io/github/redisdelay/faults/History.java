@@ -3,10 +3,10 @@ package io.github.redisdelay.faults;
 
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.MessageState;
-import io.github.redisdelay.queue.ReplicationTimeoutException;
-import io.github.redisdelay.queue.RequestTimeoutException;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.Settlement;
+import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
+import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;

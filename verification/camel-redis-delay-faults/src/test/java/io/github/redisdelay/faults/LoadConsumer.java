@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
-import io.github.redisdelay.faults.HistoryChecker.Finish;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.faults.HistoryChecker.Finish;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.Executors;

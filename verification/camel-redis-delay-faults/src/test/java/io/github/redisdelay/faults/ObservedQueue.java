@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
-import io.github.redisdelay.faults.HistoryChecker.Finish;
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.Envelope;
-import io.github.redisdelay.queue.EnvelopeFormatException;
-import io.github.redisdelay.queue.RequestTimeoutException;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.envelope.Envelope;
+import io.github.redisdelay.queue.envelope.EnvelopeFormatException;
+import io.github.redisdelay.queue.exception.RequestTimeoutException;
+import io.github.redisdelay.faults.HistoryChecker.Finish;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
-import io.github.redisdelay.queue.DelayQueueClient;
+import io.github.redisdelay.queue.client.DelayQueueClient;
 import org.redisson.api.RedissonClient;
 
 /** A consumer beside the one of the {@link Survivors}, with connections of its own: takes what that one loses. */

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
-import io.github.redisdelay.queue.DelayQueueClient;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
@@ -15,6 +12,9 @@ import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.redisdelay.testkit.ClusterServers;
 import java.nio.file.Files;
 import java.nio.file.Path;

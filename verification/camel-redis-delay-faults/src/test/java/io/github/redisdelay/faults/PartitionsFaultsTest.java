@@ -3,7 +3,7 @@ package io.github.redisdelay.faults;
 
 import io.github.redisdelay.camel.TestConnections;
 import io.github.redisdelay.queue.DelayQueue;
-import io.github.redisdelay.queue.DelayQueueClient;
+import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisServer;
 import java.io.IOException;
 import java.nio.file.Path;

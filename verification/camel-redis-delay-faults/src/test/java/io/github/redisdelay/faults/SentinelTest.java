@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
+import io.github.redisdelay.camel.TestConnections;
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.Durability;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
+import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.github.redisdelay.camel.TestConnections;
 import io.github.redisdelay.faults.History.What;
 import io.github.redisdelay.faults.HistoryChecker.Problem;
 import io.github.redisdelay.faults.HistoryChecker.Report;
 import io.github.redisdelay.faults.HistoryChecker.Rule;
-import io.github.redisdelay.queue.ClientOptions;
-import io.github.redisdelay.queue.DelayQueue;
-import io.github.redisdelay.queue.DelayQueueClient;
-import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.Durability;
-import io.github.redisdelay.queue.ReplicationTimeoutException;
-import io.github.redisdelay.queue.RequestTimeoutException;
-import io.github.redisdelay.queue.ScheduleRequest;
-import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.testkit.FaultyProxy;
 import io.github.redisdelay.testkit.FaultyProxy.Kind;
 import io.github.redisdelay.testkit.SentinelServers;

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.connection;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.camel.support.jsse.SSLContextParameters;
+import org.redisson.api.RedissonClient;
+
+/**
+ * Where Redis is and how to log in: a client that exists, a Redisson configuration file, or an address; or none of them
+ * yet. Equal settings share a client.
+ *
+ * @param redisson a client that belongs to somebody else, or null
+ * @param configurationUri a Redisson configuration in YAML, or null
+ * @param address {@code redis://host:port} or {@code rediss://host:port} without credentials, or null
+ * @param tls for {@code rediss://}, or null for what the JVM trusts
+ */
+public record ConnectionSettings(
+        RedissonClient redisson,
+        String configurationUri,
+        String address,
+        String username,
+        String password,
+        int database,
+        SSLContextParameters tls) {
+
+    private static final int DEFAULT_PORT = 6379;
+    private static final Pattern SCHEME = Pattern.compile("^[A-Za-z][-+.0-9A-Za-z]*://");
+    private static final Pattern HOST =
+            Pattern.compile("^(\\[[0-9A-Fa-f:.]*]|[-.\\w]*)(:[0-9]{1,5}(?=/|$))?(/[0-9]{0,5}$)?");
+    private static final String HIDDEN = "…";
+
+    /** Without parameters for TLS. */
+    public ConnectionSettings(
+            RedissonClient redisson,
+            String configurationUri,
+            String address,
+            String username,
+            String password,
+            int database) {
+        this(redisson, configurationUri, address, username, password, database, null);
+    }
+
+    /**
+     * Reads the options; each may be null.
+     *
+     * @throws IllegalArgumentException naming the option that is wrong; credentials are not shown
+     */
+    public static ConnectionSettings of(
+            RedissonClient redisson,
+            String configurationUri,
+            String address,
+            String username,
+            String password,
+            int database,
+            SSLContextParameters tls) {
+        if (address != null) {
+            if (configurationUri != null) {
+                throw new IllegalArgumentException(
+                        "options 'configurationUri' (" + fileWithoutCredentials(configurationUri)
+                                + ") and 'address' are both set: set one of them");
+            }
+            return ofAddress(address, username, password, database, tls);
+        }
+        String part = username != null
+                ? "username"
+                : password != null ? "password" : tls != null ? "sslContextParameters" : database != 0 ? "database" : null;
+        if (part != null) {
+            throw partWithoutAddress(part);
+        }
+        return new ConnectionSettings(
+                configurationUri == null ? redisson : null, configurationUri, null, null, null, 0, null);
+    }
+
+    /** @param option the part of a connection that is set */
+    public static IllegalArgumentException partWithoutAddress(String option) {
+        return new IllegalArgumentException("option '" + option + "' is set without option 'address': it is used only"
+                + " with an address, set it in the RedissonClient or in the Redisson configuration file otherwise");
+    }
+
+    private static ConnectionSettings ofAddress(
+            String text, String username, String password, int database, SSLContextParameters tls) {
+        if (database < 0) {
+            throw new IllegalArgumentException("option 'database' is " + database + ": it must be 0 or more");
+        }
+        URI uri;
+        try {
+            uri = new URI(text);
+        } catch (URISyntaxException e) {
+            throw badAddress(text, "cannot be read");
+        }
+        String scheme = uri.getScheme();
+        if (!"redis".equals(scheme) && !"rediss".equals(scheme)) {
+            throw badAddress(text, "begins with neither redis:// nor rediss://");
+        }
+        if (tls != null && scheme.equals("redis")) {
+            throw badAddress(text, "has no TLS and option 'sslContextParameters' is set");
+        }
+        if (uri.getHost() == null) {
+            throw badAddress(text, "has no host");
+        }
+        if (!uri.getPath().isEmpty() && !uri.getPath().equals("/")) {
+            throw badAddress(text, "has a path; the number of the database is the option 'database'");
+        }
+        if (uri.getQuery() != null || uri.getFragment() != null) {
+            throw badAddress(text, "has a query or fragment");
+        }
+        String user = username;
+        String secret = password;
+        if (uri.getUserInfo() != null) {
+            // Moved out of the address, so that it can be logged.
+            String[] parts = uri.getUserInfo().split(":", 2);
+            if (secret == null) {
+                secret = parts[parts.length - 1];
+            }
+            if (user == null && parts.length == 2 && !parts[0].isEmpty()) {
+                user = parts[0];
+            }
+        }
+        String address = scheme + "://" + uri.getHost() + ":" + (uri.getPort() < 0 ? DEFAULT_PORT : uri.getPort());
+        return new ConnectionSettings(null, null, address, user, secret, database, tls);
+    }
+
+    private static IllegalArgumentException badAddress(String text, String problem) {
+        return new IllegalArgumentException("option 'address' '" + withoutCredentials(text) + "' " + problem
+                + ": write redis://host:6379, or rediss://host:6379 for TLS");
+    }
+
+    /**
+     * An address that can be shown: scheme, host and port, and the number of a database. It may be wrong in any way, so it is
+     * not read as a URI: a slash in a password ends what a URI takes for the host, and nobody can tell where the rest of it is.
+     */
+    public static String withoutCredentials(String address) {
+        Matcher scheme = SCHEME.matcher(address);
+        int begin = scheme.find() ? scheme.end() : 0;
+        int end = Math.max(begin, address.lastIndexOf('@') + 1);
+        String shown = address.substring(0, begin);
+        String credentials = address.substring(begin, end);
+        String rest = address.substring(end);
+        Matcher host = HOST.matcher(rest);
+        if (credentials.indexOf('?') >= 0 || credentials.indexOf('#') >= 0 || !host.find()) {
+            return shown + HIDDEN;
+        }
+        return shown + host.group() + (host.end() == rest.length() ? "" : HIDDEN);
+    }
+
+    /** The location of a file that can be shown: without credentials and query. */
+    static String fileWithoutCredentials(String uri) {
+        // A password may have any character, so all up to the last '@' may belong to it.
+        String shown = uri.replaceFirst("//.*@", "//");
+        int end = shown.indexOf('?');
+        return end < 0 ? shown : shown.substring(0, end) + HIDDEN;
+    }
+
+    /** The same, with these parameters for TLS where it is used and has none of its own; they may be null. */
+    ConnectionSettings withTls(SSLContextParameters global) {
+        if (global == null || tls != null || address == null || !address.startsWith("rediss:")) {
+            return this;
+        }
+        return new ConnectionSettings(redisson, configurationUri, address, username, password, database, global);
+    }
+
+    /** Whether there is anything to connect to. */
+    boolean isComplete() {
+        return redisson != null || configurationUri != null || address != null;
+    }
+
+    /** A client, and parameters for TLS, are equal to themselves only, whatever their classes say. */
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof ConnectionSettings that
+                && redisson == that.redisson
+                && Objects.equals(configurationUri, that.configurationUri)
+                && Objects.equals(address, that.address)
+                && Objects.equals(username, that.username)
+                && Objects.equals(password, that.password)
+                && database == that.database
+                && tls == that.tls;
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(
+                System.identityHashCode(redisson),
+                configurationUri,
+                address,
+                username,
+                password,
+                database,
+                System.identityHashCode(tls));
+    }
+
+    static String withDatabase(String address, int database) {
+        return database == 0 ? address : address + " database " + database;
+    }
+
+    /** What was configured, without credentials. */
+    @Override
+    public String toString() {
+        if (address != null) {
+            return withDatabase(address, database);
+        }
+        if (configurationUri != null) {
+            return fileWithoutCredentials(configurationUri);
+        }
+        return redisson != null ? "the given RedissonClient" : "nothing";
+    }
+}

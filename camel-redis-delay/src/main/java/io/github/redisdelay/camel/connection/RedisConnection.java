@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.connection;
+
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.internal.redis.RedisErrors;
+import java.io.FileNotFoundException;
+import java.io.InputStream;
+import java.lang.reflect.Method;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.security.cert.CertPathBuilderException;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.TrustManagerFactory;
+import org.apache.camel.CamelContext;
+import org.apache.camel.RuntimeCamelException;
+import org.apache.camel.support.ResourceHelper;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.ByteArrayCodec;
+import org.redisson.config.BaseConfig;
+import org.redisson.config.Config;
+import org.redisson.config.SingleServerConfig;
+
+/**
+ * A RedissonClient, where it connects to, and whether it is ours to shut down.
+ *
+ * @param address fit to be shown: without credentials
+ */
+public record RedisConnection(RedissonClient redisson, String address, boolean owned) {
+
+    // A script call holds a connection until it is answered, and few are under way at a time: what is asked for
+    // meanwhile
+    // goes together in the next one.
+    private static final int POOL_SIZE = 32;
+    private static final int IDLE_CONNECTIONS = 2;
+    private static final int NETTY_THREADS = 4;
+    private static final int LISTENER_THREADS = 2;
+    private static final Pattern POSITION = Pattern.compile("line:? \\d+, column:? \\d+");
+    /**
+     * How often connections are tried out. One that is half-open, as a firewall leaves it that forgot it, is found by this
+     * alone: with Redisson's 30 s, deliveries stood still for 68 s in an experiment, with this for 7 s.
+     */
+    private static final int PING_INTERVAL_MILLIS = 5000;
+
+    private static final int CONNECT_TIMEOUT_MILLIS = 5000;
+    /** How long Redisson waits by itself when it is shut down. */
+    private static final long SHUTDOWN_MILLIS = 10_000;
+
+    private static final String UNTRUSTED =
+            "its certificate is of no CA that is trusted here: name that CA's in a trust store"
+                    + " by option 'sslContextParameters', by 'sslTruststore' in the Redisson configuration file, or to the JVM";
+
+    /**
+     * Takes the given client, or makes one and connects.
+     *
+     * @throws RuntimeCamelException naming the address and the cause, and no credentials
+     */
+    public static RedisConnection open(CamelContext context, ConnectionSettings settings) throws Exception {
+        if (settings.redisson() != null) {
+            return new RedisConnection(
+                    settings.redisson(), describe(settings.redisson().getConfig()), false);
+        }
+        if (!settings.isComplete()) {
+            throw new IllegalArgumentException(missing(context));
+        }
+        Config config = settings.configurationUri() != null
+                ? read(context, settings.configurationUri())
+                : make(context, settings);
+        // Nothing of ours goes through a codec; this one keeps Redisson from ever making an object of what it reads.
+        config.setCodec(ByteArrayCodec.INSTANCE);
+        // Nor is anything of it an object of Redisson's, for which it would look at every argument of every script.
+        config.setReferenceEnabled(false);
+        String address = describe(config);
+        try {
+            URI tls = tlsAddress(config);
+            RedissonClient client = tls == null
+                    ? Redisson.create(config)
+                    : TlsConnector.DEFAULT.connect(
+                            tls,
+                            () -> Redisson.create(config),
+                            RedissonClient::shutdown,
+                            task -> context.getExecutorServiceManager()
+                                    .newThread("RedisDelayConnect", task)
+                                    .start());
+            return new RedisConnection(client, address, true);
+        } catch (RuntimeException e) {
+            throw unreachable(address, e, Secrets.of(config, settings.password()));
+        }
+    }
+
+    /**
+     * Shuts the client down if it is ours.
+     *
+     * @param patience how long Redisson waits, at the most, for what Redis has not answered
+     */
+    void close(Duration patience) {
+        if (owned) {
+            redisson.shutdown(0, Math.min(SHUTDOWN_MILLIS, patience.toMillis()), TimeUnit.MILLISECONDS);
+        }
+    }
+
+    /** The address of a single server that is to be connected to by TLS; or null. */
+    private static URI tlsAddress(Config config) {
+        String address = config.isSingleConfig() ? config.useSingleServer().getAddress() : null;
+        if (address == null || !address.startsWith("rediss:")) {
+            return null;
+        }
+        try {
+            URI uri = new URI(address);
+            return uri.getHost() == null || uri.getPort() < 0 ? null : uri;
+        } catch (URISyntaxException e) {
+            return null; // a password with any characters: Redisson may read it
+        }
+    }
+
+    private static String missing(CamelContext context) {
+        Set<String> clients =
+                context.getRegistry().findByTypeWithName(RedissonClient.class).keySet();
+        if (clients.size() > 1) {
+            return "no Redis is named and the registry has " + clients.size()
+                    + " of type RedissonClient: choose one with" + " option 'redisson', such as redisson=#"
+                    + clients.iterator().next();
+        }
+        if (SpringBootProperties.isSpringBoot(context)) {
+            return "no Redis is named: add redisson-spring-boot-starter, or " + SpringBootProperties.INSTEAD
+                    + ", such as its configuration's address; nobody reads camel.component.redis-delay.* on Spring Boot";
+        }
+        return "no Redis is named: set camel.component.redis-delay.address to redis://host:6379, or"
+                + " camel.component.redis-delay.configurationUri to a Redisson YAML file, or put a RedissonClient into the"
+                + " registry";
+    }
+
+    private static Config read(CamelContext context, String uri) throws Exception {
+        try (InputStream yaml = ResourceHelper.resolveMandatoryResourceAsInputStream(context, uri)) {
+            return Config.fromYAML(yaml);
+        } catch (Exception e) {
+            String shown = ConnectionSettings.fileWithoutCredentials(uri);
+            throw new IllegalArgumentException(
+                    "option 'configurationUri': " + shown + " cannot be read as a Redisson configuration: "
+                            + problem(e).replace(uri, shown));
+        }
+    }
+
+    /** What is wrong and where. A parser quotes the lines around it, and those may be the password: not shown. */
+    private static String problem(Exception e) {
+        if (e instanceof FileNotFoundException) {
+            return e.getMessage();
+        }
+        Matcher where = POSITION.matcher(String.valueOf(e.getMessage()));
+        String last = "";
+        while (where.find()) {
+            last = " at " + where.group();
+        }
+        return e.getClass().getSimpleName() + last;
+    }
+
+    private static Config make(CamelContext context, ConnectionSettings settings) throws Exception {
+        Config config = new Config();
+        config.setThreads(LISTENER_THREADS);
+        config.setNettyThreads(NETTY_THREADS);
+        SingleServerConfig server = config.useSingleServer()
+                .setAddress(settings.address())
+                .setDatabase(settings.database())
+                .setConnectionPoolSize(POOL_SIZE)
+                .setConnectionMinimumIdleSize(IDLE_CONNECTIONS)
+                .setSubscriptionConnectionPoolSize(IDLE_CONNECTIONS)
+                .setSubscriptionConnectionMinimumIdleSize(1)
+                .setConnectTimeout(CONNECT_TIMEOUT_MILLIS)
+                .setPingConnectionInterval(PING_INTERVAL_MILLIS);
+        set(config, server, "setUsername", String.class, settings.username());
+        set(config, server, "setPassword", String.class, settings.password());
+        if (settings.tls() != null) {
+            TlsSettings tls = TlsSettings.of(context, settings.tls());
+            set(config, server, "setSslTrustManagerFactory", TrustManagerFactory.class, tls.trustManagers());
+            set(config, server, "setSslKeyManagerFactory", KeyManagerFactory.class, tls.keyManagers());
+            set(config, server, "setSslProtocols", String[].class, tls.protocols());
+            set(config, server, "setSslCiphers", String[].class, tls.cipherSuites());
+        }
+        return config;
+    }
+
+    /** Redisson 4.7 has these on the whole configuration and warns of those on the server's, which 3.x alone has. */
+    private static <T> void set(Config config, BaseConfig<?> server, String setter, Class<T> type, T value) {
+        if (value == null) {
+            return;
+        }
+        try {
+            Method method;
+            Object target;
+            try {
+                method = Config.class.getMethod(setter, type);
+                target = config;
+            } catch (NoSuchMethodException e) {
+                method = BaseConfig.class.getMethod(setter, type);
+                target = server;
+            }
+            method.invoke(target, (Object) value);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException("Redisson has no " + setter, e);
+        }
+    }
+
+    /** Where a configuration connects to. */
+    public static String describe(Config config) {
+        if (config == null) {
+            return "Redis";
+        }
+        Stream<String> addresses;
+        if (config.isSingleConfig()) {
+            addresses = Stream.of(config.useSingleServer().getAddress());
+        } else if (config.isClusterConfig()) {
+            addresses = config.useClusterServers().getNodeAddresses().stream();
+        } else if (config.isSentinelConfig()) {
+            addresses = config.useSentinelServers().getSentinelAddresses().stream();
+        } else {
+            return "Redis";
+        }
+        return addresses
+                .filter(address -> address != null)
+                .map(ConnectionSettings::withoutCredentials)
+                .collect(Collectors.joining(","));
+    }
+
+    /** Which Redis a client uses, and which database of it; of servers that cannot be named, at least which client it is. */
+    public static String place(RedissonClient client) {
+        Config config = client.getConfig();
+        String address = describe(config);
+        if (address.equals("Redis")) {
+            return address + " of client " + client.getId();
+        }
+        int database = config.isSingleConfig()
+                ? config.useSingleServer().getDatabase()
+                : config.isSentinelConfig() ? config.useSentinelServers().getDatabase() : 0;
+        return ConnectionSettings.withDatabase(address, database);
+    }
+
+    private static RuntimeCamelException unreachable(String address, RuntimeException error, Secrets secrets) {
+        boolean untrusted = false;
+        boolean secret = false;
+        int depth = 0;
+        for (Throwable e = error; e != null && depth < 10; e = e.getCause(), depth++) {
+            secret |= secrets.isIn(String.valueOf(e.getMessage()));
+            untrusted |= e instanceof CertPathBuilderException;
+        }
+        String reason = reason(address, error) + (untrusted ? "; " + UNTRUSTED : "");
+        if (reason.contains("handshake timed out")) {
+            reason += "; " + TlsConnector.QUESTION;
+        }
+        return new RuntimeCamelException(
+                "Redis at " + address + " cannot be used: " + secrets.hide(reason), secret ? null : error);
+    }
+
+    /**
+     * The error that Redis cannot be used.
+     *
+     * @param prefix who cannot use it
+     * @param error no secret is in it
+     */
+    public static RuntimeCamelException unusable(String prefix, String address, Throwable error) {
+        // Ours says in its own words what its cause was.
+        Throwable cause = error instanceof DelayQueueException && error.getCause() != null ? error.getCause() : error;
+        return new RuntimeCamelException(
+                prefix + "Redis at " + address + " cannot be used: " + reason(address, cause), error);
+    }
+
+    /** What happened, without the address where that stands before it. */
+    private static String reason(String address, Throwable error) {
+        String text = RedisErrors.text(error);
+        int where = text.lastIndexOf(": ");
+        return where > 0 && address.endsWith("//" + text.substring(where + 2)) ? text.substring(0, where) : text;
+    }
+}

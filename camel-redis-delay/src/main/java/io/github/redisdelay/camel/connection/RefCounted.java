@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.connection;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+/**
+ * Things that are made at their first use, shared by all users with an equal key, and closed with the last of them.
+ * Thread-safe; making and closing happen outside of the lock that guards the others.
+ */
+public final class RefCounted<K, R> {
+
+    /** Makes a resource; may block. */
+    interface Factory<K, R> {
+        R create(K key) throws Exception;
+    }
+
+    private final Factory<K, R> factory;
+    private final Consumer<R> closer;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Map<K, Entry> entries = new HashMap<>(); // guarded by lock
+
+    RefCounted(Factory<K, R> factory, Consumer<R> closer) {
+        this.factory = factory;
+        this.closer = closer;
+    }
+
+    /**
+     * The resource for a key, to be closed when it is not needed any more.
+     *
+     * @throws Exception what the factory threw; the next call tries again
+     */
+    Reference<R> acquire(K key) throws Exception {
+        Entry entry;
+        lock.lock();
+        try {
+            entry = entries.get(key);
+            if (entry == null || !entry.retainIfUsed()) {
+                entry = new Entry(key);
+                entries.put(key, entry);
+            }
+        } finally {
+            lock.unlock();
+        }
+        try {
+            entry.open();
+        } catch (Throwable e) {
+            entry.release();
+            throw e;
+        }
+        return entry;
+    }
+
+    /** How many resources there are. */
+    int size() {
+        lock.lock();
+        try {
+            return entries.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Closes all of them, whoever uses them. */
+    void closeAll() {
+        List<Entry> all;
+        lock.lock();
+        try {
+            all = new ArrayList<>(entries.values());
+            entries.clear();
+        } finally {
+            lock.unlock();
+        }
+        all.forEach(Entry::shut);
+    }
+
+    /** A share in a resource. */
+    public interface Reference<R> {
+
+        R get();
+
+        /** One more share in the same resource. Only for who has one. */
+        Reference<R> retain();
+
+        /** Gives up this share. The last one closes the resource, which may take a while. */
+        void release();
+
+        /** As {@link #release()}, but leaves the closing to somebody else: for threads that must not be blocked. */
+        void release(Executor executor);
+    }
+
+    private final class Entry implements Reference<R> {
+
+        private final K key;
+        /** 0 means closed, for good. */
+        private final AtomicInteger shares = new AtomicInteger(1);
+
+        private final ReentrantLock opening = new ReentrantLock();
+        private volatile R resource; // written under opening
+        private boolean shut; // guarded by opening
+
+        Entry(K key) {
+            this.key = key;
+        }
+
+        boolean retainIfUsed() {
+            int count;
+            do {
+                count = shares.get();
+                if (count == 0) {
+                    return false;
+                }
+            } while (!shares.compareAndSet(count, count + 1));
+            return true;
+        }
+
+        void open() throws Exception {
+            if (resource != null) {
+                return;
+            }
+            opening.lock();
+            try {
+                if (resource == null) {
+                    if (shut) {
+                        throw new IllegalStateException("is being stopped");
+                    }
+                    resource = factory.create(key);
+                }
+            } finally {
+                opening.unlock();
+            }
+        }
+
+        @Override
+        public R get() {
+            return resource;
+        }
+
+        @Override
+        public Reference<R> retain() {
+            shares.incrementAndGet();
+            return this;
+        }
+
+        @Override
+        public void release() {
+            if (isLast()) {
+                shut();
+            }
+        }
+
+        @Override
+        public void release(Executor executor) {
+            if (isLast()) {
+                executor.execute(this::shut);
+            }
+        }
+
+        private boolean isLast() {
+            if (shares.decrementAndGet() != 0) {
+                return false;
+            }
+            lock.lock();
+            try {
+                entries.remove(key, this);
+            } finally {
+                lock.unlock();
+            }
+            return true;
+        }
+
+        void shut() {
+            opening.lock();
+            try {
+                if (!shut && resource != null) {
+                    closer.accept(resource);
+                }
+                shut = true;
+            } finally {
+                opening.unlock();
+            }
+        }
+    }
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.delivery;
+
+import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.Timers;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes batches of the messages that a consumer receives one by one. A batch is begun when it is full or when its first message
+ * has waited for {@code batchTimeout}, as soon as one of the exchanges that may be under way at a time is free. A message whose
+ * delivery before failed or was lost is a batch of its own, so that it harms no other.
+ *
+ * <p>What waits for a free exchange for too long is given back, and nothing more is claimed until one is free: others may be
+ * able to work on it.
+ *
+ * <p>Every event ends in {@link #step()}, which decides under the lock and acts after it has let go of it. Thread-safe.
+ */
+final class BatchCollector {
+
+    private static final Logger LOG = LoggerFactory.getLogger(BatchCollector.class);
+
+    /** How long a message waits for a free exchange, beyond the timeout of its batch. */
+    static final Duration PATIENCE = Duration.ofSeconds(1);
+
+    /** How long no exchange may become free before that is told. */
+    static final Duration HANGING = Duration.ofSeconds(10);
+
+    /** The order in which they were claimed: they are handed over by several threads. */
+    private static final Comparator<DeliveryCompletion> CLAIMED = Comparator.comparing(
+                    DeliveryCompletion::delivery,
+                    Comparator.comparingInt(Delivery::priority).reversed())
+            .thenComparing(DeliveryCompletion::delivery, Comparator.comparingLong(Delivery::dueMicros))
+            .thenComparing(message -> message.delivery().id());
+
+    private final int batchSize;
+    private final long timeoutNanos;
+    private final long patienceNanos;
+    private final Timers timers;
+    private final Executor executor;
+    private final Consumer<List<DeliveryCompletion>> begin;
+    private final Runnable changed;
+    private final Runnable hanging;
+
+    private final ReentrantLock lock = new ReentrantLock();
+
+    // All below are guarded by lock.
+    /** Waiting for company, in the order in which they came. */
+    private final ArrayDeque<Waiting> together = new ArrayDeque<>();
+    /** Waiting to be begun alone, in the order in which they came. */
+    private final ArrayDeque<Waiting> alone = new ArrayDeque<>();
+    /** How many batches may be under way at a time. */
+    private int exchanges;
+
+    /** How many batches were begun and not finished. */
+    private int underWay;
+
+    private boolean open = true;
+    /** Whether something was given back because no exchange was free, and none has become free since. */
+    private boolean full;
+
+    private long fullSinceNanos;
+    /** Whether it was told that no exchange has become free for long. */
+    private boolean reported;
+
+    private Timers.Timer timer; // null if there is none
+    private long timerNanos;
+
+    private record Waiting(DeliveryCompletion message, long sinceNanos) {}
+
+    /** What was decided under the lock. */
+    private static final class Decision {
+        final List<List<DeliveryCompletion>> begin = new ArrayList<>(1);
+        final List<DeliveryCompletion> release = new ArrayList<>(0);
+    }
+
+    /**
+     * @param batches how many messages a batch has at the most, and how long its first one waits for others
+     * @param patience how long a message waits in all, if no exchange is free
+     * @param exchanges how many batches may be under way at a time
+     * @param executor runs {@code begin}
+     * @param begin begins a batch; {@link #finished()} is called when its exchange has completed
+     * @param changed told when {@link #wantsMore()} has changed
+     * @param hanging told when messages were given back and no exchange has become free for {@link #HANGING}
+     */
+    BatchCollector(
+            ConsumerSettings.Batches batches,
+            Duration patience,
+            int exchanges,
+            Timers timers,
+            Executor executor,
+            Consumer<List<DeliveryCompletion>> begin,
+            Runnable changed,
+            Runnable hanging) {
+        this.batchSize = batches.size();
+        this.timeoutNanos = batches.timeout().toNanos();
+        this.patienceNanos = patience.toNanos();
+        this.exchanges = exchanges;
+        this.timers = timers;
+        this.executor = executor;
+        this.begin = begin;
+        this.changed = changed;
+        this.hanging = hanging;
+    }
+
+    /** Sets how many batches may be under way at a time, from now on. */
+    void setExchanges(int exchanges) {
+        changeAndStep(() -> this.exchanges = exchanges);
+    }
+
+    /** A message was received. */
+    void add(DeliveryCompletion message) {
+        ArrayDeque<Waiting> queue = message.delivery().attempt() > 1 ? alone : together;
+        changeAndStep(() -> queue.add(new Waiting(message, timers.nanoTime())));
+    }
+
+    /** The exchange of a batch has completed. */
+    void finished() {
+        changeAndStep(() -> underWay--);
+    }
+
+    /** Gives back what was not begun, and from now on everything that comes. */
+    void suspend() {
+        changeAndStep(() -> open = false);
+    }
+
+    /** Collects again. */
+    void resume() {
+        changeAndStep(() -> open = true);
+    }
+
+    /** How many messages wait to be begun. */
+    int waiting() {
+        lock.lock();
+        try {
+            return together.size() + alone.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether messages should be claimed. */
+    boolean wantsMore() {
+        lock.lock();
+        try {
+            return !full;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * An event.
+     *
+     * @param change what it changes; runs with the lock held
+     */
+    private void changeAndStep(Runnable change) {
+        lock.lock();
+        try {
+            change.run();
+        } finally {
+            lock.unlock();
+        }
+        step();
+    }
+
+    private void step() {
+        Decision decision = new Decision();
+        boolean fullBefore;
+        boolean fullNow;
+        boolean tell = false;
+        lock.lock();
+        try {
+            long now = timers.nanoTime();
+            fullBefore = full;
+            if (open) {
+                fill(now, decision.begin);
+                giveBack(now, decision.release);
+                if (full && !fullBefore) {
+                    fullSinceNanos = now;
+                    reported = false;
+                } else if (full && !reported && now - fullSinceNanos >= HANGING.toNanos()) {
+                    reported = true;
+                    tell = true;
+                }
+                arm(now);
+            } else {
+                takeWhile(together, waiting -> true, decision.release);
+                takeWhile(alone, waiting -> true, decision.release);
+                full = false;
+                cancelTimer();
+            }
+            fullNow = full;
+        } finally {
+            lock.unlock();
+        }
+        if (fullNow && !fullBefore) {
+            // First: what is given back must not come at once again.
+            changed.run();
+        }
+        for (DeliveryCompletion message : decision.release) {
+            message.release();
+        }
+        for (List<DeliveryCompletion> batch : decision.begin) {
+            hand(batch);
+        }
+        if (fullBefore && !fullNow) {
+            changed.run();
+        }
+        if (tell) {
+            hanging.run();
+        }
+    }
+
+    /** Takes the batches that can be begun. Holds the lock. */
+    private void fill(long now, List<List<DeliveryCompletion>> batches) {
+        while (underWay < exchanges) {
+            Waiting first = together.peek();
+            boolean ready = first != null && (together.size() >= batchSize || now - first.sinceNanos() >= timeoutNanos);
+            Waiting single = alone.peek();
+            if (!ready && single == null) {
+                return;
+            }
+            List<DeliveryCompletion> batch = new ArrayList<>();
+            if (single == null || (ready && first.sinceNanos() - single.sinceNanos() <= 0)) {
+                takeWhile(together, waiting -> batch.size() < batchSize, batch);
+                batch.sort(CLAIMED);
+            } else {
+                batch.add(alone.poll().message());
+            }
+            batches.add(batch);
+            underWay++;
+        }
+    }
+
+    /** Takes what has waited for a free exchange for too long. Holds the lock. */
+    private void giveBack(long now, List<DeliveryCompletion> release) {
+        if (underWay < exchanges) {
+            full = false;
+            return;
+        }
+        int before = release.size();
+        // One of these may have killed its last consumer. If it does so again, no other must lose an attempt with it.
+        alone.removeIf(waiting -> waiting.message().delivery().lostLeases() > 0 && release.add(waiting.message()));
+        takeWhile(together, waiting -> now - waiting.sinceNanos() >= patienceNanos, release);
+        takeWhile(alone, waiting -> now - waiting.sinceNanos() >= patienceNanos, release);
+        if (release.size() > before) {
+            full = true;
+            LOG.debug("{} messages are given back: no exchange is free for them", release.size() - before);
+        }
+    }
+
+    private static void takeWhile(ArrayDeque<Waiting> from, Predicate<Waiting> condition, List<DeliveryCompletion> to) {
+        while (!from.isEmpty() && condition.test(from.peek())) {
+            to.add(from.poll().message());
+        }
+    }
+
+    /** Sets the timer to the next thing that has to be done without an event. Holds the lock. */
+    private void arm(long now) {
+        long next;
+        if (underWay < exchanges) {
+            next = after(now, together, timeoutNanos);
+        } else {
+            next = Math.min(after(now, together, patienceNanos), after(now, alone, patienceNanos));
+        }
+        if (full && !reported) {
+            next = Math.min(next, Math.max(0, fullSinceNanos + HANGING.toNanos() - now));
+        }
+        if (next == Long.MAX_VALUE) {
+            cancelTimer();
+        } else if (timer == null || timerNanos != now + next) {
+            cancelTimer();
+            timerNanos = now + next;
+            timer = timers.schedule(
+                    next,
+                    // An older one that could not be cancelled costs a look.
+                    () -> changeAndStep(() -> timer = null));
+        }
+    }
+
+    private void cancelTimer() {
+        if (timer != null) {
+            timer.cancel();
+            timer = null;
+        }
+    }
+
+    private static long after(long now, ArrayDeque<Waiting> waiting, long nanos) {
+        return waiting.isEmpty() ? Long.MAX_VALUE : Math.max(0, waiting.peek().sinceNanos() + nanos - now);
+    }
+
+    private void hand(List<DeliveryCompletion> batch) {
+        try {
+            executor.execute(() -> begin.accept(batch));
+        } catch (RejectedExecutionException stopped) {
+            batch.forEach(message -> message.release());
+            finished();
+        }
+    }
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.delivery;
+
+import io.github.redisdelay.camel.message.MessageMapper;
+import io.github.redisdelay.camel.monitor.StatsText;
+import io.github.redisdelay.camel.option.Durations;
+import io.github.redisdelay.camel.thread.ComponentThreads;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DelayQueueConsumer;
+import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.DeliveryHandler;
+import io.github.redisdelay.queue.internal.redis.RedisErrors;
+import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
+import io.github.redisdelay.camel.connection.RefCounted.Reference;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.apache.camel.Exchange;
+import org.apache.camel.spi.ExceptionHandler;
+import org.apache.camel.support.DefaultConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Works on what the queue layer hands to a consumer: makes exchanges of it, ties their completion to the messages, and tells the
+ * log what the queue layer tells.
+ */
+public final class ConsumerDeliveries implements DeliveryHandler {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ConsumerDeliveries.class);
+
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private final DefaultConsumer consumer;
+    private final ExceptionHandler handler;
+    private final Reference<OpenClient> share;
+    private final DelayQueue queue;
+    private final MessageMapper mapper;
+    private final DeliveryPolicy policy;
+    private final DeliveryReport report;
+    private final ComponentThreads threads;
+    private final BatchCollector batches;
+
+    // Written under the lock of the consumer, which Camel starts and stops; read by any thread.
+    private volatile ConsumerSettings settings;
+    private volatile boolean suspended;
+    private volatile String shown;
+    private volatile DelayQueueConsumer claims;
+    private volatile ConsumptionGate claimSwitch;
+
+    /** What is under way, by delivery: an exchange may be pooled, so its id is kept instead of the exchange. */
+    private final Map<Delivery, String> underWay = new ConcurrentHashMap<>();
+
+    /** Those that are in the processor of a consumer without a route. */
+    private final Set<Thread> processing = ConcurrentHashMap.newKeySet();
+
+    private final ReentrantLock endLock = new ReentrantLock();
+    private final Condition end = endLock.newCondition();
+
+    /**
+     * @param consumer makes and takes the exchanges
+     * @param handler an exception handler of the user's; null if there is none
+     * @param share the consumer's share in the client
+     * @param queue which is that of the dead letters if they are consumed
+     */
+    public ConsumerDeliveries(
+            DefaultConsumer consumer,
+            ExceptionHandler handler,
+            ConsumerSettings settings,
+            Reference<OpenClient> share,
+            DelayQueue queue,
+            MessageMapper mapper,
+            DeliveryReport report,
+            ComponentThreads threads) {
+        this.consumer = consumer;
+        this.handler = handler;
+        this.settings = settings;
+        this.share = share;
+        this.queue = queue;
+        this.mapper = mapper;
+        this.policy = settings.policy();
+        this.report = report;
+        this.threads = threads;
+        this.batches = settings.batches() == null ? null : collector(settings);
+    }
+
+    private BatchCollector collector(ConsumerSettings settings) {
+        Duration third = settings.claims().visibilityTimeout().dividedBy(3);
+        Duration patience = settings.batches()
+                .timeout()
+                .plus(third.compareTo(BatchCollector.PATIENCE) < 0 ? third : BatchCollector.PATIENCE);
+        return new BatchCollector(
+                settings.batches(),
+                patience,
+                settings.claims().concurrentConsumers(),
+                threads.timers(),
+                threads.executor(),
+                this::route,
+                this::claimingChanged,
+                this::batchesHang);
+    }
+
+    /**
+     * Begins to claim.
+     *
+     * @param name by which people know the consumer among those of its context
+     * @param inSentence the same in a sentence
+     */
+    public void start(String name, String inSentence) {
+        shown = inSentence;
+        DelayQueueConsumer started =
+                queue.consume(settings.claims(ConsumerNames.full(name)), threads.executor(), this);
+        claimSwitch = new ConsumptionGate(started, () -> !suspended && (batches == null || batches.wantsMore()));
+        claims = started;
+        claimingChanged();
+    }
+
+    /** The claims, or null if they have not begun. */
+    public DelayQueueConsumer claims() {
+        return claims;
+    }
+
+    /** Whether messages should be claimed may have changed. */
+    private void claimingChanged() {
+        ConsumptionGate running = claimSwitch;
+        if (running != null) {
+            running.changed();
+        }
+    }
+
+    /** Sets how many exchanges may be under way at a time, from now on. */
+    public void setConcurrentConsumers(ConsumerSettings changed) {
+        settings = changed;
+        if (batches != null) {
+            batches.setExchanges(changed.claims().concurrentConsumers());
+        }
+        if (claims != null) {
+            claims.setConcurrentConsumers(changed.claims("").concurrentConsumers());
+        }
+    }
+
+    /** Claims nothing more, and gives back what was not begun, and what is still to come. */
+    public void suspend() {
+        suspended = true;
+        claimingChanged();
+        if (batches != null) {
+            batches.suspend();
+        }
+    }
+
+    public void resume() {
+        if (batches != null) {
+            batches.resume();
+        }
+        suspended = false;
+        claimingChanged();
+    }
+
+    /**
+     * Stops for good.
+     *
+     * @param patience how many nanoseconds a consumer without a route waits for its work
+     */
+    public void stop(long patience) {
+        claimSwitch = null;
+        if (claims != null) {
+            if (consumer.getRoute() == null) {
+                claims.suspend();
+                if (batches != null) {
+                    batches.suspend();
+                }
+                awaitEnd(patience);
+            }
+            // Camel has waited for the work of a route, up to its shutdown timeout. What is still under way now may go
+            // on or not: its leases end by themselves, and until then it can be acknowledged.
+            claims.stop(false);
+        }
+        if (batches != null) {
+            batches.suspend();
+        }
+    }
+
+    @Override
+    public void handle(Delivery delivery) {
+        // Its acknowledgement may come after the consumer's end: it keeps the client open.
+        Reference<OpenClient> held = share.retain();
+        Runnable finished = () -> {
+            underWay.remove(delivery);
+            held.release(threads.closer());
+        };
+        String routeId = consumer.getRouteId();
+        if (consumer.isStoppingOrStopped()) {
+            new DeliveryCompletion(delivery, policy, report, routeId, finished, null).release();
+            return;
+        }
+        DeliveryCompletion message = DeliveryCompletion.admit(delivery, policy, report, routeId, finished);
+        if (message == null) {
+            return;
+        }
+        if (batches != null) {
+            batches.add(message);
+        } else {
+            route(message);
+        }
+    }
+
+    private void route(DeliveryCompletion message) {
+        route(
+                List.of(message),
+                this::ended,
+                exchange -> ExchangeFiller.fill(exchange, message, mapper));
+    }
+
+    /** Begins a batch. */
+    private void route(List<DeliveryCompletion> batch) {
+        List<DeliveryCompletion> held = new ArrayList<>(batch.size());
+        for (DeliveryCompletion message : batch) {
+            if (consumer.isStoppingOrStopped() || message.delivery().isLeaseLost()) {
+                message.release();
+            } else {
+                held.add(message);
+            }
+        }
+        if (held.isEmpty()) {
+            batches.finished();
+            return;
+        }
+        Runnable completed = () -> {
+            batches.finished();
+            ended();
+        };
+        route(held, completed, exchange -> ExchangeFiller.fill(exchange, held, mapper));
+    }
+
+    private void route(List<DeliveryCompletion> messages, Runnable completed, Consumer<Exchange> filler) {
+        ExchangeCompletion completion = new ExchangeCompletion(messages, completed);
+        Exchange exchange;
+        RoutedExchange routed;
+        try {
+            exchange = consumer.createExchange(true);
+            filler.accept(exchange);
+            routed = RoutedExchange.begin(consumer, exchange, completion, handler != null);
+            for (DeliveryCompletion message : messages) {
+                underWay.put(message.delivery(), exchange.getExchangeId());
+            }
+        } catch (Throwable e) {
+            // A header filter of the user's, most likely.
+            completion.failedBeforeRouting(e);
+            tell("no exchange could be made of a message", e);
+            return;
+        }
+        report.received(messages.size());
+        boolean plain = consumer.getRoute() == null;
+        if (plain) {
+            processing.add(Thread.currentThread());
+        }
+        try {
+            routed.process();
+        } finally {
+            if (plain) {
+                processing.remove(Thread.currentThread());
+            }
+        }
+    }
+
+    /** An exchange has ended. */
+    private void ended() {
+        if (consumer.getRoute() != null) {
+            return; // Camel waits for a route's work, and nobody here
+        }
+        endLock.lock();
+        try {
+            end.signalAll();
+        } finally {
+            endLock.unlock();
+        }
+    }
+
+    /**
+     * Waits until nothing is worked on, as Camel does for a route; not in the work itself, which would wait for its own end, and no
+     * longer when the thread is interrupted.
+     */
+    private void awaitEnd(long nanos) {
+        if (processing.contains(Thread.currentThread())) {
+            return;
+        }
+        endLock.lock();
+        try {
+            long left = nanos;
+            while (left > 0 && claims.underWay() > 0) {
+                // What is given back without having been begun ends without a word.
+                long look = Math.min(left, LOOK_NANOS);
+                left -= look - Math.max(0, end.awaitNanos(look));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            endLock.unlock();
+        }
+    }
+
+    /** Tells an exception handler of the user's. Camel's own would only log, as we do. */
+    private void tell(String what, Throwable error) {
+        if (handler != null) {
+            handler.handleException("queue '" + queue.name() + "': " + what, error);
+        }
+    }
+
+    @Override
+    public void extensionLimitReached(Delivery delivery, Duration age) {
+        LOG.warn(
+                "{} has been worked on for {} by {} (exchange {}): its lease is not extended any more, and it will"
+                        + " be delivered again when that ends. Option 'maximumVisibilityExtension' is the limit",
+                delivery,
+                Durations.text(age),
+                shown,
+                underWay.get(delivery));
+    }
+
+    /** The queue layer does not see that no exchange is free: it was told to claim nothing. */
+    private void batchesHang() {
+        Delivery longest = underWay.keySet().stream()
+                .min(Comparator.comparingLong(Delivery::claimedMicros))
+                .orElse(null);
+        if (longest == null) {
+            return;
+        }
+        queue.stats().thenAccept(stats -> {
+            Duration age = StatsText.micros(stats.oldestOverdueMicros());
+            if (age.compareTo(BatchCollector.HANGING) >= 0) {
+                overdueWhileFull(age, longest);
+            }
+        });
+    }
+
+    @Override
+    public void overdueWhileFull(Duration age, Delivery longestRunning) {
+        LOG.warn(
+                "queue '{}': a message has been due for {} while {} works on as many as it may ({}). The longest"
+                        + " running is {}, exchange {}, claimed {} ago",
+                longestRunning.queue(),
+                Durations.text(age),
+                shown,
+                settings.claims("").concurrentConsumers(),
+                longestRunning,
+                underWay.get(longestRunning),
+                Durations.text(sinceClaim(longestRunning)));
+    }
+
+    /** The lateness grows with the time since the claim. */
+    private static Duration sinceClaim(Delivery delivery) {
+        return delivery.lateness()
+                .minus(StatsText.micros(Math.max(0, delivery.claimedMicros() - delivery.dueMicros())));
+    }
+
+    @Override
+    public void claimsFailing(Throwable error) {
+        String address = share.get().address();
+        if (error == null) {
+            LOG.info("queue '{}': messages can be received from {} again", queue.name(), address);
+            return;
+        }
+        String what = "no message can be received from " + address + ", trying again until it works";
+        LOG.warn("queue '{}': {}: {}", queue.name(), what, RedisErrors.text(error));
+        // The exception handler may route an exchange, which takes its time.
+        threads.goOn(() -> tell(what, error));
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.delivery;
+
+import io.github.redisdelay.camel.redelivery.RetryPolicy;
+import io.github.redisdelay.queue.ConsumerOptions;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.random.RandomGenerator;
+
+/**
+ * What a consumer does, from the options of its endpoint.
+ *
+ * @param deadLetters whether it consumes the dead letters of its queue
+ * @param claims how it claims and holds messages, for one message an exchange
+ * @param retries the redelivery policy; of dead letters, without a limit
+ * @param deadLetter whether what is given up is kept among the dead letters
+ * @param keepExpired whether what is expired is, too
+ * @param limits which dead letters are kept
+ * @param batches how batches are made; null if each message has an exchange of its own
+ */
+public record ConsumerSettings(
+        boolean deadLetters,
+        ConsumerOptions claims,
+        RetryPolicy retries,
+        boolean deadLetter,
+        boolean keepExpired,
+        DeadLetterTrimmer.Limits limits,
+        Batches batches) {
+
+    private static final int MAX_BATCH_SIZE = 256;
+
+    /**
+     * How batches are made.
+     *
+     * @param size how many messages a batch has at the most
+     * @param timeout how long its first message waits for others
+     */
+    public record Batches(int size, Duration timeout) {
+
+        public Batches {
+            if (size < 1 || size > MAX_BATCH_SIZE) {
+                throw new IllegalArgumentException(
+                        "option 'batchSize' is " + size + ": it must be from 1 to " + MAX_BATCH_SIZE);
+            }
+        }
+    }
+
+    /**
+     * The same with another number of exchanges that may be under way at a time.
+     *
+     * @throws IllegalArgumentException if it is less than 1
+     */
+    public ConsumerSettings withConcurrentConsumers(int concurrentConsumers) {
+        ConsumerOptions changed = claims(concurrentConsumers, claims.name());
+        return new ConsumerSettings(deadLetters, changed, retries, deadLetter, keepExpired, limits, batches);
+    }
+
+    /** The policy for deliveries, with this machine's clock, name and randomness. */
+    public DeliveryPolicy policy() {
+        RandomGenerator random = () -> ThreadLocalRandom.current().nextLong();
+        return deadLetters
+                ? new DeadLetterDeliveryPolicy(retries, random)
+                : new QueueDeliveryPolicy(
+                        retries, deadLetter, keepExpired, ConsumerNames.HOST, InstantSource.system(), random);
+    }
+
+    /** How the queue is to be claimed from. */
+    public ConsumerOptions claims(String name) {
+        long slots = (long) claims.concurrentConsumers() * (batches == null ? 1 : batches.size());
+        return claims((int) Math.min(slots, Integer.MAX_VALUE), name);
+    }
+
+    private ConsumerOptions claims(int concurrentConsumers, String name) {
+        return new ConsumerOptions(
+                concurrentConsumers,
+                claims.maxMessagesPerPoll(),
+                claims.visibilityTimeout(),
+                claims.extendVisibility(),
+                claims.maximumExtension(),
+                name);
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.delivery;
+
+import io.github.redisdelay.queue.DelayQueueConsumer;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Lets a consumer claim as long as everybody who has a say in it agrees: the route, which may be suspended, and the batches,
+ * which may have no room. Holds no lock while it tells the consumer, which may have to wait for Redis.
+ */
+final class ConsumptionGate {
+
+    private final DelayQueueConsumer claims;
+    private final BooleanSupplier wanted;
+
+    /** How many changes are to be looked at; whoever makes it leave 0 looks at them all. */
+    private final AtomicInteger changes = new AtomicInteger();
+
+    private boolean claiming = true; // used only by who looks at the changes
+
+    /**
+     * @param claims a consumer that claims
+     * @param wanted whether it should; asked after each change
+     */
+    ConsumptionGate(DelayQueueConsumer claims, BooleanSupplier wanted) {
+        this.claims = claims;
+        this.wanted = wanted;
+    }
+
+    /** Somebody has changed his mind. */
+    void changed() {
+        if (changes.getAndIncrement() != 0) {
+            return;
+        }
+        int seen = 1;
+        do {
+            boolean now = wanted.getAsBoolean();
+            if (now != claiming) {
+                claiming = now;
+                if (now) {
+                    claims.resume();
+                } else {
+                    claims.suspend();
+                }
+            }
+            seen = changes.addAndGet(-seen);
+        } while (seen != 0);
+    }
+}

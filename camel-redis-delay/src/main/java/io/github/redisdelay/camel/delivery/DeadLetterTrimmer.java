@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.delivery;
+
+import io.github.redisdelay.queue.Timers;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Drops the dead letters of a queue that are too old or too many: at the start of a consumer, soon after it has buried some, and
+ * now and then. Never has more than one call under way. Thread-safe.
+ */
+public final class DeadLetterTrimmer {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DeadLetterTrimmer.class);
+
+    /** For how long burials are collected before one call looks at them. */
+    static final Duration AFTER_BURIAL = Duration.ofSeconds(1);
+
+    static final Duration SHORTEST_INTERVAL = Duration.ofSeconds(1);
+    static final Duration LONGEST_INTERVAL = Duration.ofMinutes(10);
+
+    private final String queue;
+    private final Limits limits;
+    private final Supplier<CompletableFuture<Long>> trim;
+    private final Timers timers;
+    private final LongAdder dropped = new LongAdder();
+
+    private final ReentrantLock lock = new ReentrantLock();
+
+    // All below are guarded by lock.
+    private boolean stopped;
+    private boolean underWay;
+    /** Whether something was buried since the call under way was sent. */
+    private boolean again;
+
+    private boolean failing;
+    private Timers.Timer timer = () -> {};
+    private long timerNanos;
+    private boolean armed;
+
+    /**
+     * Which dead letters are kept.
+     *
+     * @param retention for how long; zero for ever
+     * @param maximum how many; 0 for any number
+     */
+    public record Limits(Duration retention, long maximum) {
+
+        boolean isNone() {
+            return retention.isZero() && maximum == 0;
+        }
+
+        /** The time between two looks that nothing else asks for. */
+        Duration interval() {
+            Duration part = retention.isZero() ? LONGEST_INTERVAL : retention.dividedBy(10);
+            if (part.compareTo(SHORTEST_INTERVAL) < 0) {
+                return SHORTEST_INTERVAL;
+            }
+            return part.compareTo(LONGEST_INTERVAL) > 0 ? LONGEST_INTERVAL : part;
+        }
+
+        /** The limits as options. */
+        @Override
+        public String toString() {
+            if (maximum == 0) {
+                return "deadLetterRetention=" + retention;
+            }
+            String most = "maximumDeadLetters=" + maximum;
+            return retention.isZero() ? most : "deadLetterRetention=" + retention + " and " + most;
+        }
+    }
+
+    /**
+     * @param trim drops what is beyond the limits, and tells how many
+     */
+    public DeadLetterTrimmer(String queue, Limits limits, Supplier<CompletableFuture<Long>> trim, Timers timers) {
+        this.queue = queue;
+        this.limits = limits;
+        this.trim = trim;
+        this.timers = timers;
+    }
+
+    /** Looks for the first time. */
+    public void start() {
+        if (!limits.isNone()) {
+            arm(Duration.ZERO);
+        }
+    }
+
+    /** A message was moved to the dead letters. */
+    public void buried() {
+        if (limits.maximum() > 0) { // it cannot be too old
+            arm(AFTER_BURIAL);
+        }
+    }
+
+    public void stop() {
+        lock.lock();
+        try {
+            stopped = true;
+            timer.cancel();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** How many were dropped. */
+    public long dropped() {
+        return dropped.sum();
+    }
+
+    /** Looks after this time, or earlier if that was planned. */
+    private void arm(Duration delay) {
+        lock.lock();
+        try {
+            long at = timers.nanoTime() + delay.toNanos();
+            if (stopped || (armed && timerNanos - at <= 0)) {
+                return;
+            }
+            timer.cancel();
+            armed = true;
+            timerNanos = at;
+            timer = timers.schedule(delay.toNanos(), this::look);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void look() {
+        lock.lock();
+        try {
+            armed = false;
+            if (stopped || underWay) {
+                again = true;
+                return;
+            }
+            underWay = true;
+        } finally {
+            lock.unlock();
+        }
+        CompletableFuture<Long> call;
+        try {
+            call = trim.get();
+        } catch (RuntimeException e) {
+            call = CompletableFuture.failedFuture(e);
+        }
+        call.whenComplete(this::answered);
+    }
+
+    private void answered(Long count, Throwable error) {
+        boolean soon;
+        boolean first;
+        boolean report;
+        lock.lock();
+        try {
+            underWay = false;
+            soon = again;
+            again = false;
+            first = error != null && !failing;
+            failing = error != null;
+            report = !stopped;
+        } finally {
+            lock.unlock();
+        }
+        if (error == null && count > 0) {
+            dropped.add(count);
+            LOG.warn("queue '{}': {} dead letters were dropped, as {} says", queue, count, limits);
+        } else if (first && report) {
+            LOG.warn(
+                    "queue '{}': its dead letters could not be looked through for those beyond {}, trying again: {}",
+                    queue,
+                    limits,
+                    (error.getCause() == null ? error : error.getCause()).getMessage());
+        }
+        arm(soon ? AFTER_BURIAL : limits.interval());
+    }
+}

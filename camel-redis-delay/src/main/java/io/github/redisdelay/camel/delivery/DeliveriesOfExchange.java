@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.delivery;
+
+import io.github.redisdelay.camel.option.OwnHeaders;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.Delivery;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.camel.Exchange;
+
+/**
+ * The deliveries whose leases an exchange holds, so that a route can schedule its own message again. Kept in an exchange
+ * property, which Camel copies to copies of the exchange. Only an object of this class counts, and nothing outside of the
+ * component can make one. Immutable, because copies share it.
+ *
+ * @param latest finishes the latest of them
+ * @param reason of a dead letter: why it was given up, as its header says; else null
+ * @param earlier those held already; null for none
+ */
+public record DeliveriesOfExchange(DeliveryCompletion latest, String reason, DeliveriesOfExchange earlier) {
+
+    public static final String PROPERTY = OwnHeaders.HELD_DELIVERIES;
+
+    /** Notes that the exchange holds this message, too. */
+    public static DeliveriesOfExchange add(Exchange exchange, DeliveryCompletion message, String reason) {
+        DeliveriesOfExchange held = new DeliveriesOfExchange(message, reason, of(exchange));
+        exchange.setProperty(PROPERTY, held);
+        return held;
+    }
+
+    /** What finishes the delivery of this message that the exchange holds or held, or null. */
+    public static DeliveryCompletion find(Exchange exchange, DelayQueue queue, String id) {
+        for (DeliveriesOfExchange held = of(exchange); held != null; held = held.earlier) {
+            Delivery delivery = held.latest.delivery();
+            if (delivery.id().equals(id) && delivery.isFrom(queue)) {
+                return held.latest;
+            }
+        }
+        return null;
+    }
+
+    /** What finishes the deliveries from this queue that the exchange still holds, the first one first. */
+    public static List<DeliveryCompletion> all(Exchange exchange, DelayQueue queue) {
+        List<DeliveryCompletion> all = new ArrayList<>();
+        for (DeliveriesOfExchange held = of(exchange); held != null; held = held.earlier) {
+            if (!held.latest.isOver() && held.latest.delivery().isFrom(queue)) {
+                all.add(0, held.latest);
+            }
+        }
+        return all;
+    }
+
+    /** Whether this is what the header of a dead letter said that the exchange holds. */
+    static boolean isKnownReason(Exchange exchange, Object reason) {
+        for (DeliveriesOfExchange held = of(exchange); held != null; held = held.earlier) {
+            if (reason.equals(held.reason)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static DeliveriesOfExchange of(Exchange exchange) {
+        return exchange.getProperty(PROPERTY) instanceof DeliveriesOfExchange held ? held : null;
+    }
+
+    @Override
+    public String toString() {
+        return earlier == null ? latest.delivery().toString() : latest.delivery() + ", " + earlier;
+    }
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.delivery;
+
+import io.github.redisdelay.camel.redelivery.MessagePolicy;
+import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.Settlement;
+import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.envelope.Envelope;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The end of a delivery: asks the policy for a decision, carries it out once, and looks at what Redis answers. Thread-safe.
+ */
+public final class DeliveryCompletion {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DeliveryCompletion.class);
+
+    /** When a delivery comes again whose failure could not be described. */
+    private static final Duration AFTER_ERROR = Duration.ofSeconds(10);
+
+    private final Delivery delivery;
+    private final DeliveryPolicy policy;
+    private final DeliveryReport report;
+    private final String routeId;
+    private final Runnable finished;
+    private final Envelope envelope;
+    private final MessagePolicy terms;
+
+    /** Whether the route scheduled its own message again, or cancelled it. Set by the producer, read when the exchange completes. */
+    private volatile boolean superseded;
+
+    /** Whether the delivery was finished, in whatever way; only the first one counts. */
+    private final AtomicBoolean done = new AtomicBoolean();
+
+    /**
+     * @param routeId the route that received the message; null if none did
+     * @param finished called once, when nothing more has to be told to Redis about the delivery; must not block
+     * @param admission the message as it was read; null for one that is not to be begun
+     */
+    DeliveryCompletion(
+            Delivery delivery,
+            DeliveryPolicy policy,
+            DeliveryReport report,
+            String routeId,
+            Runnable finished,
+            DeliveryPolicy.Admission admission) {
+        this.delivery = delivery;
+        this.policy = policy;
+        this.report = report;
+        this.routeId = routeId;
+        this.finished = finished;
+        this.envelope = admission == null ? null : admission.envelope();
+        this.terms = admission == null ? null : admission.terms();
+    }
+
+    /**
+     * Reads a message, and finishes its delivery if its route must not begin.
+     *
+     * @param routeId the route that received it; null if none did
+     * @param finished called once, when nothing more has to be told to Redis about the delivery; must not block
+     * @return what finishes the delivery when its route has ended; null if the delivery was finished instead
+     */
+    public static DeliveryCompletion admit(
+            Delivery delivery, DeliveryPolicy policy, DeliveryReport report, String routeId, Runnable finished) {
+        DeliveryPolicy.Admission admission = policy.admit(delivery, routeId);
+        DeliveryCompletion completion =
+                new DeliveryCompletion(delivery, policy, report, routeId, finished, admission);
+        Decision refusal = admission.refusal();
+        if (refusal == null) {
+            return completion;
+        }
+        completion.finish(routeId, () -> {
+            report.refused(delivery, routeId, refusal);
+            return refusal;
+        });
+        return null;
+    }
+
+    /**
+     * The exchange of the delivery has ended.
+     *
+     * @param from the route where the exchange began, for a delivery that no route received; may be null
+     */
+    void ended(RouteOutcome outcome, String from) {
+        String route = routeId == null ? from : routeId;
+        finish(route, () -> {
+            Decision decision = policy.decide(delivery, terms, route, outcome);
+            report.decided(delivery, terms, route, outcome, decision);
+            return decision;
+        });
+    }
+
+    /** Gives back a delivery that was not begun. */
+    void release() {
+        finish(routeId, Decision.Release::new);
+    }
+
+    /** The route scheduled its own message again, which took the place of the delivery, or cancelled it: nothing is left to be sent. */
+    public void superseded() {
+        // The exchange goes on: its slot is free when it has completed.
+        superseded = true;
+    }
+
+    /** Whether the delivery was finished, or superseded: its claim id is good for nothing any more. */
+    public boolean isOver() {
+        return superseded || done.get();
+    }
+
+    public Delivery delivery() {
+        return delivery;
+    }
+
+    /** The message; null for a dead letter that cannot be read. */
+    Envelope envelope() {
+        return envelope;
+    }
+
+    boolean isOfDeadLetters() {
+        return policy.isOfDeadLetters();
+    }
+
+    private void finish(String route, Supplier<Decision> decide) {
+        if (!done.compareAndSet(false, true)) {
+            return;
+        }
+        if (superseded) {
+            delivery.superseded();
+            finished.run();
+            return;
+        }
+        Decision decision;
+        Submission<Settlement> sent;
+        try {
+            decision = decide.get();
+            sent = send(decision);
+        } catch (Throwable e) {
+            // Such as an exception of the user's whose getMessage throws.
+            DeliveryReport.warn(LOG, "The end of " + delivery + " could not be decided; it is delivered again", e);
+            decision = new Decision.Return(AFTER_ERROR, delivery.lastFailure());
+            sent = send(decision);
+        }
+        Decision made = decision;
+        sent.outcome().whenComplete((settlement, error) -> {
+            if (settlement == Settlement.STALE_HELD) {
+                delivery.isReplaced()
+                        .whenComplete((replaced, unknown) -> end(() -> stale(name(made), unknown == null && replaced)));
+            } else {
+                end(() -> answered(made, route, settlement, error));
+            }
+        });
+    }
+
+    private Submission<Settlement> send(Decision decision) {
+        if (decision instanceof Decision.Acknowledge acknowledge) {
+            return delivery.acknowledge(acknowledge.remember());
+        }
+        if (decision instanceof Decision.Return again) {
+            return delivery.negativeAcknowledge(again.delay(), again.failure());
+        }
+        if (decision instanceof Decision.Bury bury) {
+            return delivery.bury(bury.failure(), bury.remember());
+        }
+        return decision instanceof Decision.Discard discard
+                ? delivery.discard(discard.remember())
+                : delivery.release();
+    }
+
+    /** The name of a decision in the log. */
+    private static String name(Decision decision) {
+        if (decision instanceof Decision.Acknowledge) {
+            return "acknowledgement";
+        }
+        return decision instanceof Decision.Release ? "release" : "return";
+    }
+
+    private void end(Runnable last) {
+        try {
+            last.run();
+        } finally {
+            finished.run();
+        }
+    }
+
+    private void answered(Decision decision, String route, Settlement settlement, Throwable error) {
+        if (error != null) {
+            LOG.warn(
+                    "The {} of {} could not be sent; it may be delivered again: {}",
+                    name(decision),
+                    delivery,
+                    error.getMessage());
+        } else if (settlement == Settlement.STALE_GONE) {
+            LOG.debug(
+                    "The {} of {} is void: the message was cancelled, or another delivery has finished it",
+                    name(decision),
+                    delivery);
+        } else if (decision instanceof Decision.Bury burial) {
+            report.buried(delivery, route, burial);
+        }
+    }
+
+    private void stale(String call, boolean replaced) {
+        if (replaced) {
+            LOG.debug(
+                    "The {} of {} is void: the message was replaced, and what has replaced it is delivered when it is due",
+                    call,
+                    delivery);
+        } else {
+            LOG.warn("The {} of {} came too late: its lease had ended; it may be delivered again", call, delivery);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "completion of " + delivery;
+    }
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.delivery;
+
+import io.github.redisdelay.camel.RedisDelayConstants;
+import io.github.redisdelay.camel.option.Durations;
+import io.github.redisdelay.camel.redelivery.MessagePolicy;
+import io.github.redisdelay.camel.redelivery.RetryPolicy;
+import io.github.redisdelay.queue.DeadLetterId;
+import io.github.redisdelay.queue.Delivery;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The counts and the log lines of a consumer's deliveries. A failed attempt is one line; the line has a stack trace only where no
+ * error handler of the route has logged it already. Thread-safe.
+ */
+public final class DeliveryReport {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DeliveryReport.class);
+
+    private static final int MAX_TEXT = 300;
+    private static final int MAX_IDS = 5;
+
+    private final LongAdder received;
+    private final Runnable onBurial;
+
+    private final LongAdder redelivered = new LongAdder();
+    private final LongAdder buried = new LongAdder();
+    private final LongAdder discarded = new LongAdder();
+    private final LongAdder expired = new LongAdder();
+
+    /**
+     * @param received counts the messages that are handed to a route
+     * @param onBurial told when a message was moved to the dead letters; must not block
+     */
+    public DeliveryReport(LongAdder received, Runnable onBurial) {
+        this.received = received;
+        this.onBurial = onBurial;
+    }
+
+    /** Messages were handed to the route. */
+    void received(int messages) {
+        received.add(messages);
+    }
+
+    /** How many deliveries were returned, to be followed by another one. */
+    public long redelivered() {
+        return redelivered.sum();
+    }
+
+    /** How many messages were moved to the dead letters. */
+    public long buried() {
+        return buried.sum();
+    }
+
+    /** How many messages were given up and dropped. */
+    public long discarded() {
+        return discarded.sum();
+    }
+
+    /** How many messages were not delivered in their time to live; they are among those buried or discarded. */
+    public long expired() {
+        return expired.sum();
+    }
+
+    /**
+     * A delivery whose route was not begun is about to end.
+     *
+     * @param routeId the route that received it; null if none did
+     */
+    void refused(Delivery delivery, String routeId, Decision refusal) {
+        if (refusal instanceof Decision.Return returned) {
+            redelivered.increment();
+            LOG.warn(
+                    "{} is a dead letter whose last {} deliveries ended without a word: the JVM died or the lease ran out."
+                            + " It is not begun{}, but returned for {}",
+                    delivery,
+                    delivery.lostLeases(),
+                    on(routeId),
+                    returned.delay());
+        } else {
+            givenUp(delivery, routeId, refusal);
+        }
+    }
+
+    /**
+     * A delivery whose route has ended is about to end.
+     *
+     * @param routeId the route that worked on it; null if none did
+     */
+    void decided(Delivery delivery, MessagePolicy terms, String routeId, RouteOutcome outcome, Decision decision) {
+        if (decision instanceof Decision.Return returned) {
+            redelivered.increment();
+            again(delivery, terms.retries(), routeId, returned.delay(), outcome);
+        } else {
+            givenUp(delivery, routeId, decision);
+        }
+    }
+
+    private void givenUp(Delivery delivery, String routeId, Decision decision) {
+        if (decision instanceof Decision.Bury bury) {
+            buried.increment();
+            count(bury.why());
+        } else if (decision instanceof Decision.Discard discard) {
+            discarded.increment();
+            count(discard.why());
+            logGivenUp(delivery, routeId, discard.why(), "dropped, as " + discard.option() + " says");
+        }
+    }
+
+    private void count(Decision.Reason why) {
+        if (why.expired()) {
+            expired.increment();
+        }
+    }
+
+    /** Redis has answered to a burial. */
+    public void buried(Delivery delivery, String routeId, Decision.Bury bury) {
+        DeadLetterId letter = delivery.deadLetterId();
+        if (letter != null) {
+            logGivenUp(delivery, routeId, bury.why(), "kept among the dead letters as '" + letter.shown() + "'");
+        }
+        onBurial.run();
+    }
+
+    private static void logGivenUp(Delivery delivery, String routeId, Decision.Reason why, String end) {
+        if (why.expired()) {
+            LOG.info("{} is expired{} and {}", delivery, on(routeId), end);
+            return;
+        }
+        String detail = why.detail() == null ? "" : " (" + oneLine(why.detail()) + ")";
+        warn(
+                LOG,
+                delivery + " is given up" + on(routeId) + " and " + end + ": " + oneLine(why.text()) + detail,
+                why.trace());
+    }
+
+    /** Logs the end of an attempt that is followed by another one. */
+    private static void again(
+            Delivery delivery, RetryPolicy retries, String routeId, Duration delay, RouteOutcome outcome) {
+        boolean expected = !outcome.failed() && outcome.unreadable() == null; // the route asked for it
+        if (expected || outcome.together() ? !LOG.isDebugEnabled() : !LOG.isWarnEnabled()) {
+            return;
+        }
+        StringBuilder line = new StringBuilder(200).append(delivery);
+        if (retries.maximumRedeliveries() >= 0) {
+            line.append(" of ").append(retries.maximumRedeliveries() + 1L);
+        }
+        line.append(outcome.failed() ? " failed" : " asked for another delivery")
+                .append(on(routeId))
+                .append(", again in ")
+                .append(Durations.text(delay));
+        if (outcome.unreadable() != null) {
+            line.append(" as the redelivery policy says: ").append(oneLine(outcome.unreadable()));
+        } else if (outcome.retryAfter() != null) {
+            line.append(" as ").append(RedisDelayConstants.RETRY_AFTER).append(" says");
+        }
+        if (outcome.failed()) {
+            line.append(outcome.unreadable() == null ? ": " : "; ").append(why(outcome));
+        }
+        if (expected || outcome.together()) {
+            LOG.debug(line.toString());
+        } else {
+            warn(LOG, line.toString(), outcome.untracedCause());
+        }
+    }
+
+    /** Logs that the messages of a batch have failed, with a few of their ids. */
+    static void failedTogether(List<Delivery> batch, String routeId, RouteOutcome outcome) {
+        String line = batch.size() + " messages of queue '" + batch.get(0).queue() + "' "
+                + (outcome.failed() ? "failed" : "asked for another delivery") + " together" + on(routeId) + ": "
+                + (outcome.failed() ? why(outcome) : oneLine(outcome.unreadable())) + ". They are "
+                + batch.stream()
+                        .limit(MAX_IDS)
+                        .map(each -> "'" + oneLine(each.id()) + "'")
+                        .collect(Collectors.joining(", "))
+                + (batch.size() > MAX_IDS ? " and " + (batch.size() - MAX_IDS) + " others" : "");
+        warn(LOG, line, outcome.untracedCause());
+    }
+
+    /**
+     * Warns with a stack trace, or without it if that cannot be written: an exception of a user's, or one of its causes, may fail to
+     * say what it is about, and what is done with its message must not hang on that.
+     *
+     * @param trace may be null
+     */
+    static void warn(Logger log, String line, Throwable trace) {
+        try {
+            log.warn(line, trace);
+        } catch (Throwable e) {
+            log.warn(line);
+        }
+    }
+
+    /** The route as a part of a sentence; nothing is said of no route. */
+    private static String on(String routeId) {
+        return routeId == null ? "" : " on route '" + routeId + "'";
+    }
+
+    private static String why(RouteOutcome outcome) {
+        Throwable cause = outcome.cause();
+        if (cause == null) {
+            return "the exchange was marked rollback-only";
+        }
+        String name = cause.getClass().getName();
+        String shortName = name.substring(name.lastIndexOf('.') + 1);
+        String message = outcome.causeMessage();
+        return message == null ? shortName : shortName + ": " + oneLine(message);
+    }
+
+    /** A text of others, which must neither begin a line of the log nor fill it. */
+    private static String oneLine(String text) {
+        String cut = text.length() <= MAX_TEXT ? text : text.substring(0, MAX_TEXT) + "…";
+        return cut.replaceAll("[\\p{Cc}\\x{2028}\\x{2029}]+", " ");
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.delivery;
+
+import io.github.redisdelay.camel.RedisDelayConstants;
+import io.github.redisdelay.camel.message.FailureHeaders;
+import io.github.redisdelay.camel.message.MessageMapper;
+import io.github.redisdelay.queue.DeadLetterId;
+import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.RedeliveryReason;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.camel.Exchange;
+import org.apache.camel.ExchangePropertyKey;
+import org.apache.camel.Message;
+import org.apache.camel.support.DefaultMessage;
+import org.apache.camel.trait.message.MessageTrait;
+import org.apache.camel.trait.message.RedeliveryTraitPayload;
+
+/** Turns received messages into an exchange; the same way for every consumer. */
+public final class ExchangeFiller {
+
+    private ExchangeFiller() {}
+
+    /**
+     * Fills an exchange with one message: body and headers as they are stored, and what the component says about it.
+     *
+     * @return what the exchange now holds
+     */
+    public static DeliveriesOfExchange fill(Exchange exchange, DeliveryCompletion received, MessageMapper mapper) {
+        return fill(exchange.getMessage(), exchange, received, mapper);
+    }
+
+    /** Fills an exchange with a batch: a list of messages, each with its own body and headers. */
+    public static void fill(Exchange exchange, List<DeliveryCompletion> batch, MessageMapper mapper) {
+        List<Message> messages = new ArrayList<>(batch.size());
+        for (DeliveryCompletion received : batch) {
+            Message message = new DefaultMessage(exchange.getContext());
+            fill(message, exchange, received, mapper);
+            messages.add(message);
+        }
+        exchange.getMessage().setBody(messages);
+        exchange.getMessage()
+                .setHeader(RedisDelayConstants.QUEUE, batch.get(0).delivery().queue());
+        exchange.setProperty(ExchangePropertyKey.BATCH_SIZE, batch.size());
+    }
+
+    private static DeliveriesOfExchange fill(
+            Message message, Exchange exchange, DeliveryCompletion received, MessageMapper mapper) {
+        Delivery delivery = received.delivery();
+        if (received.envelope() != null) {
+            mapper.fill(received.envelope(), message, exchange);
+        } else {
+            message.setBody(delivery.body());
+        }
+        message.setHeader(RedisDelayConstants.MESSAGE_ID, delivery.id());
+        message.setHeader(RedisDelayConstants.QUEUE, delivery.queue());
+        Long scheduled = delivery.scheduledMicros() / 1000;
+        message.setHeader(RedisDelayConstants.SCHEDULED_TIME, scheduled);
+        message.setHeader(RedisDelayConstants.DUE_TIME, delivery.dueMicros() / 1000);
+        message.setHeader(RedisDelayConstants.ATTEMPT, delivery.attempt());
+        message.setHeader(RedisDelayConstants.LATENESS, delivery.lateness().toMillis());
+        message.setHeader(RedisDelayConstants.MESSAGE_PRIORITY, delivery.priority());
+        message.setHeader(Exchange.MESSAGE_TIMESTAMP, scheduled);
+        if (delivery.redeliveryReason() != RedeliveryReason.NONE) {
+            message.setHeader(RedisDelayConstants.REDELIVERY_REASON, text(delivery.redeliveryReason()));
+        }
+        message.setPayloadForTrait(
+                MessageTrait.REDELIVERY,
+                delivery.attempt() > 1 ? RedeliveryTraitPayload.IS_REDELIVERY : RedeliveryTraitPayload.NON_REDELIVERY);
+        String reason = FailureHeaders.set(message, delivery.lastFailure(), received.isOfDeadLetters());
+        if (received.isOfDeadLetters()) {
+            message.setHeader(RedisDelayConstants.DEAD_LETTER_ID, delivery.id());
+            setDeadLetterTime(message, delivery.id());
+            message.setHeader(RedisDelayConstants.MESSAGE_ID, DeadLetterId.messageIdOf(delivery.id()));
+        }
+        return DeliveriesOfExchange.add(exchange, received, reason);
+    }
+
+    /** Tells when a message was given up, which the id of its dead letter says. */
+    static void setDeadLetterTime(Message message, String deadLetterId) {
+        DeadLetterId letter = DeadLetterId.parse(deadLetterId);
+        if (letter != null) {
+            message.setHeader(RedisDelayConstants.DEAD_LETTER_TIME, letter.millis());
+        }
+    }
+
+    /** Why a message comes again, as its header says. */
+    public static String text(RedeliveryReason reason) {
+        return switch (reason) {
+            case NONE -> "none";
+            case FAILED -> "failed";
+            case LEASE_ENDED -> "leaseEnded";
+            case RELEASED -> "released";
+        };
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.delivery;
+
+import io.github.redisdelay.camel.RedisDelayConstants;
+import io.github.redisdelay.camel.message.FailureRecord;
+import io.github.redisdelay.camel.redelivery.MessagePolicy;
+import io.github.redisdelay.camel.redelivery.RetryPolicy;
+import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.envelope.Envelope;
+import io.github.redisdelay.queue.envelope.EnvelopeFormatException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.random.RandomGenerator;
+
+/**
+ * The policy of an ordinary queue. A message that fails is delivered again after a delay. A message that is expired, unreadable or
+ * has failed too often is given up, to the dead letters or for good. Thread-safe.
+ */
+final class QueueDeliveryPolicy implements DeliveryPolicy {
+
+    private final MessagePolicy terms;
+    private final boolean deadLetter;
+    private final boolean keepExpired;
+    private final String host;
+    private final InstantSource clock;
+    private final RandomGenerator random;
+
+    /**
+     * @param retries for messages that have no redelivery policy of their own
+     * @param deadLetter whether messages that are given up are kept among the dead letters
+     * @param keepExpired whether those that expired are, too
+     * @param host the name of this host
+     * @param random must be safe for use by several threads
+     */
+    QueueDeliveryPolicy(
+            RetryPolicy retries,
+            boolean deadLetter,
+            boolean keepExpired,
+            String host,
+            InstantSource clock,
+            RandomGenerator random) {
+        this.terms = MessagePolicy.of(retries);
+        this.deadLetter = deadLetter;
+        this.keepExpired = keepExpired;
+        this.host = host;
+        this.clock = clock;
+        this.random = random;
+    }
+
+    @Override
+    public boolean isOfDeadLetters() {
+        return false;
+    }
+
+    @Override
+    public Admission admit(Delivery delivery, String routeId) {
+        Envelope envelope;
+        MessagePolicy own;
+        try {
+            envelope = Envelope.decode(delivery.body());
+            own = terms.with(envelope.settings());
+        } catch (EnvelopeFormatException | IllegalArgumentException e) {
+            RouteOutcome unreadable = RouteOutcome.unreadable(e);
+            return Admission.refused(giveUp(delivery, routeId, unreadable, e.getMessage(), FailureRecord.UNREADABLE));
+        }
+        if (own.isExpired(delivery)) {
+            return Admission.refused(expired(delivery, own.remember(), routeId));
+        }
+        if (own.retries().isExceeded(delivery.attempt())) {
+            return Admission.refused(exceeded(delivery, routeId));
+        }
+        return new Admission(envelope, own, null);
+    }
+
+    @Override
+    public Decision decide(Delivery delivery, MessagePolicy own, String routeId, RouteOutcome outcome) {
+        if (outcome.deadLetterReason() != null) {
+            return giveUp(delivery, routeId, outcome, outcome.causeMessage(), outcome.deadLetterReason());
+        }
+        if (outcome.succeeded()) {
+            return new Decision.Acknowledge(own.remember());
+        }
+        String message = messageOf(outcome);
+        if (own.retries().isLast(delivery.attempt())) {
+            String reason = outcome.failed() ? FailureRecord.FAILED : FailureRecord.RETRY_AFTER;
+            return giveUp(delivery, routeId, outcome, message, reason);
+        }
+        return new Decision.Return(
+                own.retries().delayAfter(delivery.attempt(), outcome.retryAfter(), random),
+                record(delivery, routeId, outcome.cause(), message, null).encode());
+    }
+
+    private static String messageOf(RouteOutcome outcome) {
+        if (outcome.cause() != null) {
+            return outcome.causeMessage();
+        }
+        if (outcome.unreadable() != null) {
+            return outcome.unreadable();
+        }
+        if (outcome.retryAfter() != null) {
+            return "the route asked for another delivery in " + outcome.retryAfter() + " ("
+                    + RedisDelayConstants.RETRY_AFTER + ")";
+        }
+        return "the exchange was marked rollback-only";
+    }
+
+    /** Gives up a delivery whose attempts were used up. */
+    private Decision exceeded(Delivery delivery, String routeId) {
+        String message = (delivery.attempt() - 1)
+                + " deliveries ended without an acknowledgement: the JVM died or the lease ran out";
+        return giveUp(
+                Duration.ZERO,
+                lastOr(delivery, routeId, message, FailureRecord.LEASE_ENDED),
+                new Decision.Reason(
+                        FailureRecord.LEASE_ENDED, "its deliveries ended without an acknowledgement", null, false));
+    }
+
+    /** Gives up a delivery that comes after its message's time to live. */
+    private Decision expired(Delivery delivery, Duration remember, String routeId) {
+        Decision.Reason why = new Decision.Reason(FailureRecord.EXPIRED, null, null, true);
+        return deadLetter && !keepExpired
+                ? new Decision.Discard(remember, why, "onExpiry=drop")
+                : giveUp(remember, lastOr(delivery, routeId, "its time to live was over", FailureRecord.EXPIRED), why);
+    }
+
+    /** The last failure, if one is known; else one with this message. */
+    private FailureRecord lastOr(Delivery delivery, String routeId, String message, String reason) {
+        FailureRecord last = FailureRecord.decode(delivery.lastFailure());
+        return last == null ? record(delivery, routeId, null, message, reason) : last.givenUp(reason);
+    }
+
+    private Decision giveUp(Delivery delivery, String routeId, RouteOutcome outcome, String message, String reason) {
+        Throwable cause = outcome.cause();
+        String detail = cause == null ? message : cause.getClass().getName() + ": " + message;
+        return giveUp(
+                Duration.ZERO,
+                record(delivery, routeId, cause, message, reason),
+                new Decision.Reason(reason, detail, outcome.untracedCause(), false));
+    }
+
+    private Decision giveUp(Duration remember, FailureRecord failure, Decision.Reason why) {
+        return deadLetter
+                ? new Decision.Bury(failure.encode(), remember, why)
+                : new Decision.Discard(remember, why, "deadLetter=false");
+    }
+
+    private FailureRecord record(Delivery delivery, String routeId, Throwable cause, String message, String reason) {
+        String exception = cause == null ? null : cause.getClass().getName();
+        return new FailureRecord(exception, message, routeId, host, delivery.attempt(), clock.instant(), reason);
+    }
+}

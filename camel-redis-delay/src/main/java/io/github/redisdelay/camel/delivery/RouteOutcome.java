@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.delivery;
+
+import io.github.redisdelay.camel.RedisDelayConstants;
+import io.github.redisdelay.camel.option.Durations;
+import io.github.redisdelay.camel.option.OwnHeaders;
+import java.time.Duration;
+import java.util.function.Predicate;
+import org.apache.camel.CamelExchangeException;
+import org.apache.camel.CamelExecutionException;
+import org.apache.camel.Exchange;
+import org.apache.camel.ExchangePropertyKey;
+import org.apache.camel.RuntimeCamelException;
+
+/**
+ * How a route ended, and what it asked for by the headers or exchange properties {@code CamelRedisDelayRetryAfter} and
+ * {@code CamelRedisDelayDeadLetterReason}. A property wins over the header of the same name: other components do not
+ * replace it, as they do headers.
+ *
+ * @param failed whether the exchange failed or was marked rollback-only
+ * @param cause why; null if it was marked rollback-only without an exception, or did not fail
+ * @param retryAfter after which delay it asked for another delivery; null if it did not
+ * @param unreadable what is wrong with the delay that it asked for; null if nothing is
+ * @param deadLetterReason why it gave the message up; null if it did not
+ * @param logged whether the failure was logged with its stack trace
+ * @param together whether the exchange had several messages, and the log says of all of them together how they ended
+ */
+public record RouteOutcome(
+        boolean failed,
+        Throwable cause,
+        Duration retryAfter,
+        String unreadable,
+        String deadLetterReason,
+        boolean logged,
+        boolean together) {
+
+    static final RouteOutcome SUCCEEDED = new RouteOutcome(false, null, null, null, null, false, false);
+
+    private static final String EXECUTION = "Exception occurred during execution";
+
+    private static final String PART = "processing failed for number ";
+
+    private static final String UNSPEAKABLE = "its getMessage() failed";
+
+    private static final String NO_REASON = "no reason was given";
+
+    /** An exchange that could not be made or handed to its route. */
+    static RouteOutcome failed(Throwable cause) {
+        return new RouteOutcome(true, cause, null, null, null, false, false);
+    }
+
+    /** A message that no exchange is made of. The stack trace is ours and says nothing. */
+    static RouteOutcome unreadable(Throwable cause) {
+        return new RouteOutcome(true, cause, null, null, null, true, false);
+    }
+
+    /**
+     * What became of an exchange that completes.
+     *
+     * @param failed whether Camel says so; one that is marked rollback-only completes as if it had succeeded
+     * @param isKnownReason whether a dead letter came with this reason as its header: that is no wish of the route's
+     */
+    public static RouteOutcome of(Exchange exchange, boolean failed, Predicate<Object> isKnownReason) {
+        OwnHeaders.warn(exchange);
+        boolean returned = failed || exchange.isRollbackOnly() || exchange.isRollbackOnlyLast();
+        Throwable cause = returned ? cause(exchange) : null;
+        Duration retryAfter = null;
+        String unreadable = null;
+        Object delay = exchange.getProperty(RedisDelayConstants.RETRY_AFTER);
+        String what = "exchange property";
+        if (delay == null) {
+            delay = exchange.getMessage().getHeader(RedisDelayConstants.RETRY_AFTER);
+            what = "header";
+        }
+        if (delay != null) {
+            try {
+                retryAfter = Durations.of(what + " '" + RedisDelayConstants.RETRY_AFTER + "'", delay);
+            } catch (IllegalArgumentException e) {
+                unreadable = e.getMessage();
+            }
+        }
+        String reason = deadLetterReason(exchange, isKnownReason);
+        if (!returned && delay == null && reason == null) {
+            return SUCCEEDED;
+        }
+        // What an error handler of the route could not handle it has logged, as it was told to. Without one nobody has.
+        boolean logged = exchange.getExchangeExtension().isErrorHandlerHandledSet();
+        return new RouteOutcome(returned, cause, retryAfter, unreadable, reason, logged, false);
+    }
+
+    private static Throwable cause(Exchange exchange) {
+        Throwable cause = exchange.getException() != null
+                ? exchange.getException()
+                : exchange.getProperty(ExchangePropertyKey.EXCEPTION_CAUGHT, Throwable.class);
+        while (cause != null && cause.getCause() != null && isWrapper(cause)) {
+            cause = cause.getCause();
+        }
+        return cause;
+    }
+
+    /**
+     * Whether Camel put this around a failure, and it says nothing of it: around what is no {@code Exception}, around what happened
+     * in a part of a split or multicast, and around checked exceptions. What a route throws itself has a class or words of its own.
+     */
+    private static boolean isWrapper(Throwable failure) {
+        String message = String.valueOf(messageOf(failure));
+        return failure instanceof CamelExecutionException && message.startsWith(EXECUTION)
+                || failure.getClass() == CamelExchangeException.class && message.contains(PART)
+                || failure.getClass() == RuntimeCamelException.class
+                        && message.equals(failure.getCause().toString());
+    }
+
+    /** The same for each message of a batch of which the log has said how it ended. */
+    RouteOutcome ofBatch() {
+        return new RouteOutcome(failed, cause, retryAfter, unreadable, deadLetterReason, true, true);
+    }
+
+    /** The cause if its stack trace is still to be logged; else null. */
+    Throwable untracedCause() {
+        return logged || UNSPEAKABLE.equals(causeMessage()) ? null : cause;
+    }
+
+    /** What the cause says of itself; null if that is nothing. */
+    String causeMessage() {
+        return cause == null ? null : messageOf(cause);
+    }
+
+    /** An exception of a user's may fail to say what it is about: its message comes again by the policy all the same. */
+    private static String messageOf(Throwable failure) {
+        try {
+            return failure.getMessage();
+        } catch (Throwable e) {
+            return UNSPEAKABLE;
+        }
+    }
+
+    private static String deadLetterReason(Exchange exchange, Predicate<Object> isKnownReason) {
+        Object reason = exchange.getProperty(RedisDelayConstants.DEAD_LETTER_REASON);
+        if (reason == null) {
+            reason = exchange.getMessage().getHeader(RedisDelayConstants.DEAD_LETTER_REASON);
+            if (reason == null || isKnownReason.test(reason)) {
+                return null;
+            }
+        }
+        String text = String.valueOf(reason);
+        return text.isBlank() ? NO_REASON : text;
+    }
+
+    /** Whether the route did not fail and did not ask for another delivery, readably or not. */
+    boolean succeeded() {
+        return !failed && retryAfter == null && unreadable == null;
+    }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.delivery;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.camel.AsyncCallback;
+import org.apache.camel.Exchange;
+import org.apache.camel.Route;
+import org.apache.camel.spi.InflightRepository;
+import org.apache.camel.spi.ReactiveExecutor;
+import org.apache.camel.spi.Synchronization;
+import org.apache.camel.spi.UnitOfWork;
+import org.apache.camel.support.DefaultConsumer;
+import org.apache.camel.support.UnitOfWorkHelper;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * An exchange that a consumer has handed to its processor: ends its unit of work when the processor is done with it. The unit of work
+ * is the consumer's own, because a processor that is no route makes none, and what the exchange holds is finished by its end. A
+ * route's would also end too early for a processor that sends the exchange to several routes in turn.
+ */
+final class RoutedExchange implements AsyncCallback {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RoutedExchange.class);
+
+    /** Each of the parts of a split can fail by an {@code Error}. */
+    private static final int MOST_FAILURES = 10_000;
+
+    private final Exchange exchange;
+    private final UnitOfWork work;
+    private final ExchangeCompletion completion;
+    private final DefaultConsumer consumer;
+    private final AsyncCallback callback;
+
+    /** Whether the processor is done with it; only the first time counts. */
+    private final AtomicBoolean done = new AtomicBoolean();
+
+    /** Who is in the processor. */
+    private volatile Thread handing;
+    /** Whether the processor was done with it on that thread; used by that thread only. */
+    private boolean doneHere;
+
+    private RoutedExchange(
+            Exchange exchange,
+            UnitOfWork work,
+            ExchangeCompletion completion,
+            DefaultConsumer consumer,
+            AsyncCallback callback) {
+        this.exchange = exchange;
+        this.work = work;
+        this.completion = completion;
+        this.consumer = consumer;
+        this.callback = callback;
+    }
+
+    /**
+     * Begins the unit of work of an exchange that is to be handed over next.
+     *
+     * @param completion finishes what the exchange holds
+     * @param tell whether failures go to the consumer's exception handler
+     */
+    static RoutedExchange begin(
+            DefaultConsumer consumer, Exchange exchange, ExchangeCompletion completion, boolean tell)
+            throws Exception {
+        exchange.getExchangeExtension().addOnCompletion(completion);
+        exchange.getExchangeExtension().addOnCompletion(completion.watch());
+        boolean used = exchange.getUnitOfWork() != null;
+        UnitOfWork work = consumer.createUoW(exchange);
+        if (used) {
+            // That of a pooled exchange, which the first to prepare it has to end.
+            work.onPrepare(exchange);
+        }
+        // Camel's callback tells the exception handler, and Camel's own handler would only log what is logged already.
+        AsyncCallback callback =
+                tell ? consumer.defaultConsumerCallback(exchange, true) : doneSync -> {};
+        return new RoutedExchange(exchange, work, completion, consumer, callback);
+    }
+
+    /** Hands it to the processor. */
+    void process() {
+        handing = Thread.currentThread();
+        try {
+            consumer.getAsyncProcessor().process(exchange, this);
+        } catch (Throwable e) {
+            failed(e);
+        }
+        handing = null;
+        if (doneHere) {
+            finish(true);
+        }
+    }
+
+    /** Camel calls this for an {@code Error}, too, before it throws it: so this thread waits for what the processor ends with. */
+    @Override
+    public void done(boolean doneSync) {
+        if (Thread.currentThread() == handing) {
+            doneHere = true;
+        } else {
+            finish(doneSync);
+        }
+    }
+
+    private void finish(boolean doneSync) {
+        if (done.compareAndSet(false, true)) {
+            try {
+                end();
+            } finally {
+                callback.done(doneSync);
+            }
+        }
+    }
+
+    private void end() {
+        // As at the end of a route's own: completions ask for the route, and what they log names it.
+        if (consumer.getRoute() != null) {
+            work.pushRoute(consumer.getRoute());
+        }
+        if (work.isBeforeAfterProcess()) {
+            work.beforeProcess(consumer.getProcessor(), exchange, callback);
+        }
+        try {
+            UnitOfWorkHelper.doneUow(work, exchange);
+        } catch (Throwable e) {
+            // Camel ignores what a completion throws, but for an Error.
+            LOG.warn("A completion of exchange {} has failed. This is ignored", exchange.getExchangeId(), e);
+            runRest();
+            Synchronization left = work.containsSynchronization(completion) ? completion : completion.watch();
+            if (exchange.isFailed()) {
+                left.onFailure(exchange);
+            } else {
+                left.onComplete(exchange);
+            }
+            exchange.getContext().getInflightRepository().remove(exchange);
+            work.reset();
+        }
+    }
+
+    /**
+     * The processor has thrown, instead of telling its callback. Camel lets an {@code Error} through and makes an exception of all
+     * else; here each is a failure like any other.
+     */
+    private void failed(Throwable cause) {
+        if (done.get()) {
+            LOG.warn("An exchange was completed and failed afterwards", cause);
+            return;
+        }
+        exchange.setException(cause);
+        // Error handlers have not seen it, and are not asked now.
+        exchange.getExchangeExtension().setRedeliveryExhausted(true);
+        runRest();
+        // Who counted the exchange as being in flight may not have heard of it: a stop would wait for it in vain.
+        InflightRepository inflight = exchange.getContext().getInflightRepository();
+        for (Route route = work.popRoute(); route != null; route = work.popRoute()) {
+            inflight.remove(exchange, route.getRouteId());
+        }
+        doneHere = true;
+        exchange.setException(cause); // the end of a split takes that of its parts
+    }
+
+    /**
+     * Runs what the failure has left on this thread. Camel would go on with it at the next exchange: an exchange that has ended, and a
+     * pooled one may be another message's by then.
+     */
+    private void runRest() {
+        ReactiveExecutor rest = exchange.getContext().getCamelContextExtension().getReactiveExecutor();
+        for (int i = 0; i < MOST_FAILURES; i++) {
+            try {
+                rest.schedule(() -> {});
+                return;
+            } catch (Throwable e) {
+                LOG.debug("Another part of an exchange has failed", e);
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "routed exchange";
+    }
+}

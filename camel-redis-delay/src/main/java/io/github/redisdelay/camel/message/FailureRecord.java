@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.message;
+
+import io.github.redisdelay.queue.Delivery;
+import java.nio.charset.StandardCharsets;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import org.apache.camel.util.json.DeserializationException;
+import org.apache.camel.util.json.JsonObject;
+import org.apache.camel.util.json.Jsoner;
+
+/**
+ * Why a delivery failed, as it is kept with the message: what an operator needs to find the cause, and no stack trace.
+ *
+ * <p>Stored as one JSON object in UTF-8 of at most {@link #MAX_BYTES} bytes:
+ *
+ * <pre>{@code
+ * {"attempt":10,"host":"app-1","time":"2030-01-31T10:15:00.123Z","routeId":"notify","reason":"failed",
+ *  "exception":"java.net.ConnectException","message":"Connection refused"}
+ * }</pre>
+ *
+ * <p>{@code routeId}, {@code reason}, {@code exception} and {@code message} are missing where there is none; what is too long is cut and
+ * ends with an ellipsis. A reader ignores members that it does not know.
+ *
+ * @param exception the class of the exception; null if there was none, as after markRollbackOnly
+ * @param message its message; may be null
+ * @param routeId the route that received the message; may be null
+ * @param host the host on which it failed
+ * @param attempt which delivery failed, 1 for the first
+ * @param time when, by the clock of that host
+ * @param reason why the message was given up: one of the constants here, or what its route said; null if it was not
+ */
+public record FailureRecord(
+        String exception, String message, String routeId, String host, int attempt, Instant time, String reason) {
+
+    /** Given up because its last delivery failed. */
+    public static final String FAILED = "failed";
+
+    /** Given up because its route asked for one more delivery than there may be. */
+    public static final String RETRY_AFTER = "retryAfter";
+
+    /** Given up because its deliveries ended by lost leases. */
+    public static final String LEASE_ENDED = "leaseEnded";
+
+    /** Given up because its time to live was over. */
+    public static final String EXPIRED = "expired";
+
+    /** Given up because what is stored cannot be read. */
+    public static final String UNREADABLE = "unreadable";
+
+    /** Fewer than {@link io.github.redisdelay.queue.Delivery#MAX_FAILURE_BYTES}, so that the JSON is never cut. */
+    public static final int MAX_BYTES = 4000;
+
+    private static final int MAX_NAME_BYTES = 300;
+    private static final int MAX_REASON_BYTES = 1000;
+
+    /** A record of a delivery that is not the end of its message. */
+    public FailureRecord(String exception, String message, String routeId, String host, int attempt, Instant time) {
+        this(exception, message, routeId, host, attempt, time, null);
+    }
+
+    /**
+     * Reads a record. Whoever can write to Redis may have written it, so nothing is expected of it.
+     *
+     * @return null if it is none; members that cannot be read are null, an attempt is 0 and a time 1970
+     */
+    public static FailureRecord decode(byte[] bytes) {
+        if (bytes.length == 0 || bytes.length > Delivery.MAX_FAILURE_BYTES) {
+            return null; // no script of ours leaves more
+        }
+        Object value;
+        try {
+            value = Jsoner.deserialize(new String(bytes, StandardCharsets.UTF_8));
+        } catch (DeserializationException | RuntimeException e) {
+            return null;
+        }
+        if (!(value instanceof JsonObject json)) {
+            return null;
+        }
+        return new FailureRecord(
+                text(json, "exception"),
+                text(json, "message"),
+                text(json, "routeId"),
+                text(json, "host"),
+                json.get("attempt") instanceof Number attempt ? attempt.intValue() : 0,
+                time(text(json, "time")),
+                text(json, "reason"));
+    }
+
+    /** The same failure as the end of its message. */
+    public FailureRecord givenUp(String why) {
+        return new FailureRecord(exception, message, routeId, host, attempt, time, why);
+    }
+
+    private static String text(JsonObject json, String member) {
+        return json.get(member) instanceof String text ? text : null;
+    }
+
+    private static Instant time(String text) {
+        try {
+            Instant time = text == null ? Instant.EPOCH : Instant.parse(text);
+            time.toEpochMilli(); // overflows far from now
+            return time;
+        } catch (DateTimeException | ArithmeticException e) {
+            return Instant.EPOCH;
+        }
+    }
+
+    public byte[] encode() {
+        StringBuilder json = new StringBuilder(200);
+        json.append("{\"attempt\":").append(attempt);
+        add(json, "host", host == null ? "unknown" : host, MAX_NAME_BYTES);
+        add(json, "time", time.truncatedTo(ChronoUnit.MILLIS).toString(), MAX_NAME_BYTES);
+        add(json, "routeId", routeId, MAX_NAME_BYTES);
+        add(json, "reason", reason, MAX_REASON_BYTES);
+        add(json, "exception", exception, MAX_NAME_BYTES);
+        add(json, "message", message, MAX_BYTES - 20 - bytes(json).length);
+        return bytes(json.append('}'));
+    }
+
+    private static void add(StringBuilder json, String member, String value, int maxBytes) {
+        if (value != null) {
+            json.append(",\"").append(member).append("\":\"");
+            json.append(escaped(value, maxBytes)).append('"');
+        }
+    }
+
+    private static byte[] bytes(CharSequence text) {
+        return text.toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** The text as the inside of a JSON string of at most so many bytes. */
+    private static String escaped(String text, int maxBytes) {
+        StringBuilder escaped = new StringBuilder();
+        int bytes = 0;
+        int limit = maxBytes - 3; // the ellipsis
+        for (int i = 0; i < text.length(); ) {
+            int c = text.codePointAt(i);
+            String part = escaped(c);
+            int length = part.getBytes(StandardCharsets.UTF_8).length;
+            if (bytes + length > limit) {
+                return escaped.append('…').toString();
+            }
+            escaped.append(part);
+            bytes += length;
+            i += Character.charCount(c);
+        }
+        return escaped.toString();
+    }
+
+    private static String escaped(int c) {
+        if (c == '"' || c == '\\') {
+            return "\\" + (char) c;
+        }
+        if (c < 0x20 || (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE)) {
+            return String.format("\\u%04x", c);
+        }
+        return Character.toString(c);
+    }
+}

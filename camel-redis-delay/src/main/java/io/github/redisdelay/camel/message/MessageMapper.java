@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.message;
+
+import io.github.redisdelay.camel.option.OncePerName;
+import io.github.redisdelay.camel.option.OptionValues;
+import io.github.redisdelay.queue.envelope.Envelope;
+import java.io.ByteArrayOutputStream;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.Reader;
+import java.io.UncheckedIOException;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.net.URI;
+import java.net.URL;
+import java.nio.ByteBuffer;
+import java.nio.charset.Charset;
+import java.nio.file.Files;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.temporal.TemporalAccessor;
+import java.time.temporal.TemporalAmount;
+import java.util.Calendar;
+import java.util.Currency;
+import java.util.Date;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import javax.xml.transform.Source;
+import javax.xml.transform.dom.DOMSource;
+import javax.xml.transform.stream.StreamSource;
+import org.apache.camel.Exchange;
+import org.apache.camel.Message;
+import org.apache.camel.StreamCache;
+import org.apache.camel.WrappedFile;
+import org.apache.camel.spi.HeaderFilterStrategy;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.w3c.dom.Node;
+
+/**
+ * Turns a Camel message into what is stored, and back.
+ *
+ * <p>Null, {@code byte[]}, {@code String}, {@code Boolean} and the numbers of {@code java.lang} and {@code java.math} are
+ * stored as they are. Streams, files and byte buffers are stored as their bytes; readers, a {@code Character} or several, DOM nodes and XML
+ * sources as text. Any other body is refused: Camel would turn it into a {@code String} by {@code toString}, which never
+ * fails and rarely says what the message was.
+ *
+ * <p>{@code Camel*} and {@code org.apache.camel.*} headers, in any letter case, are neither stored nor taken from a stored
+ * message, whatever the filter strategy says, and so are names that are empty or have a control character; for all other
+ * headers it decides, in both directions. A header that no type of the envelope can hold is not stored; the first such loss
+ * for each name is logged as a warning, for at most {@link OncePerName#MAX} names.
+ *
+ * <p>Safe for use by several threads. One instance serves an endpoint, so that its warnings come once.
+ */
+public final class MessageMapper {
+
+    private static final Logger LOG = LoggerFactory.getLogger(MessageMapper.class);
+
+    private static final String CAMEL_PREFIX = "Camel";
+    private static final String CAMEL_PACKAGE = "org.apache.camel.";
+
+    private final HeaderFilterStrategy headerFilter;
+    private final int maximumMessageSize;
+
+    /** Names of headers whose loss was logged. */
+    private final OncePerName lostHeaders = new OncePerName();
+
+    /**
+     * @param headerFilter asked for each header in both directions
+     * @param maximumMessageSize the most bytes that a stored message may have, headers included; from 1 to {@link
+     *     Envelope#MAX_SIZE}
+     * @throws IllegalArgumentException if the size is out of its range
+     */
+    public MessageMapper(HeaderFilterStrategy headerFilter, int maximumMessageSize) {
+        if (maximumMessageSize < 1 || maximumMessageSize > Envelope.MAX_SIZE) {
+            throw new IllegalArgumentException("option 'maximumMessageSize' is " + maximumMessageSize
+                    + ": it must be from 1 to " + Envelope.MAX_SIZE + " bytes");
+        }
+        this.headerFilter = Objects.requireNonNull(headerFilter, "headerFilter");
+        this.maximumMessageSize = maximumMessageSize;
+    }
+
+    /**
+     * The exchange's message as it is to be stored, with settings of its own. A stream cache is reset afterwards, so the route can go on reading
+     * it; any other stream or reader has been read to its end and closed.
+     *
+     * @throws IllegalArgumentException if the body or a header cannot be stored, or the message is larger than {@code
+     *     maximumMessageSize}; a stream is not read further than that
+     * @throws UncheckedIOException if the body cannot be read
+     */
+    public Envelope toEnvelope(Exchange exchange, Envelope.Settings settings) {
+        return toEnvelope(exchange.getMessage(), exchange, settings);
+    }
+
+    /**
+     * An element of a list of messages as it is to be stored.
+     *
+     * @param element an {@link Exchange} or {@link Message}, which has headers of its own; or a body, which is sent with
+     *     the headers of {@code exchange}
+     * @param exchange the exchange whose body is the list
+     * @throws IllegalArgumentException as {@link #toEnvelope(Exchange)}
+     * @throws UncheckedIOException as {@link #toEnvelope(Exchange)}
+     */
+    public Envelope toEnvelope(Object element, Exchange exchange, Envelope.Settings settings) {
+        if (element instanceof Exchange own) {
+            return toEnvelope(own.getMessage(), own, settings);
+        }
+        if (element instanceof Message message) {
+            return toEnvelope(message, exchange, settings);
+        }
+        return toEnvelope(element, exchange.getMessage(), exchange, settings);
+    }
+
+    private Envelope toEnvelope(Message message, Exchange exchange, Envelope.Settings settings) {
+        return toEnvelope(message.getBody(), message, exchange, settings);
+    }
+
+    private Envelope toEnvelope(Object body, Message headersFrom, Exchange exchange, Envelope.Settings settings) {
+        Object stored;
+        try {
+            stored = storedBody(body, exchange);
+        } catch (IOException e) {
+            throw new UncheckedIOException("body of type " + typeName(body) + " cannot be read: " + e.getMessage(), e);
+        }
+        String contentType = null;
+        Map<String, Object> headers = Map.of();
+        if (headersFrom.hasHeaders()) {
+            headers = new LinkedHashMap<>();
+            for (Map.Entry<String, Object> header : headersFrom.getHeaders().entrySet()) {
+                String name = header.getKey();
+                Object value = header.getValue();
+                if (value == null
+                        || isCamelHeader(name)
+                        || headerFilter.applyFilterToCamelHeaders(name, value, exchange)) {
+                    continue;
+                }
+                Object storedValue = isUsable(name) ? storedHeader(value) : null;
+                if (storedValue == null) {
+                    warnOfLoss(name, value);
+                } else if (storedValue instanceof String text && name.equalsIgnoreCase(Exchange.CONTENT_TYPE)) {
+                    contentType = text;
+                } else {
+                    headers.put(name, storedValue);
+                }
+            }
+        }
+        Envelope envelope = Envelope.of(stored, contentType, headers, settings);
+        if (envelope.size() > maximumMessageSize) {
+            throw tooLarge("has " + envelope.size() + " bytes");
+        }
+        return envelope;
+    }
+
+    /**
+     * Puts a stored message into the message of an exchange: its body, its content type as the header {@code
+     * Content-Type}, and those of its headers that may pass.
+     */
+    public void fill(Envelope envelope, Exchange exchange) {
+        fill(envelope, exchange.getMessage(), exchange);
+    }
+
+    /**
+     * Puts a stored message into a message of its own, such as one of a batch.
+     *
+     * @param exchange what the header filter is told
+     */
+    public void fill(Envelope envelope, Message message, Exchange exchange) {
+        message.setBody(envelope.body());
+        envelope.headers().forEach((name, value) -> restore(message, name, value, exchange));
+        if (envelope.contentType() != null) {
+            restore(message, Exchange.CONTENT_TYPE, envelope.contentType(), exchange);
+        }
+    }
+
+    private void restore(Message message, String name, Object value, Exchange exchange) {
+        if (!isCamelHeader(name)
+                && isUsable(name)
+                && !headerFilter.applyFilterToExternalHeaders(name, value, exchange)) {
+            message.setHeader(name, value);
+        }
+    }
+
+    /** Whether a header is one of Camel's own, which direct components: it never passes, whatever the filter says. */
+    private static boolean isCamelHeader(String name) {
+        return begins(name, CAMEL_PREFIX) || begins(name, CAMEL_PACKAGE);
+    }
+
+    /** A name that is empty or has a control character could be read as a line of its own where the message is sent on. */
+    private static boolean isUsable(String name) {
+        for (int i = 0; i < name.length(); i++) {
+            if (Character.isISOControl(name.charAt(i))) {
+                return false;
+            }
+        }
+        return !name.isEmpty();
+    }
+
+    /** In any letter case, as a message compares the names of its headers. */
+    private static boolean begins(String name, String prefix) {
+        return name.regionMatches(true, 0, prefix, 0, prefix.length());
+    }
+
+    /** The body as one of the types that an envelope holds. */
+    private Object storedBody(Object body, Exchange exchange) throws IOException {
+        if (body == null || body instanceof byte[] || body instanceof Boolean || isNumber(body)) {
+            return body;
+        }
+        if (body instanceof StreamCache cache) {
+            // Whoever read it before may have left it anywhere.
+            cache.reset();
+            try {
+                return read(cache);
+            } finally {
+                cache.reset();
+            }
+        }
+        if (body instanceof InputStream stream) {
+            try (stream) {
+                return read(stream);
+            }
+        }
+        if (body instanceof Reader reader) {
+            try (reader) {
+                return read(reader);
+            }
+        }
+        if (body instanceof CharSequence text) {
+            checkLength(text.length());
+            return text.toString();
+        }
+        if (body instanceof Character character) {
+            return character.toString();
+        }
+        if (body instanceof char[] text) {
+            checkLength(text.length);
+            return new String(text);
+        }
+        if (body instanceof ByteBuffer buffer) {
+            checkLength(buffer.remaining());
+            byte[] bytes = new byte[buffer.remaining()];
+            buffer.duplicate().get(bytes);
+            return bytes;
+        }
+        if (body instanceof File file) {
+            return read(file);
+        }
+        if (body instanceof WrappedFile<?> wrapped) {
+            return read(wrapped, exchange);
+        }
+        if (body instanceof StreamSource source) {
+            return read(source);
+        }
+        if (body instanceof Node node) {
+            return xmlText(new DOMSource(node), body, exchange);
+        }
+        if (body instanceof Source source) {
+            return xmlText(source, body, exchange);
+        }
+        throw new IllegalArgumentException(
+                "body of type " + typeName(body) + " cannot be stored: marshal it first, e.g. .marshal().json()");
+    }
+
+    private static boolean isNumber(Object value) {
+        return value instanceof Integer
+                || value instanceof Long
+                || value instanceof Double
+                || value instanceof Float
+                || value instanceof Short
+                || value instanceof Byte
+                || value instanceof BigDecimal
+                || value instanceof BigInteger;
+    }
+
+    private Object read(StreamCache cache) throws IOException {
+        checkLength(cache.length());
+        if (cache instanceof InputStream stream) {
+            return read(stream);
+        }
+        if (cache instanceof Reader reader) {
+            return read(reader);
+        }
+        if (cache instanceof StreamSource source) {
+            return read(source);
+        }
+        LimitedOutput out = new LimitedOutput();
+        cache.writeTo(out);
+        return out.toByteArray();
+    }
+
+    private byte[] read(InputStream stream) throws IOException {
+        byte[] bytes = stream.readNBytes(maximumMessageSize + 1);
+        checkLength(bytes.length);
+        return bytes;
+    }
+
+    /** No character takes less than a byte, so a text of more characters than the limit is too large in any case. */
+    private String read(Reader reader) throws IOException {
+        StringBuilder text = new StringBuilder();
+        char[] buffer = new char[Math.min(8192, maximumMessageSize + 1)];
+        int count;
+        while ((count = reader.read(buffer, 0, Math.min(buffer.length, maximumMessageSize + 1 - text.length()))) > 0) {
+            text.append(buffer, 0, count);
+        }
+        checkLength(text.length());
+        return text.toString();
+    }
+
+    private byte[] read(File file) throws IOException {
+        checkLength(file.length());
+        try (InputStream stream = Files.newInputStream(file.toPath())) {
+            return read(stream);
+        }
+    }
+
+    private Object read(WrappedFile<?> wrapped, Exchange exchange) throws IOException {
+        Object content = wrapped.getBody();
+        if (content == null && wrapped.getFile() instanceof File) {
+            content = wrapped.getFile();
+        }
+        if (content == null || content instanceof WrappedFile) {
+            content = exchange.getContext().getTypeConverter().tryConvertTo(InputStream.class, exchange, wrapped);
+        }
+        if (content == null) {
+            throw new IllegalArgumentException("body of type " + typeName(wrapped)
+                    + " cannot be stored: its content cannot be had, neither from getBody() nor as an InputStream");
+        }
+        return storedBody(content, exchange);
+    }
+
+    /**
+     * Characters are stored as text, bytes as bytes: their encoding is declared inside, and to turn them into text they
+     * would have to be parsed.
+     */
+    private Object read(StreamSource source) throws IOException {
+        Reader reader = source.getReader();
+        InputStream stream = source.getInputStream();
+        // Camel's BytesSource offers both, and its reader decodes by the platform's charset.
+        boolean readerOfBytes = stream != null && reader instanceof InputStreamReader;
+        if (reader != null && !readerOfBytes) {
+            return read(reader);
+        }
+        if (stream != null) {
+            return read(stream);
+        }
+        throw new IllegalArgumentException("body of type " + typeName(source)
+                + " cannot be stored: it has neither a reader nor a stream, and what it refers to is not fetched");
+    }
+
+    private String xmlText(Source source, Object body, Exchange exchange) {
+        // Without a converter for the type, Camel falls back to toString.
+        if (exchange.getContext().getTypeConverterRegistry().lookup(String.class, source.getClass()) == null) {
+            throw new IllegalArgumentException("body of type " + typeName(body)
+                    + " cannot be stored: there is no converter for XML, add camel-xml-jaxp to the class path");
+        }
+        return exchange.getContext().getTypeConverter().convertTo(String.class, exchange, source);
+    }
+
+    private void checkLength(long atLeast) {
+        if (atLeast > maximumMessageSize) {
+            throw tooLarge("has " + atLeast + " bytes or more");
+        }
+    }
+
+    private IllegalArgumentException tooLarge(String size) {
+        return new IllegalArgumentException("the message cannot be stored: it " + size
+                + ", option 'maximumMessageSize' allows " + maximumMessageSize
+                + "; keep the data elsewhere and send a reference, or raise the option");
+    }
+
+    /** The value as one of the types that an envelope holds, or null if there is none for it. */
+    private static Object storedHeader(Object value) {
+        if (value instanceof String
+                || value instanceof Boolean
+                || isNumber(value)
+                || value instanceof Instant
+                || value instanceof UUID
+                || value instanceof byte[]) {
+            return value;
+        }
+        if (value instanceof Date date) {
+            try {
+                return date.toInstant();
+            } catch (UnsupportedOperationException e) {
+                // java.sql.Date and java.sql.Time.
+                return Instant.ofEpochMilli(date.getTime());
+            }
+        }
+        if (value instanceof Calendar calendar) {
+            return Instant.ofEpochMilli(calendar.getTimeInMillis());
+        }
+        if (value instanceof Enum<?> constant) {
+            return constant.name();
+        }
+        if (value instanceof Locale locale) {
+            return locale.toLanguageTag();
+        }
+        if (value instanceof ZoneId zone) {
+            return zone.getId();
+        }
+        if (value instanceof Charset charset) {
+            return charset.name();
+        }
+        if (value instanceof CharSequence
+                || value instanceof Character
+                || value instanceof URI
+                || value instanceof URL
+                || value instanceof Currency
+                || isIsoTime(value)) {
+            return value.toString();
+        }
+        return null;
+    }
+
+    /** The types of java.time document their toString as ISO-8601. */
+    private static boolean isIsoTime(Object value) {
+        return (value instanceof TemporalAccessor || value instanceof TemporalAmount)
+                && value.getClass().getPackageName().equals("java.time");
+    }
+
+    private void warnOfLoss(String name, Object value) {
+        // Header names may come from outside: none of them forges a line of the log or fills the heap.
+        String shown = OptionValues.shown(name);
+        String note = lostHeaders.note(shown);
+        if (note == null) {
+            return;
+        }
+        LOG.warn(
+                "Header '{}' of type {} is not stored: {}. {}",
+                shown,
+                typeName(value),
+                isUsable(name)
+                        ? "convert it to text, a number, a boolean, a time, bytes or a UUID first"
+                        : "its name is empty or has control characters",
+                note);
+    }
+
+    private static String typeName(Object value) {
+        return value.getClass().getTypeName();
+    }
+
+    /** Keeps what is written to it, up to the size limit. */
+    private final class LimitedOutput extends ByteArrayOutputStream {
+
+        @Override
+        public synchronized void write(int octet) {
+            checkLength(count + 1L);
+            super.write(octet);
+        }
+
+        @Override
+        public synchronized void write(byte[] bytes, int offset, int length) {
+            checkLength((long) count + length);
+            super.write(bytes, offset, length);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.monitor;
+
+import io.github.redisdelay.camel.option.Durations;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.ServerInfo;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+
+/** Says in one line what a queue holds. */
+public final class StatsText {
+
+    private StatsText() {}
+
+    /**
+     * What a consumer finds that starts, for example {@code orders on redis://h:6379 (Redis 7.0.15, noeviction, AOF on): 1204 waiting, 37 overdue …}.
+     *
+     * @param deadLetters whether the figures are those of the queue's dead letters
+     */
+    static String of(String queue, boolean deadLetters, String address, ServerInfo server, QueueStats stats) {
+        StringBuilder line = new StringBuilder(200);
+        line.append(deadLetters ? "dead letters of " : "")
+                .append(queue)
+                .append(" on ")
+                .append(address);
+        line.append(" (").append(server.product()).append(' ').append(server.version());
+        line.append(", ")
+                .append(
+                        server.evictionPolicy().equals("unknown")
+                                ? "eviction policy unknown"
+                                : server.evictionPolicy());
+        line.append(", AOF ")
+                .append(server.appendOnly() == null ? "unknown" : server.appendOnly() ? "on" : "off")
+                .append("): ");
+        if (stats.paused()) {
+            line.append("PAUSED, ");
+        }
+        line.append(stats.delayed()).append(" waiting, ").append(overdue(stats, "nobody listened until now"));
+        if (stats.leased() > 0) {
+            line.append(", ").append(stats.leased()).append(" being delivered");
+        }
+        if (!deadLetters) {
+            line.append(", ").append(stats.dead()).append(" dead");
+        }
+        if (stats.nextDueMicros() >= 0) {
+            line.append(", next due in ").append(Durations.text(micros(stats.nextDueMicros())));
+        }
+        return line.toString();
+    }
+
+    /**
+     * For example {@code 37 overdue (oldest 41 min), and nobody listens}.
+     *
+     * @param nobody what to say if no consumer was seen lately
+     */
+    public static String overdue(QueueStats stats, String nobody) {
+        if (stats.overdue() == 0) {
+            return "0 overdue";
+        }
+        return stats.overdue() + " overdue (oldest " + Durations.text(micros(stats.oldestOverdueMicros())) + ")"
+                + (stats.consumers() == 0 ? ", and " + nobody : "");
+    }
+
+    public static Duration micros(long micros) {
+        return Duration.of(micros, ChronoUnit.MICROS);
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.option;
+
+import org.apache.camel.Message;
+
+/**
+ * Reads headers that ask for something. One that is there and null is an error: it comes from an expression that found nothing,
+ * and must not mean "now", "all", or whatever holds without the header.
+ */
+public final class HeaderValues {
+
+    private HeaderValues() {}
+
+    /**
+     * The value of a header; null if it is not there.
+     *
+     * @throws IllegalArgumentException if it is there and null
+     */
+    public static Object of(Message message, String name) {
+        if (!message.hasHeaders()) {
+            return null;
+        }
+        Object value = message.getHeader(name);
+        if (value == null && message.getHeaders().containsKey(name)) {
+            throw new IllegalArgumentException(
+                    "header '" + name + "' is null: give it a value, or remove it for what holds without it");
+        }
+        return value;
+    }
+}

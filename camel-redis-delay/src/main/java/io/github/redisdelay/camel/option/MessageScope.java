@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.option;
+
+/** Which messages of a queue an operation or a consumer is about. */
+public enum MessageScope {
+    /** Those that wait, due ones included. */
+    DELAYED,
+    /** Those that are being delivered. */
+    LEASED,
+    /** Those that were given up. */
+    DEAD;
+
+    /**
+     * Reads the option {@code state}.
+     *
+     * @return null if it is not set
+     * @throws IllegalArgumentException for anything else
+     */
+    public static MessageScope of(String state) {
+        return state == null ? null : OptionValues.constant(MessageScope.class, "option 'state'", state);
+    }
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.option;
+
+import io.github.redisdelay.camel.RedisDelayConstants;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.camel.Exchange;
+import org.apache.camel.Message;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Knows the names of the component's headers. One that begins as they do and is none of them is a misspelt one, and must not mean
+ * what holds without it: a message would be delivered now that was meant for later.
+ */
+public final class OwnHeaders {
+
+    private static final Logger LOG = LoggerFactory.getLogger(OwnHeaders.class);
+
+    /** The exchange property of a request whose outcome is not known yet. */
+    public static final String PENDING_REQUEST = "CamelRedisDelayPendingRequest";
+
+    /** The exchange property of the deliveries that an exchange holds. */
+    public static final String HELD_DELIVERIES = "CamelRedisDelayHeldDeliveries";
+
+    /** The beginning of all names; the shortest of them is no more than that. */
+    private static final String PREFIX = RedisDelayConstants.DELAY;
+
+    /** Headers that are used up once the operation is done, and must not direct the next step of the route. */
+    public static final List<String> USED_UP = List.of(
+            RedisDelayConstants.DELAY,
+            RedisDelayConstants.DELIVER_AT,
+            RedisDelayConstants.OPERATION,
+            RedisDelayConstants.PRIORITY,
+            RedisDelayConstants.TIME_TO_LIVE,
+            RedisDelayConstants.DEDUPLICATION_PERIOD,
+            RedisDelayConstants.MAXIMUM_REDELIVERIES,
+            RedisDelayConstants.REDELIVERY_DELAY,
+            RedisDelayConstants.BACK_OFF_MULTIPLIER,
+            RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY,
+            RedisDelayConstants.REDELIVERY_DELAYS,
+            RedisDelayConstants.ALL,
+            RedisDelayConstants.EXCEPTION_CLASS,
+            RedisDelayConstants.REASON,
+            RedisDelayConstants.ROUTE_ID,
+            RedisDelayConstants.LIMIT);
+
+    /** Headers that a route can set to ask for something. */
+    public static final List<String> ASKING = Stream.concat(
+                    USED_UP.stream(),
+                    Stream.of(
+                            RedisDelayConstants.SCHEDULE_ID,
+                            RedisDelayConstants.RETRY_AFTER,
+                            RedisDelayConstants.DEAD_LETTER_REASON,
+                            RedisDelayConstants.DEAD_LETTER_ID,
+                            RedisDelayConstants.CURSOR))
+            .toList();
+
+    /** Exchange properties by which a route can ask, too. */
+    private static final List<String> ASKING_AS_PROPERTIES =
+            List.of(RedisDelayConstants.RETRY_AFTER, RedisDelayConstants.DEAD_LETTER_REASON);
+
+    /** Other words for a header, with hardly a letter in common with its name. The first pattern that fits counts. */
+    private static final Map<Pattern, String> SYNONYMS = synonyms();
+
+    /** All that are known, by their names in any letter case. */
+    private static final Map<String, String> KNOWN_IN_ANY_CASE = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+
+    /** The same as they are usually written: costs one look by a hash that the name has with it. */
+    private static final Set<String> KNOWN;
+
+    static {
+        constants().forEach(name -> KNOWN_IN_ANY_CASE.put(name, name));
+        Stream.of(HELD_DELIVERIES, PENDING_REQUEST).forEach(name -> KNOWN_IN_ANY_CASE.put(name, name));
+        KNOWN = Set.copyOf(KNOWN_IN_ANY_CASE.keySet());
+    }
+
+    /** Headers by which the component tells something. */
+    public static final List<String> TELLING =
+            constants().filter(name -> !ASKING.contains(name)).toList();
+
+    private static final OncePerName WARNED = new OncePerName();
+
+    private OwnHeaders() {}
+
+    /**
+     * Looks at the headers of a message that a producer is to do something with.
+     *
+     * @throws IllegalArgumentException if one is nearly one of the component's
+     */
+    public static void check(Message message) {
+        if (!message.hasHeaders()) {
+            return;
+        }
+        Map<String, Object> headers = message.getHeaders();
+        for (String name : headers.keySet()) {
+            if (isUnknown(name, headers)) {
+                throw new IllegalArgumentException("header '" + OptionValues.shown(name) + "' is unknown: '" + nearest(name)
+                        + "' is the nearest that there is; rename or remove it");
+            }
+        }
+    }
+
+    /** Warns of headers and properties of a received exchange that has ended, if they are nearly what it could have asked for. */
+    public static void warn(Exchange exchange) {
+        try {
+            if (exchange.getMessage().hasHeaders()) {
+                warn("header", exchange.getMessage().getHeaders(), ASKING, exchange);
+            }
+            if (exchange.hasProperties()) {
+                warn("exchange property", exchange.getProperties(), ASKING_AS_PROPERTIES, exchange);
+            }
+        } catch (RuntimeException e) {
+            // Another thread of the user's may still change the headers: that is no reason to deliver a message again.
+            LOG.debug("The headers of exchange {} cannot be looked through", exchange.getExchangeId(), e);
+        }
+    }
+
+    private static void warn(String what, Map<String, Object> all, List<String> asking, Exchange exchange) {
+        for (String name : all.keySet()) {
+            if (!isUnknown(name, all)) {
+                continue;
+            }
+            String shown = OptionValues.shown(name);
+            String note = WARNED.note(shown);
+            if (note != null) {
+                LOG.warn(
+                        "Exchange {} of route '{}' has the {} '{}', which is unknown and means nothing: '{}' is the nearest"
+                                + " that there is. {}",
+                        exchange.getExchangeId(),
+                        exchange.getFromRouteId(),
+                        what,
+                        shown,
+                        nearest(name, asking),
+                        note);
+            }
+        }
+    }
+
+    /**
+     * Whether a name begins as ours do and is none of them. One in another letter case is ours where Camel finds it by our name, too:
+     * among headers, unless it was told otherwise, but never among properties.
+     */
+    private static boolean isUnknown(String name, Map<String, Object> all) {
+        if (!name.regionMatches(true, 0, PREFIX, 0, PREFIX.length()) || KNOWN.contains(name)) {
+            return false;
+        }
+        String known = KNOWN_IN_ANY_CASE.get(name);
+        return known == null || !all.containsKey(known);
+    }
+
+    private static Stream<String> constants() {
+        return Arrays.stream(RedisDelayConstants.class.getFields()).map(constant -> {
+            try {
+                return (String) constant.get(null);
+            } catch (IllegalAccessException e) {
+                throw new IllegalStateException(e); // all are public
+            }
+        });
+    }
+
+    private static Map<Pattern, String> synonyms() {
+        Map<Pattern, String> synonyms = new LinkedHashMap<>();
+        synonyms.put(
+                Pattern.compile("(ed|delay|wait|duration|(due|deliver|delivery)?(in|after))?"
+                        + "(m?s|millis(econds)?|sec(ond)?s?|min(ute)?s?|hours?|days?)?"),
+                RedisDelayConstants.DELAY);
+        synonyms.put(
+                Pattern.compile("due|(due|deliver(y|ed)?|scheduled?)?(at|on|time|date|timestamp|until|when)"),
+                RedisDelayConstants.DELIVER_AT);
+        synonyms.put(Pattern.compile("ttl|expir(e|es|y|ation)"), RedisDelayConstants.TIME_TO_LIVE);
+        synonyms.put(
+                Pattern.compile("action|command|cancel|reschedule|promote|redrive|purge"),
+                RedisDelayConstants.OPERATION);
+        synonyms.put(Pattern.compile("id"), RedisDelayConstants.SCHEDULE_ID);
+        return synonyms;
+    }
+
+    /**
+     * The header that says for one message what an option says for all; null if there is none.
+     *
+     * @param option in any letter case
+     */
+    public static String ofOption(String option) {
+        String name = option.equalsIgnoreCase("delay") ? RedisDelayConstants.DELAY : PREFIX + option;
+        return ASKING.stream().filter(name::equalsIgnoreCase).findFirst().orElse(null);
+    }
+
+    /** The header that was probably meant by a name that is none, of those that ask for something. */
+    static String nearest(String name) {
+        return nearest(name, ASKING);
+    }
+
+    private static String nearest(String name, List<String> candidates) {
+        String meaning = meaning(OptionValues.shown(name));
+        return SYNONYMS.entrySet().stream()
+                .filter(synonym -> synonym.getKey().matcher(meaning).matches())
+                .map(Map.Entry::getValue)
+                .filter(candidates::contains)
+                .findFirst()
+                .orElseGet(() -> candidates.stream()
+                        .max(Comparator.comparingInt(known -> inCommon(meaning, meaning(known))))
+                        .orElseThrow());
+    }
+
+    /** A name without the beginning of all names, in lower case. */
+    private static String meaning(String name) {
+        return name.substring(PREFIX.length()).toLowerCase(Locale.ROOT);
+    }
+
+    /** How many letters two names share at their beginnings and at their ends. */
+    private static int inCommon(String one, String other) {
+        int most = Math.min(one.length(), other.length());
+        int begin = 0;
+        while (begin < most && one.charAt(begin) == other.charAt(begin)) {
+            begin++;
+        }
+        int end = 0;
+        while (begin + end < most && one.charAt(one.length() - 1 - end) == other.charAt(other.length() - 1 - end)) {
+            end++;
+        }
+        return begin + end;
+    }
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.producer;
+
+import io.github.redisdelay.camel.RedisDelayConstants;
+import io.github.redisdelay.camel.RedisDelayOperation;
+import io.github.redisdelay.camel.delivery.DeliveriesOfExchange;
+import io.github.redisdelay.camel.delivery.DeliveryCompletion;
+import io.github.redisdelay.camel.option.MessageScope;
+import io.github.redisdelay.camel.option.OptionValues;
+import io.github.redisdelay.queue.ChangeResult;
+import io.github.redisdelay.queue.CheckResult;
+import io.github.redisdelay.queue.DeadLetterId;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.RedriveOutcome;
+import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
+import io.github.redisdelay.camel.producer.ChangeHeaders.Change;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.apache.camel.Exchange;
+import org.apache.camel.ExchangePropertyKey;
+import org.apache.camel.Message;
+
+/** The operations that change waiting messages, or pause their queue. Holds nothing of an exchange. */
+public final class ManageOperations {
+
+    private static final String NONE = "none";
+    private static final String DEAD = "dead";
+
+    private final ProducerSettings settings;
+    private final DelayQueue queue;
+
+    public ManageOperations(ProducerSettings settings, DelayQueue queue) {
+        this.settings = settings;
+        this.queue = queue;
+    }
+
+    /**
+     * Sends what a message asks for.
+     *
+     * @throws IllegalArgumentException if that is not possible; then nothing was sent
+     */
+    public PendingRequest send(RedisDelayOperation operation, Exchange exchange) {
+        Message message = exchange.getMessage();
+        settings.checkState(operation);
+        boolean dead = settings.state() == MessageScope.DEAD;
+        DelayQueue target = dead ? queue.deadLetters() : queue;
+        return switch (operation) {
+            case cancel -> {
+                ScheduleIds ids = required(operation, message, dead);
+                yield changes(ids, dead, exchange, id -> cancel(target, id, exchange), result -> removed(result, dead));
+            }
+            case reschedule -> {
+                ScheduleIds ids = required(operation, message, dead);
+                DueTime time = dueTime(message, ids);
+                yield changes(ids, dead, exchange, id -> target.reschedule(id, time), result -> moved(result, dead));
+            }
+            case promote -> {
+                MessageChoice choice = settings.choice().with(message);
+                ScheduleIds ids = chosen(operation, exchange, choice);
+                if (ids == null && choice.reason() != null && !dead) {
+                    throw new IllegalArgumentException("option or header 'reason' (" + choice.reason()
+                            + ") means nothing to operation 'promote': only dead letters have one, set option 'state=dead' for"
+                            + " them");
+                }
+                yield ids == null
+                        ? all(() -> target.promoteAll(choice.which(), choice.most()))
+                        : changes(ids, dead, exchange, target::promote, result -> moved(result, dead));
+            }
+            case redrive -> {
+                MessageChoice choice = settings.choice().with(message);
+                ScheduleIds ids = chosen(operation, exchange, choice);
+                yield ids == null
+                        ? all(() -> queue.redriveAll(choice.which(), choice.most()))
+                        : changes(ids, true, exchange, id -> redrive(id, exchange), redriven(ids, exchange));
+            }
+            case purge -> {
+                DelayQueue letters = queue.deadLetters();
+                MessageChoice choice = settings.choice().with(message);
+                ScheduleIds ids = chosen(operation, exchange, choice);
+                yield ids == null
+                        ? all(() -> letters.cancelAll(choice.which(), choice.most()))
+                        : changes(
+                                ids,
+                                true,
+                                exchange,
+                                id -> cancel(letters, id, exchange),
+                                result -> removed(result, true));
+            }
+            case pause -> pause(target::pause);
+            case resume -> pause(target::resume);
+            case check -> new RepeatableCall<>(() -> check(target, dead), this::put);
+            default -> throw new IllegalArgumentException("operation '" + operation + "' changes no message");
+        };
+    }
+
+    /** A route that cancels its own message is done with that delivery, and may plan the message anew. */
+    private static Submission<ChangeResult> cancel(DelayQueue target, String id, Exchange exchange) {
+        return superseding(DeliveriesOfExchange.find(exchange, target, id), target.cancel(id));
+    }
+
+    /** A route may move the dead letter that it holds, which nobody else may, and is done with that delivery. */
+    private Submission<RedriveOutcome> redrive(String id, Exchange exchange) {
+        DeliveryCompletion held = DeliveriesOfExchange.find(exchange, queue.deadLetters(), id);
+        return held == null || held.isOver()
+                ? queue.redrive(id)
+                : superseding(held, queue.redrive(id, held.delivery().claimId()));
+    }
+
+    /** @param held the delivery for which nothing is left to be done once the change is made; may be null */
+    private static <T> Submission<T> superseding(DeliveryCompletion held, Submission<T> submission) {
+        if (held != null) {
+            submission.outcome().whenComplete((result, error) -> {
+                if (error == null || error instanceof ReplicationTimeoutException) {
+                    held.superseded();
+                }
+            });
+        }
+        return submission;
+    }
+
+    /** The ids that an operation cannot do without. */
+    private ScheduleIds required(RedisDelayOperation operation, Message message, boolean dead) {
+        ScheduleIds ids = ScheduleIds.of(message, dead);
+        if (ids == null) {
+            throw new IllegalArgumentException("operation '" + operation + "' needs the id of a message: set header '"
+                    + RedisDelayConstants.SCHEDULE_ID + "'" + others(message));
+        }
+        String asking = settings.choice().with(message).asking(message);
+        if (asking != null) {
+            throw new IllegalArgumentException(
+                    asking + " means nothing to operation '" + operation + "', which takes ids: remove it");
+        }
+        return ids;
+    }
+
+    /**
+     * The ids of the messages that an operation means which can be about many; null if it means those that are chosen otherwise.
+     *
+     * @throws IllegalArgumentException if nobody has said which are meant, or has said it twice
+     */
+    private ScheduleIds chosen(RedisDelayOperation operation, Exchange exchange, MessageChoice choice) {
+        Message message = exchange.getMessage();
+        boolean letters = operation != RedisDelayOperation.promote;
+        ScheduleIds ids = letters
+                ? ScheduleIds.ofDeadLetters(message)
+                : ScheduleIds.of(message, settings.state() == MessageScope.DEAD);
+        String asking = choice.asking(message);
+        if (ids != null && asking != null) {
+            String header = letters ? ScheduleIds.headerOfDeadLetter(message) : RedisDelayConstants.SCHEDULE_ID;
+            throw new IllegalArgumentException("operation '" + operation + "' has ids (header '" + header + "') and "
+                    + asking + ", which chooses among all messages: remove one of the two");
+        }
+        if (ids != null || asking != null) {
+            return ids;
+        }
+        List<String> held = letters ? heldLetters(exchange) : List.of();
+        if (!held.isEmpty()) {
+            return new ScheduleIds(held, exchange.getProperty(ExchangePropertyKey.BATCH_SIZE) != null, true);
+        }
+        throw new IllegalArgumentException(
+                "operation '" + operation + "' does not know which messages are meant: set header '"
+                        + RedisDelayConstants.SCHEDULE_ID
+                        + "' to the id of one, or choose some by option 'exceptionClass', 'routeId',"
+                        + (letters ? " 'reason'" : "") + " or 'limit', or ask for all by option 'all' or header '"
+                        + RedisDelayConstants.ALL
+                        + "'" + others(message));
+    }
+
+    /** That a header is there which could be taken for one that asks. */
+    private static String others(Message message) {
+        Object id = message.getHeader(RedisDelayConstants.MESSAGE_ID);
+        return id == null
+                ? ""
+                : " (header '" + RedisDelayConstants.MESSAGE_ID + "', " + OptionValues.shown(id)
+                        + ", says of which message the exchange is, and asks for none)";
+    }
+
+    private DueTime dueTime(Message message, ScheduleIds ids) {
+        DueTime due = ScheduleHeaders.due(message);
+        DueTime time = due == null ? settings.due() : due;
+        if (time == null) {
+            throw new IllegalArgumentException("operation 'reschedule' of "
+                    + (ids.list()
+                            ? ids.ids().size() + " messages"
+                            : "message '" + ids.ids().get(0) + "'")
+                    + " needs a time: set header '"
+                    + RedisDelayConstants.DELAY + "' or '" + RedisDelayConstants.DELIVER_AT
+                    + "', or option 'delay' or 'deliverAt'");
+        }
+        return time;
+    }
+
+    /** @param deadLetters whether dead letters are meant, by ids of their own or by those of their messages */
+    private <T> PendingRequest changes(
+            ScheduleIds ids,
+            boolean deadLetters,
+            Exchange exchange,
+            Function<String, Submission<T>> call,
+            Function<T, Change> change) {
+        PendingChanges.Results<T> results =
+                new ChangeHeaders(queue.name(), ids.list(), deadLetters).results(change);
+        if (!deadLetters || ids.known()) {
+            return new PendingChanges<>(ids.list(), send(ids.ids(), call), results);
+        }
+        List<String> held = heldLetters(exchange);
+        return new PendingChanges<>(
+                ids.list(), () -> letters(ids, held).thenApply(letters -> send(letters, call)), results);
+    }
+
+    private <T> List<PendingChange<T>> send(List<String> ids, Function<String, Submission<T>> call) {
+        return queue.together(() -> ids.stream()
+                .map(id -> new PendingChange<>(id, queue, "the change of ", () -> call.apply(id)))
+                .toList());
+    }
+
+    /** The dead letters that some ids mean, each an id of a dead letter or of a message: of a message the one that is held, or the newest one. */
+    private CompletableFuture<List<String>> letters(ScheduleIds ids, List<String> held) {
+        List<CompletableFuture<String>> letters =
+                ids.ids().stream().map(id -> letter(id, held)).toList();
+        return CompletableFuture.allOf(letters.toArray(CompletableFuture[]::new))
+                .thenApply(done -> letters.stream().map(CompletableFuture::join).toList());
+    }
+
+    private CompletableFuture<String> letter(String id, List<String> held) {
+        for (String letter : held) {
+            if (letter.equals(id) || DeadLetterId.messageIdOf(letter).equals(id)) {
+                return CompletableFuture.completedFuture(letter);
+            }
+        }
+        return queue.deadLettersOf(id)
+                .thenApply(found -> found.isEmpty() ? id : found.get(0).toString());
+    }
+
+    private List<String> heldLetters(Exchange exchange) {
+        return DeliveriesOfExchange.all(exchange, queue.deadLetters()).stream()
+                .map(each -> each.delivery().id())
+                .toList();
+    }
+
+    private static Change removed(ChangeResult result, boolean dead) {
+        return switch (result.previousState()) {
+            case DELAYED, LEASED -> new Change(state(result.previousState(), dead), Change.DONE, 0);
+            case DEAD -> dead(result);
+            default -> new Change(NONE, NONE, 0);
+        };
+    }
+
+    private static Change moved(ChangeResult result, boolean dead) {
+        return switch (result.previousState()) {
+            case DELAYED -> new Change(state(result.previousState(), dead), Change.DONE, result.dueMicros() / 1000);
+            case LEASED -> new Change(state(result.previousState(), dead), OptionValues.lower(MessageState.LEASED), 0);
+            case DEAD -> dead(result);
+            default -> new Change(NONE, NONE, 0);
+        };
+    }
+
+    /** The message was given up: nothing is done, and what is left of it is named. */
+    private static Change dead(ChangeResult result) {
+        return new Change(DEAD, DEAD, 0, result.deadLetterId().toString(), result.deadLetters());
+    }
+
+    private static String state(MessageState state, boolean dead) {
+        return dead ? DEAD : OptionValues.lower(state);
+    }
+
+    /** An exchange that holds a dead letter and names one that is not there would lose the one that it holds, in silence. */
+    private Function<RedriveOutcome, Change> redriven(ScheduleIds ids, Exchange exchange) {
+        List<String> held = ids.list() ? List.of() : heldLetters(exchange);
+        String header = ScheduleIds.headerOfDeadLetter(exchange.getMessage());
+        return outcome -> {
+            if (outcome == RedriveOutcome.NONE && !held.isEmpty()) {
+                throw new IllegalArgumentException("header '" + header + "' ('"
+                        + ids.ids().get(0) + "') names no dead letter of queue '" + queue.name()
+                        + "', and the exchange holds dead letter '" + held.get(0)
+                        + "', which would be lost with it: remove the header to redrive that one");
+            }
+            return redriven(outcome);
+        };
+    }
+
+    private static Change redriven(RedriveOutcome outcome) {
+        return switch (outcome) {
+            case REDRIVEN -> new Change(DEAD, Change.DONE, 0);
+            case DUPLICATE, LEASED -> new Change(DEAD, OptionValues.lower(outcome), 0);
+            case NONE -> new Change(NONE, NONE, 0);
+        };
+    }
+
+    private PendingRequest all(Supplier<CompletableFuture<Long>> call) {
+        return new RepeatableCall<>(call, this::putCount);
+    }
+
+    private void putCount(long count, Message message) {
+        // What an earlier change answered is no answer to this one.
+        message.removeHeader(RedisDelayConstants.PREVIOUS_STATE);
+        message.removeHeader(RedisDelayConstants.RESULT);
+        message.setHeader(RedisDelayConstants.QUEUE, queue.name());
+        message.setHeader(RedisDelayConstants.COUNT, count);
+    }
+
+    /** A queue is checked together with its dead letters, unless only they are meant. */
+    private CompletableFuture<List<CheckResult>> check(DelayQueue target, boolean dead) {
+        return target.check()
+                .thenCompose(found -> dead
+                        ? CompletableFuture.completedFuture(List.of(found))
+                        : queue.deadLetters().check().thenApply(letters -> List.of(found, letters)));
+    }
+
+    private void put(List<CheckResult> results, Message message) {
+        Map<String, Long> figures = new LinkedHashMap<>();
+        CheckResult found = results.get(0);
+        figures.put("messages", found.messages());
+        figures.put("restored", found.restored());
+        figures.put("bodiesMissing", found.bodiesMissing());
+        figures.put("recordsDropped", found.recordsDropped());
+        if (results.size() > 1) {
+            CheckResult letters = results.get(1);
+            figures.put("deadLetters", letters.messages());
+            figures.put("deadLettersRestored", letters.restored());
+            figures.put("deadBodiesMissing", letters.bodiesMissing());
+            figures.put("deadRecordsDropped", letters.recordsDropped());
+        }
+        message.setBody(figures);
+        putCount(results.stream().mapToLong(CheckResult::restored).sum(), message);
+    }
+
+    private PendingRequest pause(Supplier<Submission<Boolean>> call) {
+        return new PendingChanges<>(
+                false, List.of(new PendingChange<>(null, queue, "the pause of ", call)), (changes, message) ->
+                    message.setHeader(RedisDelayConstants.QUEUE, queue.name()));
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.producer;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import org.apache.camel.Message;
+
+/** The changes of one step, sent at once: one, or one for each message of a list. */
+final class PendingChanges<T> implements PendingRequest {
+
+    /** Puts the results into a message, or throws what went wrong with those of a list. */
+    interface Results<T> {
+        void put(List<PendingChange<T>> changes, Message message) throws Exception;
+    }
+
+    private final Supplier<CompletableFuture<List<PendingChange<T>>>> send;
+    private final boolean list;
+    private final Results<T> results;
+
+    // Used by one thread at a time.
+    private CompletableFuture<List<PendingChange<T>>> sent;
+
+    /**
+     * Sends changes that can be made only when something has been looked up.
+     *
+     * @param list whether they are those of a list
+     * @param send looks up and sends; is called again only if it failed
+     */
+    PendingChanges(boolean list, Supplier<CompletableFuture<List<PendingChange<T>>>> send, Results<T> results) {
+        this.list = list;
+        this.send = send;
+        this.results = results;
+        sent = send.get();
+    }
+
+    /** Of changes that are sent. */
+    PendingChanges(boolean list, List<PendingChange<T>> changes, Results<T> results) {
+        this(list, () -> CompletableFuture.completedFuture(changes), results);
+    }
+
+    private boolean isSent() {
+        return sent.isDone() && !sent.isCompletedExceptionally();
+    }
+
+    @Override
+    public CompletableFuture<?> answered() {
+        return sent.thenCompose(changes -> CompletableFuture.allOf(
+                changes.stream().map(PendingChange::answered).toArray(CompletableFuture[]::new)));
+    }
+
+    @Override
+    public void resume(Duration timeout) {
+        if (isSent()) {
+            sent.join().forEach(change -> change.resume(timeout));
+        } else {
+            sent = send.get();
+        }
+    }
+
+    @Override
+    public void complete(Message message) throws Exception {
+        List<PendingChange<T>> changes = PendingRequest.value(sent);
+        Exception error = list ? null : changes.get(0).error();
+        if (error != null) {
+            throw error;
+        }
+        results.put(changes, message);
+    }
+
+    /** A list always: what is done must not be asked for once more because something else failed. */
+    @Override
+    public boolean mustResume() {
+        return isSent() && (list || sent.join().get(0).mustResume());
+    }
+}

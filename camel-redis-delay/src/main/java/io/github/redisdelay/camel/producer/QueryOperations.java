@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.producer;
+
+import io.github.redisdelay.camel.RedisDelayConstants;
+import io.github.redisdelay.camel.RedisDelayOperation;
+import io.github.redisdelay.camel.delivery.ExchangeFiller;
+import io.github.redisdelay.camel.message.FailureHeaders;
+import io.github.redisdelay.camel.message.MessageMapper;
+import io.github.redisdelay.camel.option.MessageScope;
+import io.github.redisdelay.camel.option.OptionValues;
+import io.github.redisdelay.camel.option.OwnHeaders;
+import io.github.redisdelay.queue.DeadLetterId;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.MessageInfo;
+import io.github.redisdelay.queue.MessagePage;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.RedeliveryReason;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.StoredMessage;
+import io.github.redisdelay.queue.envelope.Envelope;
+import io.github.redisdelay.queue.envelope.EnvelopeFormatException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.apache.camel.Exchange;
+import org.apache.camel.Message;
+
+/** The operations that look at a queue and change nothing. Holds nothing of an exchange. */
+public final class QueryOperations {
+
+    private final ProducerSettings settings;
+    private final DelayQueue queue;
+    private final MessageMapper mapper;
+
+    /**
+     * A message that was found.
+     *
+     * @param dead whether it is a dead letter
+     * @param deadLetters how many dead letters the message has, if it was asked for by its own id; else 0
+     */
+    private record Found(StoredMessage message, boolean dead, int deadLetters) {}
+
+    public QueryOperations(ProducerSettings settings, DelayQueue queue, MessageMapper mapper) {
+        this.settings = settings;
+        this.queue = queue;
+        this.mapper = mapper;
+    }
+
+    /**
+     * Sends what a message asks for.
+     *
+     * @throws IllegalArgumentException if that is not possible; then nothing was sent
+     */
+    public PendingRequest send(RedisDelayOperation operation, Exchange exchange) {
+        settings.checkState(operation);
+        Message message = exchange.getMessage();
+        return switch (operation) {
+            case get -> {
+                String id = ScheduleIds.singleOrDeadLetter(message);
+                if (id == null) {
+                    throw new IllegalArgumentException("operation 'get' needs the id of a message: set header '"
+                            + RedisDelayConstants.SCHEDULE_ID + "'");
+                }
+                yield new RepeatableCall<>(() -> find(id), (found, result) -> put(id, found, result, exchange));
+            }
+            case list -> {
+                Object cursor = message.getHeader(RedisDelayConstants.CURSOR);
+                String from = cursor == null ? null : cursor.toString();
+                Integer limit = MessageChoice.limitOf(message);
+                yield new RepeatableCall<>(() -> page(from, limit == null ? settings.limit() : limit), this::put);
+            }
+            case stats ->
+                new RepeatableCall<>(() -> target(settings.state() == MessageScope.DEAD).stats(), (stats, result) -> {
+                    result.setHeader(RedisDelayConstants.QUEUE, queue.name());
+                    result.setBody(figures(stats));
+                });
+            default -> throw new IllegalArgumentException("operation '" + operation + "' looks at nothing");
+        };
+    }
+
+    private DelayQueue target(boolean dead) {
+        return dead ? queue.deadLetters() : queue;
+    }
+
+    /** A message is looked for in the queue; then a dead letter with this id, or the newest one of the message with this id. */
+    private CompletableFuture<Optional<Found>> find(String id) {
+        // Only a dead letter's id may be longer than an id can be.
+        if (settings.state() == MessageScope.DEAD
+                || id.getBytes(StandardCharsets.UTF_8).length > ScheduleRequest.MAX_ID_BYTES) {
+            return findDead(id);
+        }
+        return queue.get(id)
+                .thenCompose(found -> found.isPresent()
+                        ? CompletableFuture.completedFuture(found.map(QueryOperations::waiting))
+                        : findDead(id))
+                // It may have been moved back in between.
+                .thenCompose(found -> found.isPresent()
+                        ? CompletableFuture.completedFuture(found)
+                        : queue.get(id).thenApply(again -> again.map(QueryOperations::waiting)));
+    }
+
+    private static Found waiting(StoredMessage message) {
+        return new Found(message, false, 0);
+    }
+
+    private CompletableFuture<Optional<Found>> findDead(String id) {
+        return queue.deadLettersOf(id).thenCompose(letters -> {
+            if (letters.isEmpty()) {
+                return findLetter(id, 0); // one of another client's, whose id may be any
+            }
+            String newest = letters.get(0).toString();
+            return findLetter(newest, newest.equals(id) ? 0 : letters.size());
+        });
+    }
+
+    private CompletableFuture<Optional<Found>> findLetter(String id, int deadLetters) {
+        return queue.deadLetters()
+                .get(id)
+                .thenApply(found -> found.map(message -> new Found(message, true, deadLetters)));
+    }
+
+    private void put(String id, Optional<Found> found, Message message, Exchange exchange) {
+        // What was told of the message before must not stay, or a route that looks at several mixes them up.
+        OwnHeaders.TELLING.forEach(message::removeHeader);
+        message.removeHeader(RedisDelayConstants.DEAD_LETTER_ID);
+        message.removeHeader(Exchange.CONTENT_TYPE);
+        message.setHeader(RedisDelayConstants.QUEUE, queue.name());
+        if (found.isEmpty()) {
+            message.setHeader(RedisDelayConstants.MESSAGE_ID, id);
+            message.setHeader(RedisDelayConstants.MESSAGE_STATE, OptionValues.lower(MessageState.NONE));
+            message.setBody(null);
+            return;
+        }
+        StoredMessage stored = found.get().message();
+        boolean dead = found.get().dead();
+        MessageInfo info = stored.info();
+        try {
+            mapper.fill(Envelope.decode(stored.body()), message, exchange);
+        } catch (EnvelopeFormatException e) {
+            message.setBody(stored.body()); // as it is, so that somebody can look at it
+        }
+        // Without the reason why it is a dead letter: in the exchange of a delivery, that header asks to give this one
+        // up.
+        Map<String, Object> told = told(info, dead);
+        told.remove(RedisDelayConstants.DEAD_LETTER_REASON);
+        told.forEach(message::setHeader);
+        message.setHeader(RedisDelayConstants.SCHEDULED_TIME, stored.scheduledMicros() / 1000);
+        if (found.get().deadLetters() > 0) {
+            message.setHeader(RedisDelayConstants.DEAD_LETTER_COUNT, found.get().deadLetters());
+        }
+    }
+
+    /** The headers that tell of a message. */
+    private static Map<String, Object> told(MessageInfo info, boolean dead) {
+        Map<String, Object> failure = FailureHeaders.of(info.lastFailure(), dead);
+        Map<String, Object> told = new LinkedHashMap<>();
+        told.put(RedisDelayConstants.MESSAGE_ID, dead ? DeadLetterId.messageIdOf(info.id()) : info.id());
+        if (dead) {
+            DeadLetterId letter = DeadLetterId.parse(info.id());
+            told.put(RedisDelayConstants.DEAD_LETTER_ID, info.id());
+            told.put(RedisDelayConstants.DEAD_LETTER_TIME, letter == null ? null : letter.millis());
+        }
+        told.put(RedisDelayConstants.MESSAGE_STATE, dead ? "dead" : OptionValues.lower(info.state()));
+        told.put(RedisDelayConstants.DUE_TIME, info.dueMicros() / 1000);
+        // Of a dead letter the deliveries of its message count, which nobody may know, and not its own.
+        told.put(
+                RedisDelayConstants.ATTEMPT,
+                dead ? failure.get(RedisDelayConstants.FAILURE_ATTEMPTS) : (Object) info.attempts());
+        told.put(RedisDelayConstants.MESSAGE_PRIORITY, info.priority());
+        if (info.redeliveryReason() != RedeliveryReason.NONE) {
+            told.put(RedisDelayConstants.REDELIVERY_REASON, ExchangeFiller.text(info.redeliveryReason()));
+        }
+        if (info.state() == MessageState.LEASED) {
+            told.put(RedisDelayConstants.LEASE_END, info.leaseEndMicros() / 1000);
+            told.put(RedisDelayConstants.HOLDER, info.holder());
+        }
+        told.putAll(failure);
+        told.values().removeIf(Objects::isNull);
+        return told;
+    }
+
+    private CompletableFuture<MessagePage> page(String from, int limit) {
+        try {
+            return browse(from, limit);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "header '" + RedisDelayConstants.CURSOR + "': " + e.getMessage() + ", by removing the header", e);
+        }
+    }
+
+    private CompletableFuture<MessagePage> browse(String from, int limit) {
+        MessageState state = settings.state() == MessageScope.LEASED ? MessageState.LEASED : MessageState.DELAYED;
+        return target(settings.state() == MessageScope.DEAD).browse(state, from, limit);
+    }
+
+    private void put(MessagePage page, Message message) {
+        List<Map<String, Object>> all = new ArrayList<>(page.messages().size());
+        page.messages().forEach(info -> all.add(entry(info)));
+        message.setBody(all);
+        message.setHeader(RedisDelayConstants.QUEUE, queue.name());
+        message.setHeader(RedisDelayConstants.COUNT, (long) all.size());
+        if (page.next() == null) {
+            message.removeHeader(RedisDelayConstants.CURSOR);
+        } else {
+            message.setHeader(RedisDelayConstants.CURSOR, page.next());
+        }
+    }
+
+    /** A message of a list: each value under the name that its header has behind what all begin with. */
+    private Map<String, Object> entry(MessageInfo info) {
+        Map<String, Object> entry = new LinkedHashMap<>();
+        told(info, settings.state() == MessageScope.DEAD).forEach((header, value) -> {
+            String name = header.substring(RedisDelayConstants.DELAY.length());
+            entry.put(Character.toLowerCase(name.charAt(0)) + name.substring(1), value);
+        });
+        return entry;
+    }
+
+    /** A queue's figures as plain values. */
+    private static Map<String, Object> figures(QueueStats stats) {
+        Map<String, Object> figures = new LinkedHashMap<>();
+        figures.put("delayed", stats.delayed());
+        figures.put("overdue", stats.overdue());
+        figures.put("leased", stats.leased());
+        figures.put("dead", stats.dead());
+        figures.put("oldestOverdueMillis", stats.oldestOverdueMicros() / 1000);
+        figures.put("nextDueMillis", stats.nextDueMicros() < 0 ? -1 : (stats.nextDueMicros() + 999) / 1000);
+        figures.put("consumers", stats.consumers());
+        figures.put("paused", stats.paused());
+        return figures;
+    }
+}

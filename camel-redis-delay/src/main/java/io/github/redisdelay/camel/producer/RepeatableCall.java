@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.producer;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import org.apache.camel.Message;
+
+/** A call that can be made again after it has failed: one that looks, or that changes only what is left to be changed. */
+final class RepeatableCall<T> implements PendingRequest {
+
+    /** Puts a result into a message. */
+    interface Results<T> {
+        void put(T result, Message message) throws Exception;
+    }
+
+    private final Supplier<CompletableFuture<T>> call;
+    private final Results<T> results;
+
+    // Used by one thread at a time.
+    private CompletableFuture<T> answer;
+
+    RepeatableCall(Supplier<CompletableFuture<T>> call, Results<T> results) {
+        this.call = call;
+        this.results = results;
+        answer = call.get();
+    }
+
+    @Override
+    public CompletableFuture<?> answered() {
+        return answer;
+    }
+
+    @Override
+    public void resume(Duration timeout) {
+        answer = call.get();
+    }
+
+    @Override
+    public void complete(Message message) throws Exception {
+        results.put(PendingRequest.value(answer), message);
+    }
+
+    @Override
+    public boolean mustResume() {
+        return false;
+    }
+}

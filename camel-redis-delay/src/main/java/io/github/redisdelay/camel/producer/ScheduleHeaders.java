@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.producer;
+
+import io.github.redisdelay.camel.RedisDelayConstants;
+import io.github.redisdelay.camel.RedisDelayOperation;
+import io.github.redisdelay.camel.option.Durations;
+import io.github.redisdelay.camel.option.HeaderValues;
+import io.github.redisdelay.camel.option.OptionValues;
+import io.github.redisdelay.camel.option.OwnHeaders;
+import io.github.redisdelay.camel.redelivery.MessageRetryPolicy;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.envelope.Envelope;
+import java.time.Duration;
+import org.apache.camel.Message;
+
+/**
+ * What the headers of a message ask of the producer. Its own headers win over those of the batch that it is in, and these over
+ * the options.
+ *
+ * @param own the message
+ * @param outer the message whose body is the batch; the same as {@code own} if there is no batch
+ * @param options what holds where neither says anything
+ */
+public record ScheduleHeaders(Message own, Message outer, ProducerSettings options) {
+
+    private static final String DELAY = "header '" + RedisDelayConstants.DELAY + "'";
+    private static final String DELIVER_AT = "header '" + RedisDelayConstants.DELIVER_AT + "'";
+
+    /**
+     * When the message is due.
+     *
+     * @throws IllegalArgumentException naming the header and its value
+     */
+    public DueTime due() {
+        DueTime due = due(own);
+        if (due == null && own != outer) {
+            due = due(outer);
+        }
+        if (due == null) {
+            due = options.due();
+        }
+        return due == null ? DueTime.now() : due;
+    }
+
+    /**
+     * When a message is due, or null if its headers say nothing about that.
+     *
+     * @throws IllegalArgumentException naming the header and its value
+     */
+    public static DueTime due(Message message) {
+        Object delay = HeaderValues.of(message, RedisDelayConstants.DELAY);
+        Object deliverAt = HeaderValues.of(message, RedisDelayConstants.DELIVER_AT);
+        return due(DELAY, delay, DELIVER_AT, deliverAt);
+    }
+
+    /**
+     * When a message is due.
+     *
+     * @param delayName the option or header of the delay, for errors
+     * @param atName the option or header of the time, for errors
+     * @return null if both values are
+     * @throws IllegalArgumentException naming what is wrong
+     */
+    public static DueTime due(String delayName, Object delay, String atName, Object at) {
+        if (delay != null && at != null) {
+            throw new IllegalArgumentException(delayName + " (" + OptionValues.shown(delay) + ") and " + atName + " ("
+                    + OptionValues.shown(at) + ") are both set: set one of them");
+        }
+        if (delay != null) {
+            return DueTime.after(Durations.of(delayName, delay));
+        }
+        return at == null ? null : DueTime.at(Durations.instant(atName, at));
+    }
+
+    /**
+     * The message's priority.
+     *
+     * @throws IllegalArgumentException naming the header and its value
+     */
+    public int priority() {
+        Object value = header(RedisDelayConstants.PRIORITY);
+        if (value == null) {
+            return options.priority();
+        }
+        return OptionValues.wholeNumber(
+                "header '" + RedisDelayConstants.PRIORITY + "'",
+                value,
+                0,
+                ScheduleRequest.MAX_PRIORITY,
+                "from 0 to " + ScheduleRequest.MAX_PRIORITY);
+    }
+
+    /**
+     * What the message brings along.
+     *
+     * @throws IllegalArgumentException naming the header and its value
+     */
+    public Envelope.Settings settings() {
+        Duration period = positive(RedisDelayConstants.DEDUPLICATION_PERIOD);
+        Duration timeToLive = positive(RedisDelayConstants.TIME_TO_LIVE);
+        MessageRetryPolicy retries = MessageRetryPolicy.ofHeaders(own);
+        if (retries == null && own != outer) {
+            retries = MessageRetryPolicy.ofHeaders(outer);
+        }
+        Envelope.Settings otherwise = options.message();
+        if (period == null && timeToLive == null && retries == null) {
+            return otherwise;
+        }
+        return new Envelope.Settings(
+                period == null ? otherwise.deduplicationPeriod() : period,
+                timeToLive == null ? otherwise.timeToLive() : timeToLive,
+                retries == null ? null : retries.encode());
+    }
+
+    private Duration positive(String name) {
+        Object value = header(name);
+        if (value == null) {
+            return null;
+        }
+        return Durations.positive("header '" + name + "'", value, "; remove it for none");
+    }
+
+    private Object header(String name) {
+        Object value = HeaderValues.of(own, name);
+        return value == null && own != outer ? HeaderValues.of(outer, name) : value;
+    }
+
+    /** The operation, or the given one if the headers name none. */
+    public static RedisDelayOperation operation(Message message, RedisDelayOperation otherwise) {
+        Object operation = HeaderValues.of(message, RedisDelayConstants.OPERATION);
+        return operation == null
+                ? otherwise
+                : OptionValues.constant(
+                        RedisDelayOperation.class, "header '" + RedisDelayConstants.OPERATION + "'", operation);
+    }
+
+    /** Removes what is used up. */
+    public static void remove(Message message) {
+        OwnHeaders.USED_UP.forEach(message::removeHeader);
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.producer;
+
+import io.github.redisdelay.camel.RedisDelayConstants;
+import io.github.redisdelay.camel.option.HeaderValues;
+import io.github.redisdelay.queue.ScheduleRequest;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+import org.apache.camel.Message;
+
+/**
+ * The ids in the header {@code CamelRedisDelayScheduleId}, or in {@code CamelRedisDelayDeadLetterId}.
+ *
+ * @param list whether they were given as a list; otherwise there is exactly one
+ * @param known whether they are certainly the ids of dead letters, and not of messages
+ */
+public record ScheduleIds(List<String> ids, boolean list, boolean known) {
+
+    /**
+     * The ids that a message names.
+     *
+     * @param deadLetters whether they are those of dead letters
+     * @return null if it names none
+     * @throws IllegalArgumentException if one cannot be an id
+     */
+    public static ScheduleIds of(Message message, boolean deadLetters) {
+        return of(message, RedisDelayConstants.SCHEDULE_ID, deadLetters);
+    }
+
+    /**
+     * The ids of the dead letters that a message names: in the header that asks for ids, or else in the one that says of which dead
+     * letter it is.
+     *
+     * @return null if it names none
+     * @throws IllegalArgumentException if one cannot be an id
+     */
+    public static ScheduleIds ofDeadLetters(Message message) {
+        return of(message, headerOfDeadLetter(message), true);
+    }
+
+    /** The header in which {@link #ofDeadLetters} looks. */
+    static String headerOfDeadLetter(Message message) {
+        return HeaderValues.of(message, RedisDelayConstants.SCHEDULE_ID) == null
+                ? RedisDelayConstants.DEAD_LETTER_ID
+                : RedisDelayConstants.SCHEDULE_ID;
+    }
+
+    private static ScheduleIds of(Message message, String header, boolean deadLetters) {
+        Object value = HeaderValues.of(message, header);
+        if (value == null) {
+            return null;
+        }
+        boolean known = header.equals(RedisDelayConstants.DEAD_LETTER_ID);
+        if (!(value instanceof Collection<?> all)) {
+            return new ScheduleIds(List.of(id(header, value, deadLetters)), false, known);
+        }
+        if (all.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "header '" + header + "' is an empty list: name the messages that are meant");
+        }
+        return new ScheduleIds(
+                all.stream().map(id -> id(header, id, deadLetters)).toList(), true, known);
+    }
+
+    /**
+     * The one id under which a message is to be scheduled.
+     *
+     * @return null if it names none
+     * @throws IllegalArgumentException if it cannot be an id, or is a list
+     */
+    public static String single(Message message) {
+        return single(message, RedisDelayConstants.SCHEDULE_ID, false);
+    }
+
+    /** The one id that a message names, as {@link #ofDeadLetters}; it may be that of a dead letter. */
+    public static String singleOrDeadLetter(Message message) {
+        return single(message, headerOfDeadLetter(message), true);
+    }
+
+    private static String single(Message message, String header, boolean deadLetter) {
+        Object value = HeaderValues.of(message, header);
+        return value == null ? null : id(header, value, deadLetter);
+    }
+
+    private static String id(String header, Object value, boolean deadLetter) {
+        if (value instanceof CharSequence || value instanceof Number || value instanceof UUID) {
+            try {
+                return ScheduleRequest.requireId(value.toString(), deadLetter);
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException("header '" + header + "': " + e.getMessage(), e);
+            }
+        }
+        throw new IllegalArgumentException("header '" + header + "'"
+                + (value instanceof Collection<?>
+                        ? " is a list: give one id"
+                        : " is of type "
+                                + (value == null ? "null" : value.getClass().getTypeName()) + ": give a String"));
+    }
+}

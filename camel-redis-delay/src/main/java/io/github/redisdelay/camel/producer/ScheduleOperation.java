@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.producer;
+
+import io.github.redisdelay.camel.BatchScheduleException;
+import io.github.redisdelay.camel.RedisDelayConstants;
+import io.github.redisdelay.camel.RedisDelayOperation;
+import io.github.redisdelay.camel.delivery.DeliveriesOfExchange;
+import io.github.redisdelay.camel.delivery.DeliveryCompletion;
+import io.github.redisdelay.camel.message.MessageMapper;
+import io.github.redisdelay.camel.option.OwnHeaders;
+import io.github.redisdelay.queue.ClaimId;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.ScheduleOutcome;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.apache.camel.Exchange;
+import org.apache.camel.Message;
+
+/** Schedules the message of an exchange, or those of a list. Holds nothing of an exchange. */
+public final class ScheduleOperation {
+
+    private final ProducerSettings settings;
+    private final DelayQueue queue;
+    private final MessageMapper mapper;
+    private final Supplier<String> ids;
+
+    /**
+     * @param ids makes an id for a message that has none
+     */
+    public ScheduleOperation(ProducerSettings settings, DelayQueue queue, MessageMapper mapper, Supplier<String> ids) {
+        this.settings = settings;
+        this.queue = queue;
+        this.mapper = mapper;
+        this.ids = ids;
+    }
+
+    /**
+     * Sends the message.
+     *
+     * @throws IllegalArgumentException if it cannot be stored; then nothing was sent
+     */
+    public PendingRequest send(Exchange exchange) {
+        settings.checkState(RedisDelayOperation.schedule);
+        return settings.batching() && exchange.getMessage().getBody() instanceof List<?> list
+                ? all(list, exchange)
+                : one(exchange);
+    }
+
+    private PendingRequest one(Exchange exchange) {
+        Message message = exchange.getMessage();
+        String id = ScheduleIds.single(message);
+        ScheduleHeaders headers = new ScheduleHeaders(message, message, settings);
+        byte[] body = mapper.toEnvelope(exchange, headers.settings()).encode();
+        return new PendingChanges<>(
+                false, List.of(schedule(id == null ? ids.get() : id, headers, body, exchange)), this::putOne);
+    }
+
+    private PendingChange<ScheduleResult> schedule(String id, ScheduleHeaders headers, byte[] body, Exchange exchange) {
+        // Only who holds the lease may put a message in the place of its own delivery.
+        DeliveryCompletion held = DeliveriesOfExchange.find(exchange, queue, id);
+        ClaimId supersedes =
+                held == null || held.isOver() ? null : held.delivery().claimId();
+        ScheduleRequest request = new ScheduleRequest(
+                id,
+                headers.due(),
+                body,
+                settings.onDuplicate(),
+                supersedes,
+                headers.priority(),
+                settings.maximumQueueLength());
+        return new PendingChange<>(id, queue, "", () -> {
+            Submission<ScheduleResult> submission = queue.schedule(request);
+            if (held != null) {
+                submission.outcome().whenComplete((result, error) -> {
+                    Object answer = error instanceof ReplicationTimeoutException stored ? stored.getResult() : result;
+                    if (answer instanceof ScheduleResult done && done.outcome() == ScheduleOutcome.SUPERSEDED) {
+                        held.superseded();
+                    }
+                });
+            }
+            return submission;
+        });
+    }
+
+    private void putOne(List<PendingChange<ScheduleResult>> changes, Message message) {
+        ScheduleResult result = changes.get(0).result();
+        message.setHeader(RedisDelayConstants.MESSAGE_ID, result.id());
+        message.setHeader(RedisDelayConstants.QUEUE, queue.name());
+        message.setHeader(RedisDelayConstants.SCHEDULED_TIME, result.scheduledMicros() / 1000);
+        if (result.dueMicros() > 0) {
+            message.setHeader(RedisDelayConstants.DUE_TIME, result.dueMicros() / 1000);
+        } else {
+            message.removeHeader(RedisDelayConstants.DUE_TIME); // an ignored one that was finished already
+        }
+    }
+
+    private PendingRequest all(List<?> list, Exchange exchange) {
+        if (exchange.getMessage().getHeader(RedisDelayConstants.SCHEDULE_ID) != null) {
+            throw new IllegalArgumentException(
+                    "header '" + RedisDelayConstants.SCHEDULE_ID + "' is set on a batch of " + list.size()
+                            + " messages, which cannot have one id: make each a Message with this header, or remove it");
+        }
+        List<PendingChange<ScheduleResult>> elements = queue.together(() -> {
+            List<PendingChange<ScheduleResult>> sent = new ArrayList<>(list.size());
+            for (Object element : list) {
+                sent.add(element(element, exchange));
+            }
+            return sent;
+        });
+        return new PendingChanges<>(true, elements, this::putAll);
+    }
+
+    private PendingChange<ScheduleResult> element(Object element, Exchange exchange) {
+        Message outer = exchange.getMessage();
+        Message own = outer;
+        if (element instanceof Exchange part) {
+            own = part.getMessage();
+        } else if (element instanceof Message part) {
+            own = part;
+        }
+        String id = null;
+        try {
+            id = ScheduleIds.single(own);
+            if (id == null) {
+                id = ids.get();
+            }
+            if (own != outer) {
+                OwnHeaders.check(own);
+            }
+            RedisDelayOperation operation = ScheduleHeaders.operation(own, RedisDelayOperation.schedule);
+            if (operation != RedisDelayOperation.schedule) {
+                throw new IllegalArgumentException(
+                        "a message of a batch asks for operation '" + operation + "': a batch can only be scheduled");
+            }
+            ScheduleHeaders headers = new ScheduleHeaders(own, outer, settings);
+            byte[] body =
+                    mapper.toEnvelope(element, exchange, headers.settings()).encode();
+            return schedule(id, headers, body, exchange);
+        } catch (RuntimeException e) {
+            return PendingChange.refused(id == null ? ids.get() : id, e);
+        }
+    }
+
+    private void putAll(List<PendingChange<ScheduleResult>> elements, Message message) {
+        Map<String, Throwable> failures = new LinkedHashMap<>();
+        List<String> stored = new ArrayList<>(elements.size());
+        List<Long> scheduled = new ArrayList<>(elements.size());
+        List<Long> due = new ArrayList<>(elements.size());
+        for (PendingChange<ScheduleResult> element : elements) {
+            Exception error = element.error();
+            if (error != null) {
+                failures.put(element.id(), error);
+                continue;
+            }
+            ScheduleResult result = element.result();
+            stored.add(result.id());
+            scheduled.add(result.scheduledMicros() / 1000);
+            due.add(result.dueMicros() / 1000);
+        }
+        if (!failures.isEmpty()) {
+            throw new BatchScheduleException(queue.name(), failures, stored);
+        }
+        message.setHeader(RedisDelayConstants.MESSAGE_ID, stored);
+        message.setHeader(RedisDelayConstants.QUEUE, queue.name());
+        message.setHeader(RedisDelayConstants.SCHEDULED_TIME, scheduled);
+        message.setHeader(RedisDelayConstants.DUE_TIME, due);
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.redelivery;
+
+import io.github.redisdelay.camel.option.Durations;
+import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.envelope.Envelope;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+
+/**
+ * What holds for one message: its consumer's options, unless the message brought terms of its own.
+ *
+ * @param retries how often and when it is delivered again
+ * @param remember for how long its id stays a duplicate after it was acknowledged or expired; zero for not at all
+ * @param timeToLive for how long after it was first due it may be delivered; null for ever
+ */
+public record MessagePolicy(RetryPolicy retries, Duration remember, Duration timeToLive) {
+
+    /** The terms of messages that have none of their own. */
+    public static MessagePolicy of(RetryPolicy retries) {
+        return new MessagePolicy(retries, Duration.ZERO, null);
+    }
+
+    /**
+     * The terms of a message.
+     *
+     * @throws IllegalArgumentException if its retry policy cannot be read
+     */
+    public MessagePolicy with(Envelope.Settings own) {
+        if (own.deduplicationPeriod() == null && own.timeToLive() == null && own.retryPolicy() == null) {
+            return this;
+        }
+        return new MessagePolicy(
+                own.retryPolicy() == null ? retries : retries.with(own.retryPolicy()),
+                own.deduplicationPeriod() == null ? remember : atMost(own.deduplicationPeriod()),
+                own.timeToLive());
+    }
+
+    /** What others have stored may be longer than a time can be. */
+    private static Duration atMost(Duration period) {
+        return period.compareTo(Durations.MAX) > 0 ? Durations.MAX : period;
+    }
+
+    /** Whether a delivery was claimed after its time to live, by the Redis server's clock. */
+    public boolean isExpired(Delivery delivery) {
+        if (timeToLive == null) {
+            return false;
+        }
+        Duration age = Duration.of(delivery.claimedMicros() - delivery.firstDueMicros(), ChronoUnit.MICROS);
+        return age.compareTo(timeToLive) > 0;
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.thread;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs tasks on the threads of a pool without waking one for each of them. Answers and claims come in groups, and to wake a thread
+ * costs several times as much as to route an exchange through a short route.
+ *
+ * <p>A thread that has been woken goes on until no task is left. If more than one is there, it wakes another one before it begins
+ * its own; only one is being woken at a time. So short tasks share a few threads, and tasks that block get as many as there are: none
+ * ever waits for another one to end, and those that wait for one another cannot lock each other up (as long as the pool is not
+ * being stopped: then what is left runs one after the other).
+ *
+ * <p>To the pool, and to a thread pool factory that wraps its tasks, all that a thread does until nothing is left is one task.
+ */
+final class ExchangeThreads implements Executor {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ExchangeThreads.class);
+
+    private final ExecutorService pool;
+    private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+
+    /** Whether a thread is on its way that will look for tasks. */
+    private final AtomicBoolean waking = new AtomicBoolean();
+
+    /**
+     * @param pool has a thread for every task that it is given, or rejects it
+     */
+    ExchangeThreads(ExecutorService pool) {
+        this.pool = pool;
+    }
+
+    /**
+     * Runs a task soon.
+     *
+     * @throws RejectedExecutionException if the pool takes no more
+     */
+    @Override
+    public void execute(Runnable task) {
+        tasks.add(task);
+        try {
+            wake();
+        } catch (RejectedExecutionException e) {
+            // Unless a thread that is still running has taken it.
+            boolean refused = tasks.remove(task);
+            // Those that came while this call tried to wake somebody rely on it.
+            runAll();
+            if (refused) {
+                throw e;
+            }
+        }
+    }
+
+    private void wake() {
+        if (waking.compareAndSet(false, true)) {
+            try {
+                pool.execute(this::work);
+            } catch (RejectedExecutionException e) {
+                waking.set(false);
+                throw e;
+            } catch (Throwable e) {
+                // Such as no memory for a thread: it must not stop all that comes after it.
+                waking.set(false);
+                throw new RejectedExecutionException("no thread could be woken", e);
+            }
+        }
+    }
+
+    private void work() {
+        // Before the first look: a task that comes from now on is seen, or wakes somebody else.
+        waking.set(false);
+        runAll();
+    }
+
+    private void runAll() {
+        Runnable task;
+        while ((task = tasks.poll()) != null) {
+            if (!tasks.isEmpty()) {
+                wakeIfPossible();
+            }
+            run(task);
+        }
+    }
+
+    private void wakeIfPossible() {
+        try {
+            wake();
+        } catch (RejectedExecutionException e) {
+            // This thread goes on with what is left.
+            if (!pool.isShutdown()) {
+                LOG.warn("One thread has to route exchanges that two could: {}", e.toString(), e.getCause());
+            }
+        }
+    }
+
+    private void run(Runnable task) {
+        try {
+            task.run();
+        } catch (Throwable e) {
+            LOG.error("An exchange could not go on", e);
+        }
+        // One task's interruption must not reach the next one; that of a pool that is being stopped must.
+        if (Thread.interrupted() && pool.isShutdown()) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

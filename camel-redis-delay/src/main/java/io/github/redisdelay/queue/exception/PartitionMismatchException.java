@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.exception;
+
+/**
+ * A client works with another number of partitions than the queue has. Nothing was changed: it would look for messages, or leave
+ * them, where the others do not look.
+ */
+public class PartitionMismatchException extends DelayQueueException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final int partitions;
+
+    public PartitionMismatchException(String queue, int partitions, int wanted, Throwable cause) {
+        super(
+                "queue '" + queue + "' has " + count(partitions) + ", and option 'partitions' is " + wanted
+                        + "; nothing was changed: set the option to " + partitions
+                        + ", or take another queue name, or, if the queue is empty and nobody uses it, remove its record of the"
+                        + " number, the keys <keyPrefix>:{" + queue + "}:config and <keyPrefix>:{" + queue + "}:dead:config",
+                cause);
+        this.partitions = partitions;
+    }
+
+    private static String count(int partitions) {
+        return partitions == 1 ? "1 partition" : partitions + " partitions";
+    }
+
+    /** The number of partitions that the queue has. */
+    public int getPartitions() {
+        return partitions;
+    }
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.consume;
+
+import io.github.redisdelay.queue.ClaimId;
+import io.github.redisdelay.queue.DeadLetterId;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.RedeliveryReason;
+import io.github.redisdelay.queue.Settlement;
+import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.exception.ShownId;
+import io.github.redisdelay.queue.internal.format.ClaimReply;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** A delivery and who has to be told that it is finished. */
+public final class ClaimedDelivery implements Delivery {
+
+    private static final byte[] NOTHING = {};
+
+    private final DeliverySettler queue;
+    private final ClaimReply.ClaimedMessage message;
+    private final ClaimId claimId;
+    private final long claimedMicros;
+    /** When the claim was sent, by the local clock: the lease ends no earlier than one lease after it. */
+    private final long claimSentNanos;
+
+    private final long answeredNanos;
+    private final Timers timers;
+    private final Owner owner;
+    private final AtomicBoolean finished = new AtomicBoolean();
+
+    /** When the handler was given it, by the local clock. Set once before the lease keeper and the handler see it. */
+    private volatile long begunNanos;
+
+    private volatile boolean leaseLost;
+    /** The extension that was submitted last. Written by the lease keeper's timer only. */
+    private volatile Submission<Settlement> extension;
+    /** The call that finished it. Written by the one caller that won {@link #finished}. */
+    private volatile Submission<Settlement> settlement;
+    /** What became of the message if that call took effect. Written before it. */
+    private volatile Settlement afterwards;
+    /** Written when Redis has answered to its burial. */
+    private volatile DeadLetterId deadLetterId;
+
+    /** Who gave the delivery its slot. */
+    public interface Owner {
+        /**
+         * The delivery was finished: its slot is free, and its lease is to be extended no more.
+         *
+         * @param worked whether it was worked on, as opposed to released
+         */
+        void finished(ClaimedDelivery delivery, boolean worked);
+
+        /** Redis has said that its lease is not its own any more. */
+        default void leaseLost() {}
+    }
+
+    public ClaimedDelivery(
+            DeliverySettler queue,
+            ClaimReply.ClaimedMessage message,
+            ClaimId claimId,
+            long claimedMicros,
+            long claimSentNanos,
+            long answeredNanos,
+            Timers timers,
+            Owner owner) {
+        this.queue = queue;
+        this.message = message;
+        this.claimId = claimId;
+        this.claimedMicros = claimedMicros;
+        this.claimSentNanos = claimSentNanos;
+        this.answeredNanos = answeredNanos;
+        this.timers = timers;
+        this.owner = owner;
+    }
+
+    @Override
+    public String queue() {
+        return queue.name();
+    }
+
+    @Override
+    public boolean isFrom(DelayQueue other) {
+        return queue.isPartOf(other);
+    }
+
+    @Override
+    public String id() {
+        return message.id();
+    }
+
+    @Override
+    public byte[] body() {
+        return message.body();
+    }
+
+    @Override
+    public ClaimId claimId() {
+        return claimId;
+    }
+
+    @Override
+    public int attempt() {
+        return message.attempt();
+    }
+
+    @Override
+    public int lostLeases() {
+        return message.lostLeases();
+    }
+
+    @Override
+    public RedeliveryReason redeliveryReason() {
+        return message.redeliveryReason();
+    }
+
+    @Override
+    public int priority() {
+        return message.priority();
+    }
+
+    @Override
+    public long scheduledMicros() {
+        return message.scheduledMicros();
+    }
+
+    @Override
+    public long dueMicros() {
+        return message.dueMicros();
+    }
+
+    @Override
+    public long firstDueMicros() {
+        return message.firstDueMicros();
+    }
+
+    @Override
+    public long claimedMicros() {
+        return claimedMicros;
+    }
+
+    @Override
+    public Duration lateness() {
+        long here = TimeUnit.NANOSECONDS.toMicros(timers.nanoTime() - answeredNanos);
+        return Duration.of(
+                Math.max(0, claimedMicros - message.dueMicros()) + Math.max(0, here),
+                java.time.temporal.ChronoUnit.MICROS);
+    }
+
+    @Override
+    public byte[] lastFailure() {
+        return message.lastFailure();
+    }
+
+    @Override
+    public Submission<Settlement> acknowledge(Duration remember) {
+        return finish('a', DueTime.toMicros(remember), NOTHING);
+    }
+
+    @Override
+    public Submission<Settlement> negativeAcknowledge(Duration delay, byte[] failure) {
+        return finish('n', DueTime.toMicros(delay), bounded(failure));
+    }
+
+    @Override
+    public Submission<Settlement> release() {
+        return finish('r', 0, NOTHING);
+    }
+
+    @Override
+    public Submission<Settlement> bury(byte[] failure, Duration remember) {
+        checkNoDeadLetter();
+        return finish('b', DueTime.toMicros(remember), bounded(failure));
+    }
+
+    @Override
+    public DeadLetterId deadLetterId() {
+        return deadLetterId;
+    }
+
+    public void buried(DeadLetterId id) {
+        deadLetterId = id;
+    }
+
+    @Override
+    public Submission<Settlement> discard(Duration remember) {
+        checkNoDeadLetter();
+        return finish('x', DueTime.toMicros(remember), NOTHING);
+    }
+
+    private void checkNoDeadLetter() {
+        if (queue.isDeadLetters()) {
+            throw new IllegalStateException(this + " is a dead letter: acknowledge it, or return it");
+        }
+    }
+
+    @Override
+    public void superseded() {
+        if (finished.compareAndSet(false, true)) {
+            Submission<Settlement> gone = new Submission<>();
+            gone.succeed(Settlement.STALE_HELD);
+            settlement = gone;
+            end(true);
+        }
+    }
+
+    @Override
+    public CompletableFuture<Boolean> isReplaced() {
+        return queue.scheduledMicros(id())
+                .thenApply(now -> now.isPresent() && now.getAsLong() != message.scheduledMicros());
+    }
+
+    @Override
+    public boolean isLeaseLost() {
+        return leaseLost;
+    }
+
+    private Submission<Settlement> finish(char action, long micros, byte[] failure) {
+        if (!finished.compareAndSet(false, true)) {
+            return tooLate();
+        }
+        boolean returned = action == 'n' || action == 'r';
+        afterwards = returned ? Settlement.STALE_HELD : Settlement.STALE_GONE;
+        Submission<Settlement> submission = queue.settle(this, action, micros, failure);
+        settlement = submission;
+        end(action != 'r');
+        return submission;
+    }
+
+    /** What a call finds that comes when the delivery was finished before: nothing is sent. */
+    private Submission<Settlement> tooLate() {
+        Submission<Settlement> first = settlement;
+        if (first == null) {
+            return Submission.failed(new DelayQueueException("being finished"));
+        }
+        Submission<Settlement> answer = new Submission<>();
+        first.outcome().whenComplete((found, error) -> {
+            if (error != null) {
+                answer.fail(error);
+            } else {
+                answer.succeed(found == Settlement.DONE ? afterwards : found);
+            }
+        });
+        return answer;
+    }
+
+    private void end(boolean worked) {
+        Submission<Settlement> waiting = extension;
+        if (waiting != null) {
+            waiting.cancel(false);
+        }
+        owner.finished(this, worked);
+    }
+
+    private static byte[] bounded(byte[] failure) {
+        return failure.length <= MAX_FAILURE_BYTES ? failure : Arrays.copyOf(failure, MAX_FAILURE_BYTES);
+    }
+
+    /** Its queue, or the partition of it that it is in. */
+    DeliverySettler settlements() {
+        return queue;
+    }
+
+    /** The id as Redis has it. */
+    public byte[] idBytes() {
+        return message.idBytes();
+    }
+
+    boolean isFinished() {
+        return finished.get();
+    }
+
+    void begun(long nanos) {
+        begunNanos = nanos;
+    }
+
+    long begunNanos() {
+        return begunNanos;
+    }
+
+    long claimSentNanos() {
+        return claimSentNanos;
+    }
+
+    /** When its claim was answered, by the local clock. */
+    long answeredNanos() {
+        return answeredNanos;
+    }
+
+    void extending(Submission<Settlement> submission) {
+        extension = submission;
+    }
+
+    void leaseLost() {
+        leaseLost = true;
+        owner.leaseLost();
+    }
+
+    @Override
+    public String toString() {
+        return "message '" + ShownId.of(id()) + "' of queue '" + queue() + "', attempt " + attempt();
+    }
+}

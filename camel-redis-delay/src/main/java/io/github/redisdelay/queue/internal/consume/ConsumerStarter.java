@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.consume;
+
+import io.github.redisdelay.queue.ClaimId;
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.ConsumerOptions;
+import io.github.redisdelay.queue.DelayQueueConsumer;
+import io.github.redisdelay.queue.DelayQueueReceiver;
+import io.github.redisdelay.queue.DeliveryHandler;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.internal.format.ConsumerId;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueAddress;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
+import io.github.redisdelay.queue.internal.request.ClientSessions;
+import io.github.redisdelay.queue.internal.request.UnbatchedCalls;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.ByteArrayCodec;
+import org.redisson.config.Config;
+import org.redisson.config.SubscriptionMode;
+
+/**
+ * The consumers and receivers of a client, with what they share: the subscription to wake-ups, the extension of leases, and the
+ * numbers of their claim sessions. Thread-safe.
+ */
+public final class ConsumerStarter {
+
+    private final ScriptExecutor redis;
+    private final ClientOptions options;
+    private final ClientSessions sessions;
+    private final UnbatchedCalls calls;
+    private final Timers timers;
+    private final RandomGenerator random;
+    private final WakeupChannel wakeups;
+    private final LeaseExtender leases;
+    /** Whether PUBLISH in a script counts this client among the receivers. */
+    private final boolean receiversCount;
+
+    private final Set<ConsumerLoop> consumers = ConcurrentHashMap.newKeySet();
+    private final BitSet claimSessions = new BitSet(); // guarded by itself
+    /** Set before the consumers are stopped: one that comes later stops itself. */
+    private volatile boolean closing;
+
+    public ConsumerStarter(
+            RedissonClient redisson,
+            ScriptExecutor redis,
+            ClientOptions options,
+            ClientSessions sessions,
+            UnbatchedCalls calls,
+            Timers timers,
+            RandomGenerator random) {
+        this.redis = redis;
+        this.options = options;
+        this.sessions = sessions;
+        this.calls = calls;
+        this.timers = timers;
+        this.random = random;
+        this.wakeups = new WakeupChannel(
+                redisson.getTopic(options.keyPrefix() + ":wakeup:" + sessions.clientId(), ByteArrayCodec.INSTANCE),
+                sessions.clientId(),
+                timers,
+                random);
+        this.leases = new LeaseExtender(timers);
+        this.receiversCount = subscribesToMaster(redisson.getConfig());
+    }
+
+    /**
+     * Whether the one server that executes the scripts is the one that this client subscribes to. In a cluster that may be
+     * any node, and elsewhere a replica, if so configured.
+     */
+    private static boolean subscribesToMaster(Config config) {
+        return config.isSingleConfig()
+                || (config.isSentinelConfig()
+                        && config.useSentinelServers().getSubscriptionMode() == SubscriptionMode.MASTER);
+    }
+
+    /** Makes a receiver for single messages. */
+    public DelayQueueReceiver receiver(
+            List<ConsumedPartition> partitions, ConsumerOptions consumerOptions, DeliveryHandler listener) {
+        return new PullReceiver(this, partitions, consumerOptions, listener);
+    }
+
+    /** The claims of one consumer from one partition, which pass its gate. */
+    public ClaimCalls newClaims(ConsumedPartition partition, Consumer<Throwable> attemptFailed) {
+        return new CheckedClaimCalls(newClaims(partition.address(), attemptFailed), partition.gate());
+    }
+
+    /** The claims of one consumer: a session whose number is free again when the last claim is answered. */
+    public ClaimCalls newClaims(QueueAddress queue, Consumer<Throwable> attemptFailed) {
+        int number;
+        synchronized (claimSessions) {
+            number = claimSessions.nextClearBit(0);
+            claimSessions.set(number);
+        }
+        return new RedisClaimCalls(
+                sessions.session("c" + number),
+                ((receiversCount ? "c" : "~c") + number + " " + wakeups.name()).getBytes(StandardCharsets.UTF_8),
+                queue.keys(),
+                redis,
+                timers,
+                random,
+                attemptFailed,
+                () -> {
+                    synchronized (claimSessions) {
+                        claimSessions.clear(number);
+                    }
+                });
+    }
+
+    /**
+     * Starts a consumer.
+     *
+     * @param partitions the whole queue, or all partitions of it
+     * @param stats reads the figures of the queue
+     */
+    public DelayQueueConsumer consume(
+            List<ConsumedPartition> partitions,
+            Supplier<CompletableFuture<QueueStats>> stats,
+            ConsumerOptions consumerOptions,
+            Executor executor,
+            DeliveryHandler handler) {
+        checkOpen();
+        ConsumerId consumer = ConsumerId.next(random);
+        ConsumerRegistration registration = new ConsumerRegistration(consumer, stats);
+        List<ConsumerLoop.Partition> sources = new ArrayList<>(partitions.size());
+        for (int i = 0; i < partitions.size(); i++) {
+            ConsumedPartition partition = partitions.get(i);
+            int number = i;
+            ClaimCalls claims = newClaims(partition, error -> registration.task.attemptFailed(number, error));
+            sources.add(new ConsumerLoop.Partition(partition.settlements(), claims));
+            registration.add(
+                    partition.address().keys().base(),
+                    new ConsumerHeartbeat(
+                            arguments -> partition
+                                    .gate()
+                                    .ask(() -> calls.once(partition.address(), LuaScript.HEARTBEAT, arguments)),
+                            timers,
+                            consumer,
+                            consumerOptions.name()));
+        }
+        ConsumerLoop task = new ConsumerLoop(
+                sources,
+                consumerOptions,
+                registration,
+                timers,
+                random,
+                leases,
+                executor,
+                handler);
+        registration.task = task;
+        consumers.add(task);
+        if (closing) {
+            task.stop(false); // the thread that stops all consumers may have missed it
+        }
+        checkOpen();
+        // First the subscription, then the first claim: what is scheduled in between is not missed. Where Redis cannot
+        // be subscribed to the claims begin all the same, and a pass follows once it can.
+        Timers.Timer impatient = timers.schedule(options.requestTimeout().toNanos(), registration::begin);
+        registration.subscribe().whenComplete((none, error) -> {
+            impatient.cancel();
+            registration.begin();
+        });
+        return task;
+    }
+
+    /** The connection of a consumer with the wake-ups and its heartbeat. */
+    private final class ConsumerRegistration implements ConsumerLoop.Host, WakeupListener.Woken {
+        private final ConsumerId consumer;
+        private final Supplier<CompletableFuture<QueueStats>> stats;
+        // Set before anything can call this object, and not changed afterwards.
+        private volatile ConsumerLoop task;
+        private final List<WakeupListener> listeners = new ArrayList<>();
+        private final List<ConsumerHeartbeat> presences = new ArrayList<>();
+        private final AtomicBoolean begun = new AtomicBoolean();
+
+        ConsumerRegistration(ConsumerId consumer, Supplier<CompletableFuture<QueueStats>> stats) {
+            this.consumer = consumer;
+            this.stats = stats;
+        }
+
+        @Override
+        public ClaimId nextClaimId() {
+            return consumer.nextClaimId(random);
+        }
+
+        @Override
+        public CompletableFuture<QueueStats> stats() {
+            return stats.get();
+        }
+
+        @Override
+        public void wakeUp(int partition, long waitMicros) {
+            task.wakeUp(partition, waitMicros);
+        }
+
+        @Override
+        public void makePass(int partition) {
+            task.makePass(partition);
+        }
+
+        void add(String base, ConsumerHeartbeat presence) {
+            listeners.add(new WakeupListener(base, listeners.size(), this));
+            presences.add(presence);
+        }
+
+        CompletableFuture<Void> subscribe() {
+            return ConsumerStarter.this.subscribe(listeners);
+        }
+
+        void begin() {
+            if (begun.compareAndSet(false, true)) {
+                presences.forEach(ConsumerHeartbeat::start);
+                task.start();
+            }
+        }
+
+        @Override
+        public void stopped() {
+            begun.set(true);
+            presences.forEach(ConsumerHeartbeat::stop);
+            unsubscribe(listeners);
+            consumers.remove(task);
+            leases.trim();
+        }
+    }
+
+    private void checkOpen() {
+        if (closing) {
+            throw new DelayQueueException("the delay queue client is closed");
+        }
+    }
+
+    /** @return completes when the subscription stands */
+    CompletableFuture<Void> subscribe(List<WakeupListener> listeners) {
+        return CompletableFuture.allOf(listeners.stream()
+                .map(listener -> wakeups.add(listener.base(), listener))
+                .toArray(CompletableFuture<?>[]::new));
+    }
+
+    void unsubscribe(List<WakeupListener> listeners) {
+        listeners.forEach(listener -> wakeups.remove(listener.base(), listener));
+    }
+
+    /** A claim id of no consumer, for a receiver. */
+    public ClaimId nextClaimId() {
+        return ConsumerId.next(random).nextClaimId(random);
+    }
+
+    /** Stops the consumers and wakes the receivers, which see {@link #isClosing()}. */
+    public void stopAll() {
+        closing = true;
+        consumers.forEach(task -> task.stop(false));
+        wakeups.passAll();
+    }
+
+    /** Whether no claim is under way. */
+    public boolean isIdle() {
+        synchronized (claimSessions) {
+            return claimSessions.isEmpty();
+        }
+    }
+
+    /** Whether the client is being closed, or is. */
+    boolean isClosing() {
+        return closing;
+    }
+
+    /** Ends the subscription. */
+    public CompletableFuture<Void> close() {
+        return wakeups.close();
+    }
+
+    Timers timers() {
+        return timers;
+    }
+
+    public RandomGenerator random() {
+        return random;
+    }
+
+    public LeaseExtender leases() {
+        return leases;
+    }
+
+    public WakeupChannel wakeups() {
+        return wakeups;
+    }
+
+    Duration requestTimeout() {
+        return options.requestTimeout();
+    }
+
+    /** The address of the server, for people. */
+    String server() {
+        return redis.server();
+    }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.consume;
+
+import io.github.redisdelay.queue.ConsumerOptions;
+import io.github.redisdelay.queue.DeliveryHandler;
+import io.github.redisdelay.queue.Settlement;
+import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.Timers;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Extends the leases of deliveries under way, at a third of their length, until they are finished or have been worked on
+ * for too long. One for a client, with one timer: a delivery outlives its consumer. Those that are due together go in one
+ * script call, as the lanes group what is submitted together.
+ */
+public final class LeaseExtender {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LeaseExtender.class);
+
+    private final Timers timers;
+    private final Map<ClaimedDelivery, Held> held = new ConcurrentHashMap<>();
+
+    private final Object lock = new Object();
+    // Guarded by lock. Read without it in keep(): a stale value costs a look under the lock.
+    private volatile long nextTickNanos;
+    private volatile Timers.Timer timer;
+
+    /** How a lease is kept; its fields are changed by the timer's thread only. */
+    private static final class Held {
+        final long leaseNanos;
+        final long maximumNanos;
+        final DeliveryHandler handler;
+        volatile long nextNanos;
+        Submission<Settlement> extension;
+
+        Held(long leaseNanos, long maximumNanos, DeliveryHandler handler, long nextNanos) {
+            this.leaseNanos = leaseNanos;
+            this.maximumNanos = maximumNanos;
+            this.handler = handler;
+            this.nextNanos = nextNanos;
+        }
+    }
+
+    public LeaseExtender(Timers timers) {
+        this.timers = timers;
+    }
+
+    /** Keeps the lease of a delivery that has just been begun. */
+    void keep(ClaimedDelivery delivery, ConsumerOptions options, DeliveryHandler handler) {
+        if (!options.extendVisibility()) {
+            return;
+        }
+        long lease = options.visibilityTimeout().toNanos();
+        // Counted from when the claim was sent: a message may have waited for its slot.
+        long next = Math.max(timers.nanoTime(), delivery.claimSentNanos() + lease / 3);
+        held.put(delivery, new Held(lease, saturatedNanos(options.maximumExtension()), handler, next));
+        if (timer == null || next - nextTickNanos < 0) {
+            synchronized (lock) {
+                arm(next);
+            }
+        }
+    }
+
+    void remove(ClaimedDelivery delivery) {
+        held.remove(delivery);
+    }
+
+    /** How many leases are kept. */
+    public int size() {
+        return held.size();
+    }
+
+    /** Drops the timer if there is nothing to do for it. */
+    void trim() {
+        synchronized (lock) {
+            if (held.isEmpty() && timer != null) {
+                timer.cancel();
+                timer = null;
+                if (!held.isEmpty()) {
+                    arm(timers.nanoTime()); // one that came meanwhile may have seen the timer
+                }
+            }
+        }
+    }
+
+    /** Moves the tick earlier, never later. Holds the lock. */
+    private void arm(long next) {
+        if (timer != null) {
+            if (next - nextTickNanos >= 0) {
+                return;
+            }
+            timer.cancel();
+        }
+        nextTickNanos = next;
+        timer = timers.schedule(Math.max(0, next - timers.nanoTime()), this::tick);
+    }
+
+    private void tick() {
+        synchronized (lock) {
+            timer = null;
+        }
+        long now = timers.nanoTime();
+        long next = Long.MAX_VALUE;
+        for (Iterator<Map.Entry<ClaimedDelivery, Held>> i = held.entrySet().iterator(); i.hasNext(); ) {
+            Map.Entry<ClaimedDelivery, Held> entry = i.next();
+            ClaimedDelivery delivery = entry.getKey();
+            Held lease = entry.getValue();
+            long age = now - delivery.begunNanos();
+            if (delivery.isFinished() || delivery.isLeaseLost()) {
+                i.remove();
+            } else if (age >= lease.maximumNanos) {
+                i.remove();
+                limitReached(delivery, lease, Duration.ofNanos(age));
+            } else {
+                // What would be due soon goes along.
+                if (lease.nextNanos - now <= lease.leaseNanos / 12) {
+                    extend(delivery, lease);
+                    lease.nextNanos = now + lease.leaseNanos / 3;
+                }
+                next = Math.min(next, Math.min(lease.nextNanos - now, lease.maximumNanos - age));
+            }
+        }
+        if (next != Long.MAX_VALUE) {
+            synchronized (lock) {
+                arm(now + next);
+            }
+        } else if (!held.isEmpty()) {
+            // One that came while the others were looked at may have seen the timer as it was being dropped.
+            synchronized (lock) {
+                arm(now + TimeUnit.MILLISECONDS.toNanos(10));
+            }
+        }
+    }
+
+    /** Tells the handler; what it throws must not end the extension of the other leases. */
+    private static void limitReached(ClaimedDelivery delivery, Held lease, Duration age) {
+        try {
+            lease.handler.extensionLimitReached(delivery, age);
+        } catch (Throwable e) {
+            LOG.warn("queue '{}': a listener failed", delivery.queue(), e);
+        }
+    }
+
+    private void extend(ClaimedDelivery delivery, Held lease) {
+        if (lease.extension != null && !lease.extension.isDone()) {
+            return; // the lane repeats it until Redis answers
+        }
+        Submission<Settlement> extension =
+                delivery.settlements().extend(delivery, TimeUnit.NANOSECONDS.toMicros(lease.leaseNanos));
+        lease.extension = extension;
+        delivery.extending(extension);
+        extension.whenComplete((settlement, error) -> {
+            if (settlement == Settlement.STALE_GONE || settlement == Settlement.STALE_HELD) {
+                delivery.leaseLost();
+            }
+        });
+    }
+
+    private static long saturatedNanos(Duration duration) {
+        return duration.getSeconds() > TimeUnit.NANOSECONDS.toSeconds(Long.MAX_VALUE) - 1
+                ? Long.MAX_VALUE
+                : duration.toNanos();
+    }
+}

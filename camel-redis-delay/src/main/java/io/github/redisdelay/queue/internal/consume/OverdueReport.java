@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.consume;
+
+import io.github.redisdelay.queue.QueueStats;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Decides when a consumer without capacity asks whether a message is overdue, and whether that is worth a warning. It warns once,
+ * until a claim was answered.
+ *
+ * <p>Guarded by the lock of the {@link ConsumerLoop} that owns it. Times are readings of the local clock.
+ */
+final class OverdueReport {
+
+    /** A message that is overdue for this long while its consumer has no capacity is worth a warning. */
+    static final long OVERDUE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    /** Whether it has asked, and does not ask again. */
+    private boolean asked;
+    /** It does not ask before: the last answer showed nothing overdue. */
+    private long notBeforeNanos;
+
+    OverdueReport(long now) {
+        this.notBeforeNanos = now;
+    }
+
+    /**
+     * When to ask, if the consumer gets no capacity before; {@link Long#MAX_VALUE} if not at all.
+     *
+     * @param headNanos when the next message is due; {@link Long#MAX_VALUE} if that is not known
+     */
+    long nextAsk(long headNanos) {
+        return asked || headNanos == Long.MAX_VALUE
+                ? Long.MAX_VALUE
+                : Math.max(headNanos + OVERDUE_NANOS, notBeforeNanos);
+    }
+
+    void asks() {
+        asked = true;
+    }
+
+    void claimAnswered() {
+        asked = false;
+    }
+
+    /**
+     * The figures have come, or could not be read (null).
+     *
+     * @return for how long a message is overdue; null if that is worth no warning
+     */
+    Duration answered(QueueStats figures, long now) {
+        Duration age = figures == null ? Duration.ZERO : Duration.of(figures.oldestOverdueMicros(), ChronoUnit.MICROS);
+        if (age.toNanos() >= OVERDUE_NANOS) {
+            return age;
+        }
+        // A message that becomes overdue while the same work hangs on is still to be reported.
+        asked = false;
+        notBeforeNanos = now + (age.isZero() ? ConsumerLoop.SAFETY_NANOS : OVERDUE_NANOS - age.toNanos());
+        return null;
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.consume;
+
+import io.github.redisdelay.queue.ClaimId;
+import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.format.Digits;
+import io.github.redisdelay.queue.internal.redis.Backoff;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueKeys;
+import io.github.redisdelay.queue.internal.redis.RedisErrors;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
+import io.github.redisdelay.queue.internal.request.Session;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.random.RandomGenerator;
+
+/**
+ * The claims of one consumer: a lane of its own, one call at a time, repeated byte for byte until Redis answers. A
+ * repeated claim gives the messages that the first copy leased.
+ */
+public final class RedisClaimCalls implements ClaimCalls {
+
+    private final Session session;
+    private final List<Object> keys;
+    private final byte[] base;
+    private final byte[] member;
+    private final ScriptExecutor redis;
+    private final Timers timers;
+    private final RandomGenerator random;
+    private final Consumer<Throwable> attemptFailed;
+    private final Runnable released;
+    /** Claims under way, and one for being open: at zero the lane's name is free again. */
+    private final AtomicInteger users = new AtomicInteger(1);
+
+    /**
+     * @param member the consumer's member of the waiting room; see {@code wakeup.lua}
+     * @param attemptFailed told of each sending that got no answer
+     * @param released told when the lane's name can be used by another consumer
+     */
+    public RedisClaimCalls(
+            Session session,
+            byte[] member,
+            QueueKeys keys,
+            ScriptExecutor redis,
+            Timers timers,
+            RandomGenerator random,
+            Consumer<Throwable> attemptFailed,
+            Runnable released) {
+        this.session = session;
+        this.member = member;
+        this.keys = keys.of(LuaScript.CLAIM);
+        this.base = keys.base().getBytes(StandardCharsets.UTF_8);
+        this.redis = redis;
+        this.timers = timers;
+        this.random = random;
+        this.attemptFailed = attemptFailed;
+        this.released = released;
+    }
+
+    @Override
+    public CompletableFuture<ClaimReply> claim(ClaimRequest request) {
+        if (users.getAndUpdate(n -> n == 0 ? 0 : n + 1) == 0) {
+            // Its consumer was stopped while it was about to claim; the name may be another's by now.
+            return CompletableFuture.failedFuture(new DelayQueueException("the consumer was stopped"));
+        }
+        CompletableFuture<ClaimReply> result = new CompletableFuture<>();
+        send(arguments(request), 1, result);
+        return result;
+    }
+
+    @Override
+    public void leave(ClaimId claimId) {
+        if (users.get() > 0) {
+            try {
+                redis.call(LuaScript.CLAIM, keys, arguments(ClaimRequest.leave(claimId)), 1);
+            } catch (RuntimeException e) {
+                // As if it had been lost on its way.
+            }
+        }
+    }
+
+    private Object[] arguments(ClaimRequest request) {
+        return new Object[] {
+            session.name(),
+            Digits.of(session.numbers().getAsLong()),
+            request.claimId().bytes(),
+            Digits.of(request.leaseMicros()),
+            Digits.of(request.messages()),
+            Digits.of(request.ended()),
+            Digits.of(ClaimRequest.MAX_BYTES),
+            base,
+            member,
+            request.afterwards().letter(),
+            Digits.of(request.safetyMicros())
+        };
+    }
+
+    private void send(Object[] arguments, int attempt, CompletableFuture<ClaimReply> result) {
+        CompletableFuture<Object> sending;
+        try {
+            sending = redis.call(LuaScript.CLAIM, keys, arguments, attempt);
+        } catch (RuntimeException e) {
+            sending = CompletableFuture.failedFuture(e);
+        }
+        sending.whenComplete((reply, failure) -> {
+            if (failure == null) {
+                finish(() -> complete(result, reply));
+                return;
+            }
+            Throwable error = RedisErrors.unwrap(failure);
+            if (RedisErrors.isRefusal(error)) {
+                finish(() -> result.completeExceptionally(error));
+                return;
+            }
+            attemptFailed.accept(error);
+            timers.schedule(Backoff.nanos(attempt, random), () -> send(arguments, attempt + 1, result));
+        });
+    }
+
+    private static void complete(CompletableFuture<ClaimReply> result, Object reply) {
+        ClaimReply parsed;
+        try {
+            parsed = ClaimReply.parse((List<?>) reply);
+        } catch (RuntimeException e) {
+            result.completeExceptionally(e);
+            return;
+        }
+        result.complete(parsed);
+    }
+
+    @Override
+    public void close() {
+        finish(() -> {});
+    }
+
+    /** Hands over an answer, and only then gives up the lane: what nobody wants any more has been released by then. */
+    private void finish(Runnable handOver) {
+        try {
+            handOver.run();
+        } finally {
+            if (users.decrementAndGet() == 0) {
+                released.run();
+            }
+        }
+    }
+}

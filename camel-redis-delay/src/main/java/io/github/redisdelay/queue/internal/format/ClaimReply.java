@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.format;
+
+import io.github.redisdelay.queue.RedeliveryReason;
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.internal.consume.PartitionState;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * What a claim gave.
+ *
+ * @param timeMicros the server's time at the claim
+ * @param nextDueMicros in how many microseconds, from the claim, the next message is due; 0 now, -1 none is pending
+ * @param nextEndMicros in how many microseconds the next lease ends; 0 now, -1 nothing is leased
+ * @param safetyMicros in how many microseconds this consumer is to claim again in any case
+ * @param expected when this consumer is expected to claim again
+ * @param messages what was claimed
+ * @param dropped ids that had no body
+ */
+public record ClaimReply(
+        long timeMicros,
+        long nextDueMicros,
+        long nextEndMicros,
+        long safetyMicros,
+        Expected expected,
+        List<ClaimedMessage> messages,
+        List<String> dropped) {
+
+    private static final int HEAD_BYTES = 44;
+    /** Head, lengths, ids, records: before the bodies. */
+    private static final int HEAD_ELEMENTS = 4;
+
+    private static final Expected[] EXPECTED = Expected.values();
+
+    /** When a consumer is expected to claim again; in the order of their numbers in {@code claim.lua}. */
+    public enum Expected {
+        /** When its safety interval is over: others have promised to come before. */
+        AFTER_SAFETY_INTERVAL,
+        /** By the next event. */
+        BY_EVENT,
+        /** By {@link PartitionState#SECOND_NANOS} after the next event: another one has promised to come first. */
+        BY_SECOND,
+        /** When it has room: nobody counts on it. */
+        WHEN_IT_HAS_ROOM
+    }
+
+    /** A message as the claim gave it. */
+    public record ClaimedMessage(
+            String id,
+            byte[] idBytes,
+            byte[] body,
+            int attempt,
+            int lostLeases,
+            RedeliveryReason redeliveryReason,
+            int priority,
+            long scheduledMicros,
+            long dueMicros,
+            long firstDueMicros,
+            byte[] lastFailure) {}
+
+    /**
+     * Reads the reply of {@code claim.lua}.
+     *
+     * @throws DelayQueueException if it is none of that script's
+     */
+    public static ClaimReply parse(List<?> reply) {
+        try {
+            return read(reply);
+        } catch (RuntimeException e) {
+            throw e instanceof DelayQueueException told
+                    ? told
+                    : new DelayQueueException("the reply to a claim cannot be read: " + e, e);
+        }
+    }
+
+    private static ClaimReply read(List<?> reply) {
+        ByteBuffer head = little((byte[]) reply.get(0));
+        if (head.remaining() != HEAD_BYTES) {
+            throw new DelayQueueException("the reply to a claim has a head of " + head.remaining() + " bytes");
+        }
+        long time = (long) head.getDouble();
+        long nextDue = (long) head.getDouble();
+        long nextEnd = (long) head.getDouble();
+        long safety = (long) head.getDouble();
+        int count = head.getInt();
+        int droppedCount = head.getInt();
+        if (count < 0 || droppedCount < 0 || (long) count + droppedCount != reply.size() - HEAD_ELEMENTS) {
+            throw new DelayQueueException("the reply to a claim has " + reply.size() + " elements for " + count
+                    + " messages and " + droppedCount + " dropped ids");
+        }
+        Expected expected = EXPECTED[head.getInt()];
+        List<ClaimedMessage> messages = new ArrayList<>(count);
+        ByteBuffer lengths = little((byte[]) reply.get(1));
+        byte[] ids = (byte[]) reply.get(2);
+        byte[] records = (byte[]) reply.get(3);
+        int idAt = 0;
+        int recordAt = 0;
+        for (int i = 0; i < count; i++) {
+            int idEnd = idAt + lengths.getInt(4 * i);
+            int recordEnd = recordAt + lengths.getInt(4 * (count + i));
+            // What is copied from beyond the end would be zeros, and as many as the number says.
+            Objects.checkFromToIndex(idAt, idEnd, ids.length);
+            Objects.checkFromToIndex(recordAt, recordEnd, records.length);
+            byte[] id = Arrays.copyOfRange(ids, idAt, idEnd);
+            messages.add(message(
+                    id, (byte[]) reply.get(HEAD_ELEMENTS + i), StateRecord.parse(records, recordAt, recordEnd)));
+            idAt = idEnd;
+            recordAt = recordEnd;
+        }
+        List<String> dropped = new ArrayList<>(droppedCount);
+        for (int i = 0; i < droppedCount; i++) {
+            dropped.add(new String((byte[]) reply.get(HEAD_ELEMENTS + count + i), StandardCharsets.UTF_8));
+        }
+        return new ClaimReply(time, nextDue, nextEnd, safety, expected, messages, dropped);
+    }
+
+    private static ClaimedMessage message(byte[] id, byte[] bytes, StateRecord state) {
+        StoredBody stored = StoredBody.parse(bytes, state.firstDueMicros());
+        return new ClaimedMessage(
+                new String(id, StandardCharsets.UTF_8),
+                // Another client's id may be no text: only as it came can its message be finished.
+                id,
+                stored.body(),
+                // Others may have written any number, and this delivery is one.
+                Math.max(1, state.attempts()),
+                state.lostLeases(),
+                state.redeliveryReason(),
+                state.priority(),
+                stored.scheduledMicros(),
+                state.dueMicros(),
+                state.firstDueMicros(),
+                state.lastFailure());
+    }
+
+    private static ByteBuffer little(byte[] bytes) {
+        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+}

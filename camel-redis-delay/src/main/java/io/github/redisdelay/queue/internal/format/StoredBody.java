@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.format;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+/**
+ * What is stored for a message: 8 bytes, the time of scheduling as a little-endian double, and then its body.
+ *
+ * @param scheduledMicros when it was scheduled, in microseconds since the epoch
+ */
+record StoredBody(long scheduledMicros, byte[] body) {
+
+    private static final int HEAD_BYTES = 8;
+
+    /**
+     * Reads it.
+     *
+     * @param scheduledOtherwise the time for what is too short to have one: it was not written by a client of ours, and is
+     *     handed on as it is, because its reader will refuse it
+     */
+    static StoredBody parse(byte[] bytes, long scheduledOtherwise) {
+        return bytes.length < HEAD_BYTES
+                ? new StoredBody(scheduledOtherwise, bytes)
+                : new StoredBody(
+                        (long) ByteBuffer.wrap(bytes)
+                                .order(ByteOrder.LITTLE_ENDIAN)
+                                .getDouble(),
+                        Arrays.copyOfRange(bytes, HEAD_BYTES, bytes.length));
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.partition;
+
+import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.exception.PartitionMismatchException;
+import io.github.redisdelay.queue.exception.RequestTimeoutException;
+import io.github.redisdelay.queue.internal.format.Digits;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueAddress;
+import io.github.redisdelay.queue.internal.redis.RedisErrors;
+import io.github.redisdelay.queue.internal.request.CallGate;
+import io.github.redisdelay.queue.internal.request.CompletingThread;
+import io.github.redisdelay.queue.internal.request.RequestBatcher;
+import io.github.redisdelay.queue.internal.request.UnbatchedCalls;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+
+/**
+ * The agreement of a client with Redis on the number of a queue's partitions, which is recorded once (see {@code partitions.lua}).
+ * No call passes before Redis has agreed. While calls pass, Redis is asked again about once a minute: it may have lost the record,
+ * or somebody may have removed it.
+ */
+public final class PartitionCount implements CallGate {
+
+    /** The number of calls that may wait for the first answer. */
+    private static final int MAX_WAITING = RequestBatcher.MAX_WAITING_REQUESTS;
+
+    private static final long ASK_AGAIN_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+    private final QueueAddress root;
+    private final int partitions;
+    private final UnbatchedCalls calls;
+    private final Timers timers;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    /** Written under the lock: true only while no call waits. Read without it by calls that may pass. */
+    private volatile boolean agreed;
+    /** Written under the lock, before {@link #agreed}. */
+    private volatile long askedNanos;
+    /** Guarded by the lock. */
+    private boolean asking;
+    /** The calls that wait for the answer, in their order. Guarded by the lock. */
+    private final ArrayDeque<CompletableFuture<Void>> waiting = new ArrayDeque<>();
+
+    /** @param root the keys whose tag is the queue's name alone */
+    public PartitionCount(QueueAddress root, int partitions, UnbatchedCalls calls, Timers timers) {
+        this.root = root;
+        this.partitions = partitions;
+        this.calls = calls;
+        this.timers = timers;
+    }
+
+    /**
+     * Asks Redis, which records the number if none is recorded.
+     *
+     * @return fails with a {@link PartitionMismatchException} if another number is recorded, or with a {@link DelayQueueException}
+     */
+    public CompletableFuture<Void> check() {
+        return calls.untilAnswered(root, LuaScript.PARTITIONS, new Object[] {Digits.of(partitions)})
+                .thenAccept(reply -> {
+                    int recorded = Integer.parseInt(new String((byte[]) reply, StandardCharsets.US_ASCII));
+                    if (recorded != partitions) {
+                        throw new PartitionMismatchException(root.name(), recorded, partitions, null);
+                    }
+                });
+    }
+
+    @Override
+    public <T> CompletableFuture<T> ask(Supplier<CompletableFuture<T>> call) {
+        CompletableFuture<Void> turn = turn();
+        return turn == null ? call.get() : turn.thenCompose(agreed -> call.get());
+    }
+
+    /** The same as {@link #ask}, for a request of a lane. */
+    <T> Submission<T> submit(Supplier<Submission<T>> call) {
+        CompletableFuture<Void> turn = turn();
+        if (turn == null) {
+            return call.get();
+        }
+        Submission<T> result = new Submission<>();
+        turn.thenRun(() -> result.follow(call.get())).whenComplete((done, error) -> {
+            if (error != null) {
+                result.fail(RedisErrors.unwrap(error));
+            }
+        });
+        return result;
+    }
+
+    /** The turn of a call that has to wait, or null if it may pass. */
+    private CompletableFuture<Void> turn() {
+        if (agreed && timers.nanoTime() - askedNanos < ASK_AGAIN_NANOS) {
+            return null;
+        }
+        CompletableFuture<Void> turn = null;
+        boolean first;
+        lock.lock();
+        try {
+            if (!agreed) {
+                if (waiting.size() >= MAX_WAITING) {
+                    return CompletableFuture.failedFuture(new RequestTimeoutException(
+                            "queue '" + root.name() + "': " + MAX_WAITING
+                                    + " requests wait to learn how many partitions it has; nothing was sent",
+                            false,
+                            null));
+                }
+                turn = new CompletableFuture<>();
+                waiting.add(turn);
+            }
+            first = !asking;
+            if (first) {
+                asking = true;
+                askedNanos = timers.nanoTime();
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (first) {
+            check().whenComplete((done, error) ->
+                    CompletingThread.run(() -> answered(error == null ? null : RedisErrors.unwrap(error))));
+        }
+        return turn;
+    }
+
+    /** Lets the waiting calls pass, or fails them. Redis that does not answer leaves a client alone with which it has agreed. */
+    private void answered(Throwable error) {
+        while (true) {
+            CompletableFuture<Void> turn;
+            lock.lock();
+            try {
+                turn = waiting.poll();
+                if (turn == null) {
+                    asking = false;
+                    agreed = error == null || agreed && !(error instanceof PartitionMismatchException);
+                    return;
+                }
+            } finally {
+                lock.unlock();
+            }
+            if (error == null) {
+                turn.complete(null);
+            } else {
+                turn.completeExceptionally(error);
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.partition;
+
+import io.github.redisdelay.queue.DeadLetterId;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Which partition of a queue a message belongs to, and what the partitions' keys are called. Both follow from names and
+ * numbers alone, so that every client in every language comes to the same result; the one function that is needed is CRC16 as
+ * Redis Cluster uses it for its slots (XMODEM: polynomial 0x1021, start value 0).
+ */
+public final class PartitionHash {
+
+    /** The most partitions of a queue. */
+    public static final int MAX = 64;
+
+    /** How many slots a Redis Cluster has. */
+    static final int SLOTS = 16384;
+
+    private static final int[] TABLE = table();
+
+    private PartitionHash() {}
+
+    /** The partition of a message: CRC16 of its id's bytes in UTF-8, modulo their number. */
+    public static int of(String id, int partitions) {
+        return crc16(0, id.getBytes(StandardCharsets.UTF_8)) % partitions;
+    }
+
+    /** The partition of a dead letter: that of its message, which stays where it was when it is given up or redriven. */
+    static int ofDeadLetter(String id, int partitions) {
+        return of(DeadLetterId.messageIdOf(id), partitions);
+    }
+
+    /**
+     * The hash tag of a partition: the queue's name, an opening brace, the partition's number from 0, a slash, how many there are,
+     * a dot, and the smallest whole number from 0 with which the tag's slot lies in the middle half of the partition's share of
+     * all slots: such as {@code orders, 1/3.12} with the brace for the comma and the space. So the partitions spread evenly over
+     * the nodes of a cluster whose slots are divided evenly. No queue's name has a brace, so no queue has such a tag.
+     */
+    public static String tag(String queue, int partition, int partitions) {
+        String stem = queue + "{" + partition + "/" + partitions + ".";
+        int begun = crc16(0, stem.getBytes(StandardCharsets.UTF_8));
+        // The share is from partition / partitions to (partition + 1) / partitions of the slots; all of it times 4.
+        long low = (long) SLOTS * (4 * partition + 1);
+        long high = (long) SLOTS * (4 * partition + 3);
+        for (int k = 0; ; k++) {
+            int slot = crc16(begun, Integer.toString(k).getBytes(StandardCharsets.US_ASCII)) % SLOTS;
+            long scaled = 4L * partitions * slot;
+            if (scaled >= low && scaled < high) {
+                return stem + k;
+            }
+        }
+    }
+
+    /** Goes on with a checksum, which begins with 0. */
+    static int crc16(int begun, byte[] bytes) {
+        int crc = begun;
+        for (byte b : bytes) {
+            crc = ((crc << 8) ^ TABLE[((crc >>> 8) ^ b) & 0xFF]) & 0xFFFF;
+        }
+        return crc;
+    }
+
+    private static int[] table() {
+        int[] table = new int[256];
+        for (int i = 0; i < 256; i++) {
+            int crc = i << 8;
+            for (int bit = 0; bit < 8; bit++) {
+                crc = (crc & 0x8000) == 0 ? crc << 1 : (crc << 1) ^ 0x1021;
+            }
+            table[i] = crc & 0xFFFF;
+        }
+        return table;
+    }
+}

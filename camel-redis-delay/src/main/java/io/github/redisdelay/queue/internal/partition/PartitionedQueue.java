@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.partition;
+
+import io.github.redisdelay.queue.ChangeResult;
+import io.github.redisdelay.queue.CheckResult;
+import io.github.redisdelay.queue.ClaimId;
+import io.github.redisdelay.queue.ConsumerOptions;
+import io.github.redisdelay.queue.DeadLetterId;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DelayQueueConsumer;
+import io.github.redisdelay.queue.DelayQueueReceiver;
+import io.github.redisdelay.queue.DeliveryHandler;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.MessageInfo;
+import io.github.redisdelay.queue.MessagePage;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.RedriveOutcome;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.ServerInfo;
+import io.github.redisdelay.queue.StoredMessage;
+import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
+import io.github.redisdelay.queue.exception.RequestTimeoutException;
+import io.github.redisdelay.queue.internal.consume.ConsumedPartition;
+import io.github.redisdelay.queue.internal.consume.ConsumerStarter;
+import io.github.redisdelay.queue.internal.format.MessageIds;
+import io.github.redisdelay.queue.internal.format.MessageRows;
+import io.github.redisdelay.queue.internal.format.PageCursor;
+import io.github.redisdelay.queue.internal.queue.Partitioned;
+import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
+import io.github.redisdelay.queue.internal.redis.RedisErrors;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+/**
+ * One queue over several hash tags, so that it can grow past one Redis node. An id always belongs to the same partition, so what
+ * is about one message is as in any queue; what is about all of them asks every partition.
+ */
+public final class PartitionedQueue implements DelayQueue, Partitioned {
+
+    private final List<RedisDelayQueue> partitions;
+    private final PartitionCount count;
+    private final MessageIds ids;
+    private final ConsumerStarter starter;
+
+    public PartitionedQueue(
+            List<RedisDelayQueue> partitions, PartitionCount count, MessageIds ids, ConsumerStarter starter) {
+        this.partitions = partitions;
+        this.count = count;
+        this.ids = ids;
+        this.starter = starter;
+    }
+
+    @Override
+    public String name() {
+        return partitions.get(0).name();
+    }
+
+    @Override
+    public String server() {
+        return partitions.get(0).server();
+    }
+
+    @Override
+    public List<RedisDelayQueue> partitions() {
+        return partitions;
+    }
+
+    private boolean isDeadLetters() {
+        return partitions.get(0).isDeadLetters();
+    }
+
+    /** The partition of a message of this queue, which may be one of dead letters. */
+    private RedisDelayQueue partition(String id) {
+        ScheduleRequest.requireId(id, isDeadLetters());
+        return partitions.get(
+                isDeadLetters()
+                        ? PartitionHash.ofDeadLetter(id, partitions.size())
+                        : PartitionHash.of(id, partitions.size()));
+    }
+
+    @Override
+    public DelayQueue deadLetters() {
+        return new PartitionedQueue(
+                partitions.stream().map(RedisDelayQueue::deadLetters).toList(), count, ids, starter);
+    }
+
+    @Override
+    public <T> T together(Supplier<T> requests) {
+        return partitions.get(0).together(requests);
+    }
+
+    @Override
+    public Submission<ScheduleResult> schedule(ScheduleRequest message) {
+        partitions.get(0).checkNoDeadLetters("schedule");
+        // The partition follows from the id, so a generated one is made before.
+        String id = message.id() == null ? ids.next() : message.id();
+        ScheduleRequest own = message.id() != null && message.maximumQueueLength() == 0
+                ? message
+                : new ScheduleRequest(
+                        id,
+                        message.due(),
+                        message.body(),
+                        message.onDuplicate(),
+                        message.supersedes(),
+                        message.priority(),
+                        share(message.maximumQueueLength()));
+        RedisDelayQueue partition = partition(id);
+        return count.submit(() -> partition.schedule(own));
+    }
+
+    /** A partition knows only its own messages: a limit is divided, rounded up. */
+    private long share(long maximum) {
+        return maximum / partitions.size() + (maximum % partitions.size() == 0 ? 0 : 1);
+    }
+
+    @Override
+    public Submission<ChangeResult> cancel(String id) {
+        RedisDelayQueue partition = partition(id);
+        return count.submit(() -> partition.cancel(id));
+    }
+
+    @Override
+    public Submission<ChangeResult> reschedule(String id, DueTime due) {
+        RedisDelayQueue partition = partition(id);
+        return count.submit(() -> partition.reschedule(id, due));
+    }
+
+    @Override
+    public Submission<ChangeResult> promote(String id) {
+        RedisDelayQueue partition = partition(id);
+        return count.submit(() -> partition.promote(id));
+    }
+
+    @Override
+    public Submission<RedriveOutcome> redrive(String deadLetterId) {
+        return redrive(deadLetterId, null);
+    }
+
+    @Override
+    public Submission<RedriveOutcome> redrive(String deadLetterId, ClaimId held) {
+        partitions.get(0).checkNoDeadLetters("redrive");
+        ScheduleRequest.requireId(deadLetterId, true);
+        RedisDelayQueue partition = partitions.get(PartitionHash.ofDeadLetter(deadLetterId, partitions.size()));
+        return count.submit(() -> partition.redrive(deadLetterId, held));
+    }
+
+    @Override
+    public Submission<Boolean> pause() {
+        return ofAll(RedisDelayQueue::pause);
+    }
+
+    @Override
+    public Submission<Boolean> resume() {
+        return ofAll(RedisDelayQueue::resume);
+    }
+
+    /** Asks every partition; whether any of them was changed. */
+    private Submission<Boolean> ofAll(Function<RedisDelayQueue, Submission<Boolean>> change) {
+        return count.submit(() -> {
+            return any(partitions.stream().map(change).toList(), change);
+        });
+    }
+
+    /** Whether any of the partitions was changed; unconfirmed if that is so of any of the answers. */
+    private Submission<Boolean> any(
+            List<Submission<Boolean>> parts, Function<RedisDelayQueue, Submission<Boolean>> change) {
+        Submission<Boolean> result = new Submission<>();
+        allOf(parts.stream().map(Submission::outcome).toList()).whenComplete((answers, failure) -> {
+            ReplicationTimeoutException unconfirmed = parts.stream()
+                    .filter(Submission::isUnconfirmed)
+                    .map(part -> (ReplicationTimeoutException) error(part.outcome()))
+                    .findFirst()
+                    .orElse(null);
+            if (unconfirmed != null) {
+                result.unconfirmed(unconfirmed, () -> count.submit(() -> any(confirm(parts, change), change)));
+            } else if (failure != null) {
+                result.fail(RedisErrors.unwrap(failure));
+            } else {
+                result.succeed(answers.contains(true));
+            }
+        });
+        // Their callers may not wait for as long as that.
+        parts.forEach(part -> part.whenComplete((changed, error) -> {
+            if (error instanceof RequestTimeoutException) {
+                result.completeExceptionally(error);
+            }
+        }));
+        return result;
+    }
+
+    /** Waits once more for what is unconfirmed, and asks again for what was refused. */
+    private List<Submission<Boolean>> confirm(
+            List<Submission<Boolean>> parts, Function<RedisDelayQueue, Submission<Boolean>> change) {
+        List<Submission<Boolean>> next = new ArrayList<>(parts.size());
+        for (int i = 0; i < parts.size(); i++) {
+            Submission<Boolean> part = parts.get(i);
+            if (part.isUnconfirmed()) {
+                next.add(part.confirm());
+            } else {
+                next.add(error(part.outcome()) == null ? part : change.apply(partitions.get(i)));
+            }
+        }
+        return next;
+    }
+
+    private static Throwable error(CompletableFuture<?> done) {
+        return done.handle((value, error) -> error).join();
+    }
+
+    private static <T> CompletableFuture<List<T>> allOf(List<? extends CompletableFuture<T>> all) {
+        return CompletableFuture.allOf(all.toArray(new CompletableFuture<?>[0])).thenApply(done -> {
+            List<T> answers = new ArrayList<>(all.size());
+            all.forEach(each -> answers.add(each.join()));
+            return answers;
+        });
+    }
+
+    @Override
+    public CompletableFuture<Optional<StoredMessage>> get(String id) {
+        RedisDelayQueue partition = partition(id);
+        return count.ask(() -> partition.get(id));
+    }
+
+    /** A dead letter is in the partition of its message, which has another id than it. */
+    @Override
+    public CompletableFuture<List<DeadLetterId>> deadLettersOf(String id) {
+        partitions.get(0).checkNoDeadLetters("deadLettersOf");
+        ScheduleRequest.requireId(id, true);
+        DeadLetterId one = DeadLetterId.parse(id);
+        RedisDelayQueue ofMessage = partitions.get(PartitionHash.of(id, partitions.size()));
+        return count.ask(() -> one == null
+                ? ofMessage.letters(id)
+                : partitions
+                        .get(PartitionHash.ofDeadLetter(id, partitions.size()))
+                        .letter(one)
+                        .thenCompose(found ->
+                                found.isEmpty() ? ofMessage.letters(id) : CompletableFuture.completedFuture(found)));
+    }
+
+    /**
+     * A position is a score and an id, in whichever partition that is: behind it all partitions go on, so a page is merged of
+     * the next ones of each.
+     */
+    @Override
+    public CompletableFuture<MessagePage> browse(MessageState state, String from, int limit) {
+        char list = RedisDelayQueue.list(state, limit, isDeadLetters());
+        PageCursor behind = RedisDelayQueue.cursor(list, from);
+        return count.ask(() -> allOf(partitions.stream()
+                        .map(partition -> partition.rows(state, behind, limit))
+                        .toList())
+                .thenApply(rows -> MessageRows.page(MessageRows.merge(rows, limit), state, limit, list)));
+    }
+
+    @Override
+    public CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which, long limit) {
+        return sum(limit, (partition, left) -> partition.promoteAll(which, left));
+    }
+
+    @Override
+    public CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which, long limit) {
+        return sum(limit, (partition, left) -> partition.cancelAll(which, left));
+    }
+
+    @Override
+    public CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which, long limit) {
+        partitions.get(0).checkNoDeadLetters("redriveAll");
+        return sum(limit, (partition, left) -> partition.redriveAll(which, left));
+    }
+
+    /** What was changed in all partitions; each is told how many are left to be changed. */
+    private CompletableFuture<Long> sum(long limit, BiFunction<RedisDelayQueue, Long, CompletableFuture<Long>> change) {
+        return oneByOne(
+                0L, (sum, partition) -> change.apply(partition, limit - sum).thenApply(count -> sum + count));
+    }
+
+    /** Does something with a partition, and what came out of those before. */
+    private interface Step<T> {
+        CompletableFuture<T> with(T before, RedisDelayQueue partition);
+    }
+
+    /** One partition after the other, so that nobody is called by two threads at a time. */
+    private <T> CompletableFuture<T> oneByOne(T begin, Step<T> step) {
+        return count.ask(() -> {
+            CompletableFuture<T> done = CompletableFuture.completedFuture(begin);
+            for (RedisDelayQueue partition : partitions) {
+                done = done.thenCompose(before -> step.with(before, partition));
+            }
+            return done;
+        });
+    }
+
+    /** What is too old is dropped in each partition; of what is too much, the oldest ones of all of them. */
+    @Override
+    public CompletableFuture<Long> trimDeadLetters(Duration retention, long maximum) {
+        partitions.get(0).checkNoDeadLetters("trimDeadLetters");
+        RedisDelayQueue.checkLimits(retention, maximum);
+        CompletableFuture<Long> old = retention.isZero()
+                ? CompletableFuture.completedFuture(0L)
+                : sum(Long.MAX_VALUE, (partition, left) -> partition.trimDeadLetters(retention, 0));
+        DelayQueue letters = deadLetters();
+        return maximum == 0 ? old : old.thenCompose(dropped -> dropOldest(letters, maximum, dropped));
+    }
+
+    private CompletableFuture<Long> dropOldest(DelayQueue letters, long maximum, long before) {
+        return letters.stats().thenCompose(stats -> {
+            long excess = stats.delayed() - maximum;
+            if (excess <= 0) {
+                return CompletableFuture.completedFuture(before);
+            }
+            // First the oldest ones, then how many are too many: what others drop in between counts for both.
+            int limit = (int) Math.min(excess, MAX_PAGE);
+            return letters.browse(MessageState.DELAYED, null, limit)
+                    .thenCompose(page -> letters.stats()
+                            .thenCompose(now -> allOf(page.messages().stream()
+                                    .limit(Math.max(0, now.delayed() - maximum))
+                                    .map(letter -> drop(letter.id()))
+                                    .toList())))
+                    .thenCompose(drops -> {
+                        long dropped = drops.stream().filter(done -> done).count();
+                        long all = before + dropped;
+                        return excess > limit && dropped > 0
+                                ? dropOldest(letters, maximum, all)
+                                : CompletableFuture.completedFuture(all);
+                    });
+        });
+    }
+
+    private CompletableFuture<Boolean> drop(String deadLetterId) {
+        RedisDelayQueue partition = partitions.get(PartitionHash.ofDeadLetter(deadLetterId, partitions.size()));
+        try {
+            return partition
+                    .deadLetters()
+                    .cancelWaiting(deadLetterId)
+                    .thenApply(result -> result.previousState() == MessageState.DELAYED);
+        } catch (IllegalArgumentException e) {
+            // Another client's id that no call of this one can name.
+            return CompletableFuture.completedFuture(false);
+        }
+    }
+
+    @Override
+    public CompletableFuture<CheckResult> check() {
+        return oneByOne(new CheckResult(0, 0, 0, 0), (sum, partition) -> partition
+                .check()
+                .thenApply(found -> new CheckResult(
+                        sum.messages() + found.messages(),
+                        sum.restored() + found.restored(),
+                        sum.bodiesMissing() + found.bodiesMissing(),
+                        sum.recordsDropped() + found.recordsDropped())));
+    }
+
+    @Override
+    public CompletableFuture<QueueStats> stats() {
+        return count.ask(
+                () -> allOf(partitions.stream().map(RedisDelayQueue::stats).toList())
+                        .thenApply(all ->
+                                all.stream().reduce(PartitionedQueue::together).orElseThrow()));
+    }
+
+    /** The figures of two partitions; a consumer is one of both. */
+    private static QueueStats together(QueueStats one, QueueStats other) {
+        return new QueueStats(
+                Math.max(one.timeMicros(), other.timeMicros()),
+                one.delayed() + other.delayed(),
+                one.overdue() + other.overdue(),
+                one.leased() + other.leased(),
+                one.dead() + other.dead(),
+                Math.max(one.oldestOverdueMicros(), other.oldestOverdueMicros()),
+                one.nextDueMicros() < 0 || other.nextDueMicros() < 0
+                        ? Math.max(one.nextDueMicros(), other.nextDueMicros())
+                        : Math.min(one.nextDueMicros(), other.nextDueMicros()),
+                Math.max(one.consumers(), other.consumers()),
+                one.paused() || other.paused(),
+                Math.max(one.lastDueMicros(), other.lastDueMicros()));
+    }
+
+    @Override
+    public CompletableFuture<ServerInfo> serverInfo() {
+        return count.ask(
+                () -> allOf(partitions.stream().map(RedisDelayQueue::serverInfo).toList())
+                        .thenApply(all ->
+                                all.stream().reduce(PartitionedQueue::together).orElseThrow()));
+    }
+
+    /** What is worse of two servers, which may be the same one. */
+    private static ServerInfo together(ServerInfo one, ServerInfo other) {
+        return new ServerInfo(
+                one.product(),
+                one.version().equals(other.version()) || one.version().endsWith(", " + other.version())
+                        ? one.version()
+                        : one.version() + ", " + other.version(),
+                other.evicts() && !one.evicts() ? other.evictionPolicy() : one.evictionPolicy(),
+                one.forgets() || other.forgets()
+                        ? Boolean.FALSE
+                        : one.appendOnly() == null ? null : other.appendOnly());
+    }
+
+    @Override
+    public DelayQueueConsumer consume(ConsumerOptions options, Executor executor, DeliveryHandler handler) {
+        return starter.consume(consumed(), this::stats, options, executor, handler);
+    }
+
+    @Override
+    public DelayQueueReceiver receiver(ConsumerOptions options, DeliveryHandler listener) {
+        return starter.receiver(consumed(), options, listener);
+    }
+
+    private List<ConsumedPartition> consumed() {
+        return partitions.stream().map(partition -> partition.consumed(count)).toList();
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.queue;
+
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.MessageInfo;
+import io.github.redisdelay.queue.MessagePage;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.QueueStats;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Does something to all waiting messages of a queue, page by page, each page when the one before is done. Ends behind the due
+ * time that was the last one when it began. What others change meanwhile is left as they want it: each change is a step of its
+ * own that looks at the message's state.
+ */
+final class BulkChange {
+
+    private static final Logger LOG = LoggerFactory.getLogger(BulkChange.class);
+
+    /** It ends, too, after as many times the messages that waited when it began: others may schedule without end. */
+    private static final int MAX_GROWTH = 10;
+
+    private final DelayQueue queue;
+    private final Predicate<MessageInfo> which;
+    private final Function<MessageInfo, CompletableFuture<Boolean>> change;
+    /** Behind this due time there is only what came later. */
+    private final long endMicros;
+
+    /** How many may be changed. */
+    private final long limit;
+
+    /** How many messages are looked at in all: more of them come in between while others schedule. */
+    private long left;
+
+    private long changed;
+
+    /**
+     * @param change tells whether it did what was wanted
+     */
+    private BulkChange(
+            DelayQueue queue,
+            Predicate<MessageInfo> which,
+            long limit,
+            Function<MessageInfo, CompletableFuture<Boolean>> change,
+            QueueStats stats) {
+        this.queue = queue;
+        this.which = which;
+        this.limit = limit;
+        this.change = change;
+        this.endMicros = stats.lastDueMicros();
+        this.left = MAX_GROWTH * stats.delayed();
+    }
+
+    /** Sweeps over a queue; completes with how many were changed. */
+    static CompletableFuture<Long> of(
+            DelayQueue queue,
+            Predicate<MessageInfo> which,
+            long limit,
+            Function<QueueStats, Function<MessageInfo, CompletableFuture<Boolean>>> change) {
+        return queue.stats()
+                .thenCompose(stats -> new BulkChange(queue, which, limit, change.apply(stats), stats).page(null));
+    }
+
+    // The pages follow one another: no two threads are in here at a time.
+    private CompletableFuture<Long> page(String from) {
+        if (left <= 0 || limit <= 0) {
+            if (endMicros > 0 && limit > 0) {
+                LOG.warn(
+                        "queue '{}': messages are scheduled faster than they are changed; it ends with {}",
+                        queue.name(),
+                        changed);
+            }
+            return CompletableFuture.completedFuture(changed);
+        }
+        int size = (int) Math.min(left, DelayQueue.MAX_PAGE);
+        return queue.browse(MessageState.DELAYED, from, size).thenCompose(page -> {
+            left -= page.messages().size();
+            List<MessageInfo> chosen = page.messages().stream().filter(which).toList();
+            return change(chosen).thenCompose(done -> {
+                return changed >= limit || page.next() == null || isBehindEnd(page)
+                        ? CompletableFuture.completedFuture(changed)
+                        : page(page.next());
+            });
+        });
+    }
+
+    /** Changes some, no more than may be changed; those that others have changed meanwhile do not count, and others take their places. */
+    private CompletableFuture<Void> change(List<MessageInfo> chosen) {
+        int now = (int) Math.min(chosen.size(), limit - changed);
+        if (now <= 0) {
+            return CompletableFuture.completedFuture(null);
+        }
+        List<CompletableFuture<Boolean>> changes =
+                chosen.subList(0, now).stream().map(this::change).toList();
+        return CompletableFuture.allOf(changes.toArray(new CompletableFuture<?>[0]))
+                .thenCompose(done -> {
+                    changed += changes.stream().filter(CompletableFuture::join).count();
+                    return change(chosen.subList(now, chosen.size()));
+                });
+    }
+
+    private boolean isBehindEnd(MessagePage page) {
+        List<MessageInfo> messages = page.messages();
+        return messages.isEmpty() || messages.get(messages.size() - 1).dueMicros() > endMicros;
+    }
+
+    private CompletableFuture<Boolean> change(MessageInfo message) {
+        try {
+            return change.apply(message);
+        } catch (IllegalArgumentException e) {
+            // An id of another client's that no call of this one can name: it must not keep the others from being
+            // changed.
+            LOG.warn("queue '{}': a message is left as it is: {}", queue.name(), e.getMessage());
+            return CompletableFuture.completedFuture(false);
+        }
+    }
+}

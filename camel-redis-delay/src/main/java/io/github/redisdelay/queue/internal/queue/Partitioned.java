@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.queue;
+
+import java.util.List;
+
+/** A queue that consists of several partitions. */
+public interface Partitioned {
+
+    List<RedisDelayQueue> partitions();
+}

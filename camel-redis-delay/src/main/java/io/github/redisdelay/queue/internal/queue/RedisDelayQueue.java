@@ -1,0 +1,635 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.queue;
+
+import io.github.redisdelay.queue.ChangeResult;
+import io.github.redisdelay.queue.CheckResult;
+import io.github.redisdelay.queue.ClaimId;
+import io.github.redisdelay.queue.ConsumerOptions;
+import io.github.redisdelay.queue.DeadLetterId;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DelayQueueConsumer;
+import io.github.redisdelay.queue.DelayQueueReceiver;
+import io.github.redisdelay.queue.DeliveryHandler;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.DuplicatePolicy;
+import io.github.redisdelay.queue.MessageInfo;
+import io.github.redisdelay.queue.MessagePage;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.RedriveOutcome;
+import io.github.redisdelay.queue.ScheduleOutcome;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.ServerInfo;
+import io.github.redisdelay.queue.Settlement;
+import io.github.redisdelay.queue.StoredMessage;
+import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.exception.DuplicateMessageException;
+import io.github.redisdelay.queue.exception.QueueFullException;
+import io.github.redisdelay.queue.exception.StaleDeliveryException;
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.consume.ConsumedPartition;
+import io.github.redisdelay.queue.internal.consume.ConsumerStarter;
+import io.github.redisdelay.queue.internal.consume.DeliverySettler;
+import io.github.redisdelay.queue.internal.format.Digits;
+import io.github.redisdelay.queue.internal.format.MessageIds;
+import io.github.redisdelay.queue.internal.format.MessageRows;
+import io.github.redisdelay.queue.internal.format.PageCursor;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueAddress;
+import io.github.redisdelay.queue.internal.request.CallGate;
+import io.github.redisdelay.queue.internal.request.RequestBatcher;
+import io.github.redisdelay.queue.internal.request.RequestRouter;
+import io.github.redisdelay.queue.internal.request.UnbatchedCalls;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A queue of a client, or one partition of a queue: turns calls into requests of the client's lanes. Holds nothing itself.
+ */
+public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
+
+    private static final byte[] NO_CLAIM = {};
+    private static final byte[] NOTHING = {};
+    private static final byte[] DEAD_LETTERS = {'d'};
+    /** From this outcome of {@code change.lua} on a message is dead; what is more is how many dead letters it has. */
+    private static final int DEAD_AND = 20;
+    /** How many dead letters {@code trim.lua} drops in one call. */
+    private static final int TRIM_SLICE = 100;
+    /** What a redriven body is taken for, so that at most 16 of them, whatever their sizes, are moved in one call. */
+    private static final int REDRIVE_BYTES = RequestBatcher.MAX_BYTES_PER_CALL / 16;
+
+    private static final byte[][] SCHEDULE_FLAGS = flags();
+
+    private final QueueAddress address;
+    private final RequestRouter router;
+    private final UnbatchedCalls calls;
+    private final MessageIds ids;
+    private final ConsumerStarter starter;
+
+    public RedisDelayQueue(
+            QueueAddress address, RequestRouter router, UnbatchedCalls calls, MessageIds ids, ConsumerStarter starter) {
+        this.address = address;
+        this.router = router;
+        this.calls = calls;
+        this.ids = ids;
+        this.starter = starter;
+    }
+
+    private static byte[][] flags() {
+        byte[][] all = new byte[2 * DuplicatePolicy.values().length][];
+        for (DuplicatePolicy policy : DuplicatePolicy.values()) {
+            char letter =
+                    switch (policy) {
+                        case REJECT -> 'r';
+                        case IGNORE -> 'i';
+                        case REPLACE -> 'p';
+                    };
+            all[2 * policy.ordinal()] = new byte[] {'a', (byte) letter};
+            all[2 * policy.ordinal() + 1] = new byte[] {'d', (byte) letter};
+        }
+        return all;
+    }
+
+    /** Time and policy as letters; behind them what differs from the default. */
+    private static byte[] flags(ScheduleRequest message) {
+        byte[] letters = SCHEDULE_FLAGS[
+                2 * message.onDuplicate().ordinal() + (message.due().relative() ? 1 : 0)];
+        if (message.priority() == 0 && message.maximumQueueLength() == 0) {
+            return letters;
+        }
+        StringBuilder more = new StringBuilder().append(message.priority());
+        if (message.maximumQueueLength() > 0) {
+            more.append(':').append(message.maximumQueueLength());
+        }
+        byte[] all = Arrays.copyOf(letters, letters.length + more.length());
+        System.arraycopy(more.toString().getBytes(StandardCharsets.US_ASCII), 0, all, letters.length, more.length());
+        return all;
+    }
+
+    @Override
+    public String name() {
+        return address.name();
+    }
+
+    @Override
+    public String server() {
+        return router.server();
+    }
+
+    @Override
+    public boolean isPartOf(DelayQueue other) {
+        return other instanceof Partitioned whole
+                ? whole.partitions().stream().anyMatch(this::isSameAs)
+                : other instanceof RedisDelayQueue that && isSameAs(that);
+    }
+
+    private boolean isSameAs(RedisDelayQueue other) {
+        return address.equals(other.address) && router.isConnectedAs(other.router);
+    }
+
+    @Override
+    public boolean isDeadLetters() {
+        return address.isDeadLetters();
+    }
+
+    @Override
+    public RedisDelayQueue deadLetters() {
+        if (isDeadLetters()) {
+            throw new IllegalStateException("queue '" + name() + "': dead letters have no dead letters of their own");
+        }
+        return new RedisDelayQueue(address.deadLetters(), router, calls, ids, starter);
+    }
+
+    /** The bytes of an id; those of dead letters are longer. */
+    private byte[] idBytes(String id) {
+        return ScheduleRequest.checkId(
+                id, isDeadLetters() ? ScheduleRequest.MAX_DEAD_LETTER_ID_BYTES : ScheduleRequest.MAX_ID_BYTES);
+    }
+
+    public QueueAddress address() {
+        return address;
+    }
+
+    @Override
+    public <T> T together(Supplier<T> requests) {
+        return router.together(requests);
+    }
+
+    @Override
+    public Submission<ScheduleResult> schedule(ScheduleRequest message) {
+        checkNoDeadLetters("schedule");
+        String id = message.id() == null ? ids.next() : message.id();
+        return schedule(message, id, null);
+    }
+
+    /** @param before what was answered to it before a failover that may have undone it; null if this is the first time */
+    private Submission<ScheduleResult> schedule(ScheduleRequest message, String id, ScheduleResult before) {
+        byte[] idBytes = id.getBytes(StandardCharsets.UTF_8);
+        Object[] arguments = {
+            idBytes,
+            flags(message),
+            Digits.of(message.due().micros()),
+            message.supersedes() == null ? NO_CLAIM : message.supersedes().bytes(),
+            message.body()
+        };
+        return router.submit(
+                address,
+                LuaScript.SCHEDULE,
+                id,
+                arguments,
+                idBytes.length + message.body().length + 40,
+                (time, outcome, micros) -> {
+                    ScheduleResult result = scheduled(message, id, time, outcome, micros);
+                    // What is there, or was there and is finished, is taken for the message itself.
+                    return before != null && result.outcome() == ScheduleOutcome.IGNORED ? before : result;
+                },
+                message.onDuplicate() == DuplicatePolicy.REPLACE
+                        ? null
+                        : result -> schedule(again(message, result), id, result));
+    }
+
+    private ScheduleResult scheduled(ScheduleRequest message, String id, long time, int outcome, long micros) {
+        return switch (outcome) {
+            case 1 -> new ScheduleResult(id, ScheduleOutcome.SCHEDULED, time, micros);
+            case 2 -> new ScheduleResult(id, ScheduleOutcome.REPLACED, time, micros);
+            case 3 -> new ScheduleResult(id, ScheduleOutcome.SUPERSEDED, time, micros);
+            case 4, 5, 7 -> {
+                if (message.onDuplicate() == DuplicatePolicy.IGNORE) {
+                    yield new ScheduleResult(id, ScheduleOutcome.IGNORED, time, outcome == 7 ? 0 : micros);
+                }
+                throw new DuplicateMessageException(
+                        name(),
+                        id,
+                        outcome == 7
+                                ? MessageState.FINISHED
+                                : outcome == 5 ? MessageState.LEASED : MessageState.DELAYED);
+            }
+            case 6 -> throw beyondRange(message.due());
+            case 8 -> throw new QueueFullException(
+                    address.name() + address.partitionLabel(), id, micros, message.maximumQueueLength());
+            case 9 -> throw new StaleDeliveryException(name(), id);
+            default -> throw unknown(LuaScript.SCHEDULE, outcome);
+        };
+    }
+
+    /**
+     * The same message, at the time that it was promised for, to be ignored where it is there. The time that was told of one that
+     * was ignored is another message's.
+     */
+    private static ScheduleRequest again(ScheduleRequest message, ScheduleResult result) {
+        return new ScheduleRequest(
+                message.id(),
+                result.outcome() == ScheduleOutcome.IGNORED ? message.due() : new DueTime(false, result.dueMicros()),
+                message.body(),
+                DuplicatePolicy.IGNORE,
+                message.supersedes(),
+                message.priority(),
+                message.maximumQueueLength());
+    }
+
+    @Override
+    public Submission<ChangeResult> cancel(String id) {
+        return change(id, 'c', 0);
+    }
+
+    /** Removes a message that waits; one that is being delivered is left alone. */
+    public Submission<ChangeResult> cancelWaiting(String id) {
+        return change(id, 'e', 0);
+    }
+
+    @Override
+    public Submission<ChangeResult> reschedule(String id, DueTime due) {
+        return change(id, due.relative() ? 'd' : 'a', due.micros());
+    }
+
+    @Override
+    public Submission<ChangeResult> promote(String id) {
+        return change(id, 'p', 0);
+    }
+
+    /**
+     * Changes a message.
+     *
+     * @param action a letter that {@code change.lua} knows
+     * @param micros the time or the delay that goes with it
+     */
+    private Submission<ChangeResult> change(String id, char action, long micros) {
+        byte[] idBytes = idBytes(id);
+        Object[] arguments = {idBytes, new byte[] {(byte) action}, Digits.of(micros)};
+        return router.submit(address, LuaScript.CHANGE, id, arguments, idBytes.length + 20, (time, outcome, due) -> {
+            if (outcome == 3) {
+                throw beyondRange(new DueTime(action == 'd', micros));
+            }
+            if (outcome > DEAD_AND) {
+                return new ChangeResult(id, MessageState.DEAD, 0, DeadLetterId.of(id, due), outcome - DEAD_AND);
+            }
+            return new ChangeResult(id, stateOf(outcome), due);
+        });
+    }
+
+    @Override
+    public Submission<Boolean> pause() {
+        return setPaused('z', 0);
+    }
+
+    @Override
+    public Submission<Boolean> resume() {
+        return setPaused('w', 1);
+    }
+
+    /** The script tells whether the queue was paused before. */
+    private Submission<Boolean> setPaused(char action, int changing) {
+        Object[] arguments = {new byte[0], new byte[] {(byte) action}, Digits.of(0)};
+        return router.submit(
+                address, LuaScript.CHANGE, "", arguments, 20, (time, outcome, micros) -> outcome == changing);
+    }
+
+    @Override
+    public Submission<RedriveOutcome> redrive(String deadLetterId) {
+        return redrive(deadLetterId, null);
+    }
+
+    @Override
+    public Submission<RedriveOutcome> redrive(String deadLetterId, ClaimId held) {
+        checkNoDeadLetters("redrive");
+        byte[] idBytes = ScheduleRequest.checkId(deadLetterId, ScheduleRequest.MAX_DEAD_LETTER_ID_BYTES);
+        return router.submit(
+                address,
+                LuaScript.REDRIVE,
+                deadLetterId,
+                new Object[] {idBytes, held == null ? NO_CLAIM : held.bytes()},
+                REDRIVE_BYTES,
+                (time, outcome, micros) -> {
+                    RedriveOutcome found =
+                            switch (outcome) {
+                                case 0 -> RedriveOutcome.NONE;
+                                case 1 -> RedriveOutcome.REDRIVEN;
+                                case 2 -> RedriveOutcome.DUPLICATE;
+                                case 3 -> RedriveOutcome.LEASED;
+                                default -> throw unknown(LuaScript.REDRIVE, outcome);
+                            };
+                    if (held != null && found == RedriveOutcome.DUPLICATE) {
+                        throw DuplicateMessageException.ofDeadLetter(name(), deadLetterId);
+                    }
+                    if (held != null && found != RedriveOutcome.REDRIVEN) {
+                        throw StaleDeliveryException.ofDeadLetter(name(), deadLetterId);
+                    }
+                    return found;
+                });
+    }
+
+    public void checkNoDeadLetters(String operation) {
+        if (isDeadLetters()) {
+            throw new IllegalStateException(
+                    "queue '" + name() + "': " + operation + " is a call to the queue, not to its dead letters");
+        }
+    }
+
+    @Override
+    public CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which, long limit) {
+        return durable(BulkChange.of(this, which, limit, stats -> {
+            // One microsecond apart, so that they stay in order.
+            AtomicLong time = new AtomicLong(stats.timeMicros());
+            return message -> message.dueMicros() <= stats.timeMicros()
+                    ? CompletableFuture.completedFuture(false)
+                    : change(message.id(), 'p', time.getAndIncrement()).thenApply(result -> result.dueMicros() > 0);
+        }));
+    }
+
+    /** A sweep that finds nothing left to change sends nothing that would wait; one before it may have failed to. */
+    private CompletableFuture<Long> durable(CompletableFuture<Long> sweep) {
+        return sweep.thenCompose(
+                count -> router.awaitDurable(address, "the changes of " + count + " messages were made", count));
+    }
+
+    @Override
+    public CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which, long limit) {
+        // 'e' leaves alone what was claimed meanwhile.
+        return durable(BulkChange.of(
+                this,
+                which,
+                limit,
+                stats -> message -> cancelWaiting(message.id())
+                        .thenApply(result -> result.previousState() == MessageState.DELAYED)));
+    }
+
+    @Override
+    public CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which, long limit) {
+        checkNoDeadLetters("redriveAll");
+        return durable(BulkChange.of(
+                deadLetters(),
+                which,
+                limit,
+                stats -> message -> redrive(message.id()).thenApply(outcome -> outcome == RedriveOutcome.REDRIVEN)));
+    }
+
+    @Override
+    public CompletableFuture<Long> trimDeadLetters(Duration retention, long maximum) {
+        checkNoDeadLetters("trimDeadLetters");
+        checkLimits(retention, maximum);
+        return trim(DueTime.toMicros(retention), maximum, 0);
+    }
+
+    public static void checkLimits(Duration retention, long maximum) {
+        if (retention.isNegative() || maximum < 0) {
+            throw new IllegalArgumentException(
+                    "retention " + retention + " and maximum " + maximum + " must not be negative");
+        }
+    }
+
+    private CompletableFuture<Long> trim(long retentionMicros, long maximum, long before) {
+        return calls
+                .untilAnswered(address, LuaScript.TRIM, Digits.of(retentionMicros), Digits.of(maximum))
+                .thenCompose(reply -> {
+                    int dropped = (int) little((byte[]) reply).getDouble();
+                    long all = before + dropped;
+                    return dropped < TRIM_SLICE
+                            ? CompletableFuture.completedFuture(all)
+                            : trim(retentionMicros, maximum, all);
+                });
+    }
+
+    @Override
+    public CompletableFuture<Optional<StoredMessage>> get(String id) {
+        return calls
+                .untilAnswered(address, LuaScript.GET, (Object) idBytes(id))
+                .thenApply(reply -> MessageRows.get((List<?>) reply));
+    }
+
+    @Override
+    public CompletableFuture<OptionalLong> scheduledMicros(String id) {
+        return get(id).thenApply(found ->
+                found.map(message -> OptionalLong.of(message.scheduledMicros())).orElseGet(OptionalLong::empty));
+    }
+
+    @Override
+    public CompletableFuture<List<DeadLetterId>> deadLettersOf(String id) {
+        checkNoDeadLetters("deadLettersOf");
+        DeadLetterId one = DeadLetterId.parse(ScheduleRequest.requireId(id, true));
+        return one == null
+                ? letters(id)
+                : letter(one)
+                        .thenCompose(found -> found.isEmpty() ? letters(id) : CompletableFuture.completedFuture(found));
+    }
+
+    /** The dead letters of a message, the newest first. */
+    public CompletableFuture<List<DeadLetterId>> letters(String messageId) {
+        return letters(messageId, NOTHING);
+    }
+
+    /** A dead letter, if there is this one. */
+    public CompletableFuture<List<DeadLetterId>> letter(DeadLetterId id) {
+        return letters(id.messageId(), id.time().getBytes(StandardCharsets.US_ASCII));
+    }
+
+    private CompletableFuture<List<DeadLetterId>> letters(String messageId, byte[] time) {
+        return calls
+                .untilAnswered(address, LuaScript.DEAD_LETTERS, messageId.getBytes(StandardCharsets.UTF_8), time)
+                .thenApply(reply -> ((List<?>) reply)
+                        .stream()
+                                .map(digits -> new DeadLetterId(
+                                        messageId, new String((byte[]) digits, StandardCharsets.US_ASCII)))
+                                .toList());
+    }
+
+    @Override
+    public CompletableFuture<MessagePage> browse(MessageState state, String from, int limit) {
+        char list = list(state, limit, isDeadLetters());
+        return rows(state, cursor(list, from), limit).thenApply(rows -> MessageRows.page(rows, state, limit, list));
+    }
+
+    /**
+     * Checks what is asked of {@link #browse}.
+     *
+     * @return the letter of the list, for cursors
+     */
+    public static char list(MessageState state, int limit, boolean deadLetters) {
+        if (state != MessageState.DELAYED && state != MessageState.LEASED) {
+            throw new IllegalArgumentException(
+                    "messages in state " + state + " cannot be listed: only DELAYED or LEASED ones");
+        }
+        if (limit < 1 || limit > MAX_PAGE) {
+            throw new IllegalArgumentException("limit is " + limit + ": it must be from 1 to " + MAX_PAGE);
+        }
+        char letter = letter(state);
+        return deadLetters ? Character.toUpperCase(letter) : letter;
+    }
+
+    private static char letter(MessageState state) {
+        return state == MessageState.LEASED ? 'l' : 'd';
+    }
+
+    public static PageCursor cursor(char list, String from) {
+        return from == null ? PageCursor.START : PageCursor.parse(list, from);
+    }
+
+    /** The messages behind a position, as {@code browse.lua} answers them. */
+    public CompletableFuture<List<?>> rows(MessageState state, PageCursor behind, int limit) {
+        return calls
+                .untilAnswered(
+                        address,
+                        LuaScript.BROWSE,
+                        new byte[] {(byte) letter(state)},
+                        Digits.of(limit),
+                        behind.score().getBytes(StandardCharsets.US_ASCII),
+                        behind.id())
+                .thenApply(reply -> (List<?>) reply);
+    }
+
+    private static IllegalArgumentException beyondRange(DueTime due) {
+        return new IllegalArgumentException((due.relative() ? "delay" : "delivery time") + " of " + due.micros()
+                + " microseconds ends beyond the year 2255: a due time must be below 2^53 microseconds");
+    }
+
+    private static MessageState stateOf(int outcome) {
+        return switch (outcome) {
+            case 0 -> MessageState.NONE;
+            case 1 -> MessageState.DELAYED;
+            case 2 -> MessageState.LEASED;
+            case 4 -> MessageState.FINISHED;
+            default -> throw unknown(LuaScript.CHANGE, outcome);
+        };
+    }
+
+    private static DelayQueueException unknown(LuaScript script, int outcome) {
+        return new DelayQueueException("script " + script + " answered " + outcome);
+    }
+
+    @Override
+    public Submission<Settlement> settle(ClaimedDelivery delivery, char action, long micros, byte[] failure) {
+        byte[] id = delivery.idBytes();
+        if (action == 'a' && micros == 0 && !isDeadLetters()) {
+            return router.submit(
+                    address,
+                    LuaScript.ACKNOWLEDGE,
+                    delivery.id(),
+                    new Object[] {id, delivery.claimId().bytes()},
+                    id.length + 20,
+                    (time, outcome, due) -> settlementOf(LuaScript.ACKNOWLEDGE, outcome));
+        }
+        Object[] arguments = {id, delivery.claimId().bytes(), new byte[] {(byte) action}, Digits.of(micros), failure};
+        return router.submit(
+                address,
+                LuaScript.SETTLE,
+                delivery.id(),
+                arguments,
+                id.length + failure.length + 40,
+                (time, outcome, then) -> {
+                    if (action == 'b' && then > 0) {
+                        delivery.buried(DeadLetterId.of(delivery.id(), then));
+                    }
+                    return settlementOf(LuaScript.SETTLE, outcome);
+                });
+    }
+
+    @Override
+    public Submission<Settlement> extend(ClaimedDelivery delivery, long leaseMicros) {
+        byte[] id = delivery.idBytes();
+        Object[] arguments = {id, delivery.claimId().bytes(), Digits.of(leaseMicros)};
+        return router.submit(
+                address,
+                LuaScript.EXTEND,
+                delivery.id(),
+                arguments,
+                id.length + 40,
+                (time, outcome, end) -> settlementOf(LuaScript.EXTEND, outcome));
+    }
+
+    private static Settlement settlementOf(LuaScript script, int outcome) {
+        return switch (outcome) {
+            case 1 -> Settlement.DONE;
+            case 2 -> Settlement.STALE_GONE;
+            case 3 -> Settlement.STALE_HELD;
+            default -> throw unknown(script, outcome);
+        };
+    }
+
+    @Override
+    public CompletableFuture<CheckResult> check() {
+        byte[] base = address.keys().base().getBytes(StandardCharsets.UTF_8);
+        byte[] kind = isDeadLetters() ? DEAD_LETTERS : NOTHING;
+        return RepairScan.of(
+                        (isDeadLetters() ? "dead letters of " : "") + address,
+                        isDeadLetters(),
+                        (walk, cursor) -> RepairScan.isBegin(cursor)
+                                ? calls.untilAnswered(address, LuaScript.REPAIR, walk, cursor, base, kind)
+                                // A cursor is of one server: another one would go on with it anywhere.
+                                : calls.once(address, LuaScript.REPAIR, walk, cursor, base, kind))
+                .thenCompose(found ->
+                        router.awaitDurable(address, "a check made " + found.restored() + " messages wait again", found));
+    }
+
+    @Override
+    public CompletableFuture<QueueStats> stats() {
+        return calls.once(address, LuaScript.STATS).thenApply(bytes -> {
+            ByteBuffer reply = little((byte[]) bytes);
+            return new QueueStats(
+                    (long) reply.getDouble(),
+                    (long) reply.getDouble(),
+                    (long) reply.getDouble(),
+                    (long) reply.getDouble(),
+                    (long) reply.getDouble(),
+                    (long) reply.getDouble(),
+                    (long) reply.getDouble(),
+                    (int) reply.getDouble(),
+                    reply.getDouble() != 0,
+                    (long) reply.getDouble());
+        });
+    }
+
+    private static ByteBuffer little(byte[] bytes) {
+        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    @Override
+    public CompletableFuture<ServerInfo> serverInfo() {
+        return calls.once(address, LuaScript.SERVER).thenApply(bytes -> {
+            String info = new String((byte[]) bytes, StandardCharsets.UTF_8);
+            String valkey = field(info, "valkey_version");
+            return new ServerInfo(
+                    valkey == null ? "Redis" : "Valkey",
+                    valkey != null ? valkey : known(field(info, "redis_version")),
+                    known(field(info, "maxmemory_policy")),
+                    field(info, "aof_enabled") == null ? null : "1".equals(field(info, "aof_enabled")));
+        });
+    }
+
+    private static String known(String value) {
+        return value == null ? "unknown" : value;
+    }
+
+    private static String field(String info, String name) {
+        Matcher matcher = Pattern.compile("(?m)^" + name + ":([^\\r\\n]*)").matcher(info);
+        return matcher.find() ? matcher.group(1).trim() : null;
+    }
+
+    @Override
+    public DelayQueueConsumer consume(ConsumerOptions options, Executor executor, DeliveryHandler handler) {
+        return starter.consume(List.of(consumed(CallGate.OPEN)), this::stats, options, executor, handler);
+    }
+
+    @Override
+    public DelayQueueReceiver receiver(ConsumerOptions options, DeliveryHandler listener) {
+        return starter.receiver(List.of(consumed(CallGate.OPEN)), options, listener);
+    }
+
+    /** @param gate lets the consumer's calls pass */
+    public ConsumedPartition consumed(CallGate gate) {
+        return new ConsumedPartition(address, this, gate);
+    }
+}

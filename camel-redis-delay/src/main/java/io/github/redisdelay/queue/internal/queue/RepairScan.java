@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.queue;
+
+import io.github.redisdelay.queue.CheckResult;
+import io.github.redisdelay.queue.exception.ShownId;
+import io.github.redisdelay.queue.internal.redis.RedisErrors;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Walks over a queue's bodies, then over its state records, and over the index of dead letters with {@code repair.lua}, slice by slice, each when the one before is
+ * answered; logs what was amiss, also if it fails on the way.
+ */
+public final class RepairScan {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RepairScan.class);
+
+    /** How many ids the log names. */
+    private static final int NAMED = 10;
+
+    private static final byte[] BODIES = {'m'};
+    private static final byte[] RECORDS = {'s'};
+    private static final byte[] INDEX = {'i'};
+    private static final byte[] BEGIN = {'0'};
+
+    /** Calls the script. */
+    @FunctionalInterface
+    interface Slices {
+        CompletableFuture<?> call(byte[] walk, byte[] cursor);
+    }
+
+    private final String queue;
+    private final Slices slices;
+
+    // The slices follow one another: no two threads are in here at a time.
+    private long messages;
+    private long restored;
+    private long bodiesMissing;
+    private long recordsDropped;
+    private final List<String> named = new ArrayList<>();
+
+    private RepairScan(String queue, Slices slices) {
+        this.queue = queue;
+        this.slices = slices;
+    }
+
+    /**
+     * @param queue its name for the log
+     * @param dead whether it is one of dead letters, which has an index
+     */
+    static CompletableFuture<CheckResult> of(String queue, boolean dead, Slices slices) {
+        RepairScan walk = new RepairScan(queue, slices);
+        return walk.over(BODIES)
+                .thenCompose(done -> walk.over(RECORDS))
+                .thenCompose(done -> dead ? walk.over(INDEX) : CompletableFuture.completedFuture(null))
+                .whenComplete((done, error) -> walk.log())
+                .thenApply(done -> walk.result());
+    }
+
+    /** Whether it is the one with which a walk begins, and which tells that it has ended. */
+    public static boolean isBegin(byte[] cursor) {
+        return Arrays.equals(cursor, BEGIN);
+    }
+
+    private CompletableFuture<Void> over(byte[] walk) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        next(walk, BEGIN, done);
+        return done;
+    }
+
+    private void next(byte[] walk, byte[] cursor, CompletableFuture<Void> done) {
+        slices.call(walk, cursor).whenComplete((reply, error) -> {
+            if (error != null) {
+                done.completeExceptionally(RedisErrors.unwrap(error));
+                return;
+            }
+            try {
+                byte[] behind = read(walk, (List<?>) reply);
+                if (isBegin(behind)) {
+                    done.complete(null);
+                } else {
+                    next(walk, behind, done);
+                }
+            } catch (RuntimeException e) {
+                done.completeExceptionally(e);
+            }
+        });
+    }
+
+    /** Counts a slice; answers where the next one begins. */
+    private byte[] read(byte[] walk, List<?> reply) {
+        ByteBuffer head = ByteBuffer.wrap((byte[]) reply.get(0)).order(ByteOrder.LITTLE_ENDIAN);
+        head.getDouble(); // the time
+        long looked = (long) head.getDouble();
+        long missing = (long) head.getDouble();
+        List<?> ids = reply.subList(2, reply.size());
+        if (walk == BODIES) {
+            messages += looked;
+            restored += ids.size();
+            bodiesMissing = missing; // the last one counts
+            for (int i = 0; i < ids.size() && named.size() < NAMED; i++) {
+                named.add(ShownId.of(new String((byte[]) ids.get(i), StandardCharsets.UTF_8)));
+            }
+        } else if (walk == RECORDS) {
+            recordsDropped += ids.size();
+        }
+        return (byte[]) reply.get(1);
+    }
+
+    private CheckResult result() {
+        return new CheckResult(messages, restored, bodiesMissing, recordsDropped);
+    }
+
+    private void log() {
+        if (restored > 0) {
+            LOG.warn(
+                    "{}: {} messages were neither waiting nor being delivered, as an evicted or deleted key leaves them"
+                            + " behind; they wait again, the first ones: {}",
+                    queue,
+                    restored,
+                    String.join(", ", named));
+        }
+        if (bodiesMissing > 0 || recordsDropped > 0) {
+            LOG.warn(
+                    "{}: {} ids have no message: it is lost, and the id is dropped when it is claimed; {} state records of"
+                            + " no message were dropped",
+                    queue,
+                    bodiesMissing,
+                    recordsDropped);
+        }
+    }
+}

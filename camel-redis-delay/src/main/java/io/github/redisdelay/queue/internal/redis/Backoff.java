@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.redis;
+
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+
+/** How long to wait before another try: 50 ms, doubling to 2 s, each with up to a quarter of jitter either way. */
+public final class Backoff {
+
+    private static final long FIRST = TimeUnit.MILLISECONDS.toNanos(50);
+    private static final long LAST = TimeUnit.SECONDS.toNanos(2);
+
+    private Backoff() {}
+
+    /**
+     * The wait in nanoseconds.
+     *
+     * @param failures how many tries have failed in a row, 1 or more
+     */
+    public static long nanos(int failures, RandomGenerator random) {
+        long base = failures > 6 ? LAST : Math.min(LAST, FIRST << (failures - 1));
+        return base - base / 4 + random.nextLong(base / 2);
+    }
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.redis;
+
+import io.github.redisdelay.queue.Durability;
+import io.github.redisdelay.queue.exception.DurabilityUnavailableException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.redisson.RedissonKeys;
+import org.redisson.RedissonScript;
+import org.redisson.api.BatchOptions;
+import org.redisson.api.RFuture;
+import org.redisson.api.RKeys;
+import org.redisson.api.RScript;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisNoScriptException;
+import org.redisson.client.RedisTimeoutException;
+import org.redisson.client.codec.ByteArrayCodec;
+import org.redisson.client.codec.Codec;
+import org.redisson.client.protocol.RedisCommand;
+import org.redisson.client.protocol.RedisStrictCommand;
+import org.redisson.command.CommandAsyncExecutor;
+import org.redisson.command.CommandBatchService;
+import org.redisson.config.BaseMasterSlaveServersConfig;
+import org.redisson.connection.NodeSource;
+
+/**
+ * Calls scripts through Redisson and has Redis wait for replicas, or for the disk, directly behind them: in one batch, on one
+ * connection. That connection is taken out of the pool for so long, so that others are not held up; in a pool of one it
+ * holds up everything.
+ *
+ * <p>The batch is one of Redisson's inside: {@code RBatch} neither sends {@code WAITAOF} without replicas nor says what it
+ * answered for the master, and it keeps the first answer to {@code WAIT} where a node of a cluster has sent the batch on to
+ * another one.
+ */
+public final class DurableScriptExecutor {
+
+    /** A script with all that it needs. */
+    record ScriptCall(LuaScript script, List<Object> keys, Object[] arguments) {}
+
+    /**
+     * The answers to one batch: a call and behind it {@link LuaScript#REPLICATION}, or that alone.
+     *
+     * @param reply to the first call of the batch
+     * @param history the id of the master's history; null if the master does not tell it
+     * @param waited the answer to WAIT or WAITAOF; null if Redis has refused to wait
+     * @param refusal why Redis has refused to wait; null if it has waited
+     */
+    private record Answers(Object reply, String history, Waited waited, Throwable refusal) {
+        DurableReply toReply(Durability wanted) {
+            return new DurableReply(reply, missing(wanted, waited, history, refusal));
+        }
+    }
+
+    /** What WAIT or WAITAOF answered. */
+    public record Waited(boolean onDisk, int replicas) {
+
+        /** @param reply to WAITAOF: on how many disks of the master it is, 0 or 1, and on those of how many replicas */
+        public static Waited ofWaitaof(List<Object> reply) {
+            return new Waited(((Number) reply.get(0)).intValue() > 0, ((Number) reply.get(1)).intValue());
+        }
+
+        boolean satisfies(Durability wanted) {
+            return replicas >= wanted.replicas() && (onDisk || !wanted.disk());
+        }
+    }
+
+    private final RedissonClient redisson;
+    private final ScriptExecutor plain;
+    /** Whether this Redis was found to wait for what is wanted. It may be asked more than once. */
+    private volatile boolean known;
+
+    /** @param plain calls a script without waiting, and makes sure that Redis knows it */
+    DurableScriptExecutor(RedissonClient redisson, ScriptExecutor plain) {
+        this.redisson = redisson;
+        this.plain = plain;
+    }
+
+    /**
+     * Executes calls of one queue and has Redis wait behind them.
+     *
+     * @param calls the last one is of {@link LuaScript#REPLICATION}; the reply is the first one's
+     */
+    CompletableFuture<DurableReply> call(List<ScriptCall> calls, int attempt, Durability wanted) {
+        return available(calls.get(calls.size() - 1), attempt, wanted)
+                .thenCompose(ok -> send(calls, attempt, wanted))
+                .exceptionallyCompose(e -> RedisErrors.unwrap(e) instanceof RedisNoScriptException
+                        ? load(calls, attempt, wanted)
+                        : CompletableFuture.failedFuture(e))
+                .thenApply(answers -> answers.toReply(wanted));
+    }
+
+    private CompletableFuture<Object> plain(ScriptCall call, int attempt) {
+        return plain.call(call.script(), call.keys(), call.arguments(), attempt);
+    }
+
+    /**
+     * Executes the first call on its own where Redis does not know the script, and repeats it then, which changes nothing. If
+     * Redis refuses what follows, the call has been executed all the same.
+     */
+    private CompletableFuture<Answers> load(List<ScriptCall> calls, int attempt, Durability wanted) {
+        return plain(calls.get(0), attempt).thenCompose(reply -> plain(calls.get(calls.size() - 1), attempt)
+                .thenCompose(loaded -> send(calls, attempt, wanted))
+                .exceptionallyCompose(e -> {
+                    Throwable error = RedisErrors.unwrap(e);
+                    return isServersRefusal(error)
+                            ? CompletableFuture.completedFuture(new Answers(reply, null, null, error))
+                            : CompletableFuture.failedFuture(e);
+                }));
+    }
+
+    private static boolean isServersRefusal(Throwable error) {
+        return RedisErrors.isRefusal(error) && !RedisErrors.isClosed(error);
+    }
+
+    /**
+     * Asks, before anything is stored, whether this Redis waits for what is wanted: it may not have the command, the user may
+     * not be allowed to use it, or there is no append-only file.
+     */
+    private CompletableFuture<Void> available(ScriptCall marker, int attempt, Durability wanted) {
+        if (known) {
+            return CompletableFuture.completedFuture(null);
+        }
+        try {
+            return ask(marker, attempt, wanted);
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private CompletableFuture<Void> ask(ScriptCall marker, int attempt, Durability wanted) {
+        Duration limit = longestWait();
+        if (wanted.timeout().compareTo(limit) >= 0) {
+            return CompletableFuture.failedFuture(new DurabilityUnavailableException(wanted, limit));
+        }
+        Durability nothing = new Durability(0, wanted.disk(), Duration.ofMillis(1));
+        return plain(marker, attempt)
+                .thenCompose(loaded -> send(List.of(marker), attempt, nothing))
+                .thenCompose(answers -> {
+                    if (answers.refusal() != null) {
+                        return CompletableFuture.failedFuture(
+                                new DurabilityUnavailableException(wanted, RedisErrors.text(answers.refusal()), answers.refusal()));
+                    }
+                    known = true;
+                    return CompletableFuture.completedFuture(null);
+                });
+    }
+
+    /** For how long a connection may wait: it answers no ping meanwhile, and Redisson closes one that does not. */
+    private Duration longestWait() {
+        BaseMasterSlaveServersConfig<?> config = executor().getServiceManager().getConfig();
+        int interval = config.getPingConnectionInterval();
+        return interval == 0
+                ? Duration.ofMillis(Long.MAX_VALUE)
+                : Duration.ofMillis(Math.max(config.getTimeout(), interval / 2));
+    }
+
+    /**
+     * Sends calls in one batch, and a wait behind them.
+     *
+     * @param calls the last one is of {@link LuaScript#REPLICATION}
+     * @return fails if it is not known whether the first call was executed, or if it was not
+     */
+    private CompletableFuture<Answers> send(List<ScriptCall> calls, int attempt, Durability wanted) {
+        Batch batch;
+        List<CompletableFuture<Object>> replies = new ArrayList<>(calls.size());
+        AtomicBoolean disordered = new AtomicBoolean();
+        CompletableFuture<?> sent;
+        try {
+            batch = new Batch(executor(), RedissonScriptExecutor.timeout(attempt).plus(wanted.timeout()));
+            for (ScriptCall call : calls) {
+                CompletableFuture<Object> before = replies.isEmpty() ? null : replies.get(replies.size() - 1);
+                CompletableFuture<Object> reply = batch.call(call);
+                reply.whenComplete((answer, error) -> {
+                    if (before != null && !before.isDone()) {
+                        disordered.set(true);
+                    }
+                });
+                replies.add(reply);
+            }
+            batch.await(wanted);
+            sent = batch.executeAsync().toCompletableFuture();
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+        return sent.handle((all, failure) -> {
+                    if (replies.stream().allMatch(DurableScriptExecutor::isAnswered) && disordered.get()) {
+                        // A node in between has sent some of them on to another one: whom WAIT has waited for, and the
+                        // history, are not about the others.
+                        return CompletableFuture.<Answers>failedFuture(
+                                new RedisTimeoutException("the commands were not executed one after the other"));
+                    }
+                    CompletableFuture<Object> first = replies.get(0);
+                    String history = history(replies.get(replies.size() - 1));
+                    if (failure == null) {
+                        return CompletableFuture.completedFuture(
+                                new Answers(first.join(), history, batch.waited, null));
+                    }
+                    Throwable error = RedisErrors.unwrap(failure);
+                    // What came behind the first call has failed. Without an answer to it the call is repeated, with a
+                    // refusal it is not.
+                    return isAnswered(first) && isServersRefusal(error)
+                            ? CompletableFuture.completedFuture(new Answers(first.join(), history, null, error))
+                            : CompletableFuture.<Answers>failedFuture(error);
+                })
+                .thenCompose(answers -> answers);
+    }
+
+    private static boolean isAnswered(CompletableFuture<Object> reply) {
+        return reply.isDone() && !reply.isCompletedExceptionally();
+    }
+
+    /** The id of the master's history; null if it does not tell it. */
+    private static String history(CompletableFuture<Object> reply) {
+        return isAnswered(reply) && reply.join() instanceof byte[] id && id.length > 0
+                ? new String(id, StandardCharsets.US_ASCII)
+                : null;
+    }
+
+    /** What a wait has left to be wished for; null if nothing. */
+    public static UnmetDurability missing(Durability wanted, Waited waited, String history, Throwable refusal) {
+        return waited != null && waited.satisfies(wanted)
+                ? null
+                : new UnmetDurability(
+                        wanted,
+                        waited == null ? 0 : waited.replicas(),
+                        waited != null && waited.onDisk(),
+                        history,
+                        refusal);
+    }
+
+    private CommandAsyncExecutor executor() {
+        RKeys keys = redisson.getKeys();
+        if (keys instanceof RedissonKeys own) {
+            return own.getCommandExecutor();
+        }
+        throw new DurabilityUnavailableException(redisson.getClass());
+    }
+
+    /** Commands for one node that go together. Made and sent by one thread. */
+    private static final class Batch extends CommandBatchService {
+
+        /** Where the scripts go; what waits for them has to go there, too. */
+        private NodeSource node;
+        /** The last answer: there is a second one where a node has sent the batch on to another one. */
+        private volatile Waited waited;
+
+        Batch(CommandAsyncExecutor executor, Duration timeout) {
+            super(
+                    executor,
+                    BatchOptions.defaults()
+                            .responseTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS)
+                            .retryAttempts(0));
+        }
+
+        CompletableFuture<Object> call(ScriptCall call) {
+            return new RedissonScript(this, ByteArrayCodec.INSTANCE)
+                    .<Object>evalShaAsync(
+                            RScript.Mode.READ_WRITE,
+                            call.script().sha(),
+                            RScript.ReturnType.VALUE,
+                            call.keys(),
+                            call.arguments())
+                    .toCompletableFuture();
+        }
+
+        void await(Durability wanted) {
+            long millis = wanted.timeout().toMillis();
+            if (wanted.disk()) {
+                RedisCommand<List<Integer>> command = new RedisCommand<>("WAITAOF", (parts, state) -> {
+                    Waited answer = Waited.ofWaitaof(parts);
+                    waited = answer;
+                    // Redisson wants both figures, else the batch never ends.
+                    return List.of(answer.onDisk() ? 1 : 0, answer.replicas());
+                });
+                send(command, 1, wanted.replicas(), millis);
+            } else {
+                RedisCommand<Integer> command = new RedisStrictCommand<>("WAIT", reply -> {
+                    int replicas = ((Number) reply).intValue();
+                    waited = new Waited(false, replicas);
+                    return replicas;
+                });
+                send(command, wanted.replicas(), millis);
+            }
+        }
+
+        private <T> void send(RedisCommand<T> command, Object... parameters) {
+            super.async(false, node, ByteArrayCodec.INSTANCE, command, parameters, false, false);
+        }
+
+        @Override
+        public <V, R> RFuture<R> async(
+                boolean readOnlyMode,
+                NodeSource nodeSource,
+                Codec codec,
+                RedisCommand<V> command,
+                Object[] params,
+                boolean ignoreRedirect,
+                boolean noRetry) {
+            node = nodeSource;
+            return super.async(readOnlyMode, nodeSource, codec, command, params, ignoreRedirect, noRetry);
+        }
+    }
+}

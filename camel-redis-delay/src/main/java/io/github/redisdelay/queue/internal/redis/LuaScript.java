@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.redis;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The Lua scripts that Redis executes: one file each in {@code lua/command}, whose comment on top says keys, arguments, reply,
+ * errors and cost. What several of them need stands in {@code lua/include}.
+ */
+public enum LuaScript {
+    SCHEDULE,
+    CHANGE,
+    CLAIM,
+    SETTLE,
+    ACKNOWLEDGE,
+    EXTEND,
+    REDRIVE,
+    TRIM,
+    REPAIR,
+    GET,
+    BROWSE,
+    DEAD_LETTERS,
+    HEARTBEAT,
+    STATS,
+    SERVER,
+    REPLICATION,
+    PARTITIONS;
+
+    private static final String FOLDER = "/io/github/redisdelay/queue/lua/";
+
+    private final String source;
+    private final String sha;
+
+    LuaScript() {
+        this.source = load("command/" + name().toLowerCase(Locale.ROOT) + ".lua");
+        this.sha = sha1(source);
+    }
+
+    public String source() {
+        return source;
+    }
+
+    /** Whether the reply is a list; otherwise it is bytes. */
+    public boolean repliesWithList() {
+        return this == CLAIM || this == GET || this == BROWSE || this == DEAD_LETTERS || this == REPAIR;
+    }
+
+    /** The digest under which Redis caches the script. */
+    public String sha() {
+        return sha;
+    }
+
+    private static String load(String file) {
+        String resource = FOLDER + file;
+        try (InputStream in = LuaScript.class.getResourceAsStream(resource)) {
+            if (in == null) {
+                throw new IllegalStateException("script " + resource + " is missing from the jar");
+            }
+            String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+            return Pattern.compile("(?m)^--@include (\\S+)$")
+                    .matcher(text)
+                    .replaceAll(m -> Matcher.quoteReplacement(load("include/" + m.group(1))));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static String sha1(String text) {
+        try {
+            return HexFormat.of()
+                    .formatHex(MessageDigest.getInstance("SHA-1").digest(text.getBytes(StandardCharsets.UTF_8)));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.redis;
+
+/**
+ * The place of a queue, or of one partition of it, in Redis.
+ *
+ * @param name the queue's name
+ * @param partitionLabel which partition it is, to be said behind the queue's name; empty if it is the whole queue
+ * @param keys its keys
+ */
+public record QueueAddress(String name, String partitionLabel, QueueKeys keys) {
+
+    /** The address of a queue that has no partitions. */
+    public static QueueAddress of(String prefix, String name) {
+        return new QueueAddress(name, "", QueueKeys.of(prefix, name));
+    }
+
+    /** The address of its dead letters, which are a queue of their own in the same slot. */
+    public QueueAddress deadLetters() {
+        return new QueueAddress(name, partitionLabel, keys.dead());
+    }
+
+    /** Whether its messages are dead letters. */
+    public boolean isDeadLetters() {
+        return keys.deadLetters();
+    }
+
+    @Override
+    public String toString() {
+        return "queue '" + name + "'" + partitionLabel;
+    }
+}

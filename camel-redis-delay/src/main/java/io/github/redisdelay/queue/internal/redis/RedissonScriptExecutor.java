@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.redis;
+
+import io.github.redisdelay.queue.Durability;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.redisson.api.RScript;
+import org.redisson.api.RedissonClient;
+import org.redisson.api.options.OptionalOptions;
+import org.redisson.client.RedisNoScriptException;
+import org.redisson.client.codec.ByteArrayCodec;
+import org.redisson.client.protocol.RedisCommands;
+
+/**
+ * Calls scripts through Redisson: by digest, and with the source where a server does not know it (after a restart, a
+ * failover or SCRIPT FLUSH). Timeout and retries are ours, whatever the client is set to: Redisson would repeat a call
+ * on its own, and only who knows how often a call was sent can say whether a refusal is the last word.
+ */
+public final class RedissonScriptExecutor implements ScriptExecutor {
+
+    /**
+     * How long to wait for the answer to a first sending: what went with a connection is sent again after this time. Doubled
+     * with each repeat, to 16 s, so that a slow line gets through.
+     */
+    private static final Duration FIRST_TIMEOUT = Duration.ofSeconds(1);
+
+    public static final int TIMEOUT_STEPS = 5;
+
+    /** The constant was renamed between Redisson 3 (MULTI) and 4 (LIST). */
+    public static final RScript.ReturnType LIST = Arrays.stream(RScript.ReturnType.values())
+            .filter(type -> type.getCommand() == RedisCommands.EVAL_LIST)
+            .findFirst()
+            .orElseThrow();
+
+    private final RedissonClient redisson;
+    private final RScript[] scripts = new RScript[TIMEOUT_STEPS];
+    private final DurableScriptExecutor durable;
+    private final String server;
+    /** Whether the queue's slot can be moved to another server. */
+    private final boolean cluster;
+
+    public RedissonScriptExecutor(RedissonClient redisson) {
+        this(redisson, null);
+    }
+
+    /** @param address where it connects to, fit to be shown; null if that is not known */
+    public RedissonScriptExecutor(RedissonClient redisson, String address) {
+        this.redisson = redisson;
+        server = address == null ? "Redis" : "Redis at " + address;
+        for (int i = 0; i < TIMEOUT_STEPS; i++) {
+            scripts[i] = redisson.getScript(OptionalOptions.defaults()
+                    .codec(ByteArrayCodec.INSTANCE)
+                    .timeout(FIRST_TIMEOUT.multipliedBy(1L << i))
+                    .retryAttempts(0));
+        }
+        durable = new DurableScriptExecutor(redisson, this);
+        cluster = redisson.getConfig().isClusterConfig();
+    }
+
+    @Override
+    public Object connection() {
+        return redisson;
+    }
+
+    @Override
+    public String server() {
+        return server;
+    }
+
+    /** How long the answer to a sending is waited for. */
+    static Duration timeout(int attempt) {
+        return FIRST_TIMEOUT.multipliedBy(1L << step(attempt));
+    }
+
+    private static int step(int attempt) {
+        return Math.min(attempt, TIMEOUT_STEPS) - 1;
+    }
+
+    /**
+     * The keys of a script and one more in their slot, which never exists: a guard. While a slot of a cluster is moved, Redis
+     * executes a script where all of its keys exist, and then refuses it a key that it has emptied itself: it would end half
+     * done. With the guard Redis executes it on neither node, and the call is repeated until the move has ended. A script
+     * of one key needs none, it cannot meet a part of its queue.
+     */
+    public static List<Object> withGuard(List<Object> keys) {
+        if (keys.size() == 1) {
+            return keys;
+        }
+        List<Object> guarded = new ArrayList<>(keys.size() + 1);
+        guarded.addAll(keys);
+        guarded.add(keys.get(0) + ":none");
+        return guarded;
+    }
+
+    @Override
+    public CompletableFuture<Object> call(LuaScript script, List<Object> names, Object[] arguments, int attempt) {
+        List<Object> keys = cluster ? withGuard(names) : names;
+        RScript redis = scripts[step(attempt)];
+        RScript.ReturnType type = script.repliesWithList() ? LIST : RScript.ReturnType.VALUE;
+        try {
+            return redis.evalShaAsync(RScript.Mode.READ_WRITE, script.sha(), type, keys, arguments)
+                    .toCompletableFuture()
+                    .exceptionallyCompose(e -> RedisErrors.unwrap(e) instanceof RedisNoScriptException
+                            ? redis.evalAsync(RScript.Mode.READ_WRITE, script.source(), type, keys, arguments)
+                                    .toCompletableFuture()
+                            : CompletableFuture.failedFuture(e));
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    @Override
+    public CompletableFuture<DurableReply> callDurably(
+            LuaScript script, QueueKeys queue, Object[] arguments, int attempt, Durability wanted) {
+        List<Object> keys = queue.of(script);
+        DurableScriptExecutor.ScriptCall call =
+                new DurableScriptExecutor.ScriptCall(script, cluster ? withGuard(keys) : keys, arguments);
+        return durable.call(List.of(call, marker(queue)), attempt, wanted);
+    }
+
+    @Override
+    public CompletableFuture<DurableReply> awaitDurable(QueueKeys queue, int attempt, Durability wanted) {
+        return durable.call(List.of(marker(queue)), attempt, wanted);
+    }
+
+    private static DurableScriptExecutor.ScriptCall marker(QueueKeys queue) {
+        return new DurableScriptExecutor.ScriptCall(
+                LuaScript.REPLICATION, queue.of(LuaScript.REPLICATION), new Object[0]);
+    }
+}

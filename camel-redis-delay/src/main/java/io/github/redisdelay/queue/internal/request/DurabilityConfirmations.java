@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.request;
+
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.exception.RequestTimeoutException;
+import io.github.redisdelay.queue.internal.redis.Backoff;
+import io.github.redisdelay.queue.internal.redis.DurableReply;
+import io.github.redisdelay.queue.internal.redis.QueueAddress;
+import io.github.redisdelay.queue.internal.redis.QueueKeys;
+import io.github.redisdelay.queue.internal.redis.RedisErrors;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.UnmetDurability;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.random.RandomGenerator;
+
+/**
+ * Further waits for requests that Redis has executed, until they are as safe as was asked for. One wait at a time is under way for a
+ * queue; requests that want one meanwhile share the next.
+ *
+ * <p>While the same master answers, a request is waited for. After a failover nobody can tell whether the request was undone. Then it
+ * is sent again if it cannot undo what others have done since; otherwise its caller is told.
+ */
+final class DurabilityConfirmations {
+
+    private final ScriptExecutor redis;
+    private final ClientOptions options;
+    private final Timers timers;
+    private final RandomGenerator random;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    /** The queues for which a wait is under way, by their base keys. Guarded by lock. */
+    private final Map<String, Group> groups = new HashMap<>();
+    /** The waits that have no answer. Thread-safe. */
+    private final Set<Wait<?>> open = ConcurrentHashMap.newKeySet();
+    /** The reason why nothing is waited for any more; null until the client is closed. Written before the open waits are failed. */
+    private volatile DelayQueueException closed;
+
+    /** The waits of one queue that share the next call. */
+    private static final class Group {
+        final QueueKeys keys;
+        List<Wait<?>> waiting = new ArrayList<>(); // guarded by lock
+
+        Group(QueueKeys keys) {
+            this.keys = keys;
+        }
+    }
+
+    /**
+     * The request that is waited for.
+     *
+     * @param history the id of the history of the master that has executed it; null if it is not known
+     */
+    private record Executed<T>(Request<T> request, String history) {}
+
+    DurabilityConfirmations(ScriptExecutor redis, ClientOptions options, Timers timers, RandomGenerator random) {
+        this.redis = redis;
+        this.options = options;
+        this.timers = timers;
+        this.random = random;
+    }
+
+    /**
+     * Waits for whatever the master has, also after a failover.
+     *
+     * @param done what was done, a clause
+     * @param result what to complete with
+     */
+    <T> Submission<T> await(QueueAddress queue, String done, T result) {
+        return await(new Wait<>(queue, done, result, null));
+    }
+
+    /**
+     * Tells the caller of a request that it was executed and is not as safe as was asked for. {@link Submission#confirm()} waits
+     * once more.
+     *
+     * @param result what the request was answered
+     */
+    <T> void tell(QueueAddress queue, Request<T> request, T result, UnmetDurability shortfall) {
+        Executed<T> executed = new Executed<>(request, shortfall.history());
+        new Wait<>(queue, request.done(), result, executed).tell(request.submission(), shortfall);
+    }
+
+    private <T> Submission<T> await(Wait<T> wait) {
+        open.add(wait);
+        Timers.Timer expiry = timers.schedule(options.requestTimeout().toNanos(), wait::expire);
+        wait.submission.whenComplete((none, error) -> expiry.cancel());
+        Group begun = null;
+        lock.lock();
+        try {
+            QueueKeys keys = wait.queue.keys();
+            Group group = groups.get(keys.base());
+            if (group == null) {
+                begun = group = new Group(keys);
+                groups.put(keys.base(), group);
+            }
+            group.waiting.add(wait);
+        } finally {
+            lock.unlock();
+        }
+        DelayQueueException reason = closed;
+        if (reason != null) {
+            close(reason); // it may have come while the others were ended
+        } else if (begun != null) {
+            next(begun);
+        }
+        return wait.submission;
+    }
+
+    /** Begins a wait for all that want one. */
+    private void next(Group group) {
+        List<Wait<?>> waits;
+        lock.lock();
+        try {
+            waits = group.waiting;
+            group.waiting = new ArrayList<>();
+            if (waits.isEmpty()) {
+                groups.remove(group.keys.base(), group);
+                return;
+            }
+        } finally {
+            lock.unlock();
+        }
+        send(group, waits, 1);
+    }
+
+    private void send(Group group, List<Wait<?>> waits, int attempt) {
+        redis.awaitDurable(group.keys, attempt, options.durability()).whenComplete((reply, failure) -> {
+            if (closed != null) {
+                return;
+            }
+            Throwable error = failure == null ? null : RedisErrors.unwrap(failure);
+            if (error != null && !RedisErrors.isRefusal(error)) {
+                timers.schedule(Backoff.nanos(attempt, random), () -> send(group, waits, attempt + 1));
+                return;
+            }
+            next(group);
+            CompletingThread.run(() -> waits.forEach(wait -> wait.answer(reply, error)));
+        });
+    }
+
+    /** Fails all that have no answer, and those to come. */
+    void close(DelayQueueException reason) {
+        closed = reason;
+        open.forEach(wait -> wait.submission.fail(reason));
+        open.clear();
+    }
+
+    /** One wait, and its caller's future. */
+    private final class Wait<T> {
+        final Submission<T> submission = new Submission<>();
+        private final QueueAddress queue;
+        private final String done;
+        private final T result;
+        private final Executed<T> executed;
+
+        /** @param executed what a failover may have undone; null to wait for whatever the master has */
+        Wait(QueueAddress queue, String done, T result, Executed<T> executed) {
+            this.queue = queue;
+            this.done = done;
+            this.result = result;
+            this.executed = executed;
+        }
+
+        void answer(DurableReply reply, Throwable refusal) {
+            open.remove(this);
+            if (refusal != null) {
+                tell(submission, new UnmetDurability(options.durability(), 0, false, null, refusal));
+            } else if (executed != null && !isSameMaster((byte[]) reply.reply())) {
+                sendAgain();
+            } else if (reply.shortfall() != null) {
+                tell(submission, reply.shortfall());
+            } else {
+                submission.succeed(result);
+            }
+        }
+
+        private boolean isSameMaster(byte[] history) {
+            return new String(history, StandardCharsets.US_ASCII).equals(executed.history());
+        }
+
+        private void sendAgain() {
+            Request.Resend<T> resend = executed.request().resend();
+            if (resend == null) {
+                tell(submission, UnmetDurability.unknown(options.durability()));
+            } else {
+                submission.follow(resend.send(result));
+            }
+        }
+
+        void tell(Submission<T> caller, UnmetDurability shortfall) {
+            caller.unconfirmed(
+                    shortfall.exception(queue.name(), done, result),
+                    () -> await(new Wait<>(queue, done, result, executed)));
+        }
+
+        /** Ends the caller's wait only. */
+        void expire() {
+            submission.completeExceptionally(new RequestTimeoutException(
+                    "queue '" + queue.name() + "': " + redis.server() + " did not answer in time; " + done
+                            + ", not known to be replicated",
+                    true,
+                    null));
+        }
+    }
+}

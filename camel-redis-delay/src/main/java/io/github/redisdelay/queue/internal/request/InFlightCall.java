@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.request;
+
+import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.internal.format.Digits;
+import io.github.redisdelay.queue.internal.redis.DurableReply;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.RedisErrors;
+import io.github.redisdelay.queue.internal.redis.UnmetDurability;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A call that carries requests, from its first sending to its answer. It is sent again, byte for byte, until Redis answers: the
+ * script executes it once.
+ */
+final class InFlightCall {
+
+    private static final Logger LOG = LoggerFactory.getLogger(InFlightCall.class);
+
+    /** After how many sendings a log line tells that deliveries cannot be finished. */
+    private static final int WARN_ATTEMPTS = 5;
+
+    /** Gets the outcome of a call. */
+    @FunctionalInterface
+    interface Listener {
+        /**
+         * @param reply the script's answer; null if the call was refused
+         * @param refusal Redis's last word on a call that was refused, else null
+         */
+        void answered(InFlightCall call, DurableReply reply, Throwable refusal);
+    }
+
+    private final RequestChannel channel;
+    private final int slot;
+    private final LuaScript script;
+    private final List<Object> keys;
+    private final Object[] arguments;
+    private final List<Request<?>> requests;
+    private final Listener listener;
+
+    /** Changed only by the one thread that sends. */
+    private volatile int attempts;
+    /** Why the last sending has failed; null if none has. Written with this object's monitor held. */
+    private volatile Throwable lastError;
+    /** Set while the call waits to be sent again; else null. Guarded by this. */
+    private Timers.Timer resend;
+    /** Guarded by this. */
+    private boolean abandoned;
+
+    /** @param slot the index of the session under which it is sent */
+    InFlightCall(
+            RequestChannel channel,
+            int slot,
+            LuaScript script,
+            List<Object> keys,
+            Object[] arguments,
+            List<Request<?>> requests,
+            Listener listener) {
+        this.channel = channel;
+        this.slot = slot;
+        this.script = script;
+        this.keys = keys;
+        this.arguments = arguments;
+        this.requests = requests;
+        this.listener = listener;
+    }
+
+    /**
+     * The arguments of a new call: the session's name and the call's number, the head, and what each request brings.
+     */
+    static Object[] arguments(Session session, Object[] head, List<Request<?>> requests) {
+        int count = 2 + head.length;
+        for (Request<?> request : requests) {
+            count += request.arguments().length;
+        }
+        Object[] arguments = new Object[count];
+        arguments[0] = session.name();
+        arguments[1] = Digits.of(session.numbers().getAsLong());
+        System.arraycopy(head, 0, arguments, 2, head.length);
+        int at = 2 + head.length;
+        for (Request<?> request : requests) {
+            Object[] own = request.arguments();
+            System.arraycopy(own, 0, arguments, at, own.length);
+            at += own.length;
+        }
+        return arguments;
+    }
+
+    int slot() {
+        return slot;
+    }
+
+    List<Request<?>> requests() {
+        return requests;
+    }
+
+    Set<String> messageIds() {
+        Set<String> ids = new HashSet<>(2 * requests.size());
+        for (Request<?> request : requests) {
+            ids.add(request.id());
+        }
+        return ids;
+    }
+
+    /** Why it has no answer yet; null if that is not known. */
+    Throwable lastError() {
+        return lastError;
+    }
+
+    /** Completes the callers' futures with their items of the script's answer. */
+    void complete(DurableReply answer) {
+        ByteBuffer reply = ByteBuffer.wrap((byte[]) answer.reply()).order(ByteOrder.LITTLE_ENDIAN);
+        if (reply.remaining() != 8 + 9 * requests.size()) {
+            refuse(new DelayQueueException("the reply of script " + script + " has " + reply.remaining() + " bytes for "
+                    + requests.size() + " requests"));
+            return;
+        }
+        long time = (long) reply.getDouble();
+        for (Request<?> request : requests) {
+            complete(request, time, reply.get(), (long) reply.getDouble(), answer.shortfall());
+        }
+    }
+
+    /** @param shortfall what the call is short of, or null */
+    private <T> void complete(Request<T> request, long timeMicros, int outcome, long valueMicros, UnmetDurability shortfall) {
+        T result;
+        try {
+            result = request.reply().read(timeMicros, outcome, valueMicros);
+        } catch (RuntimeException e) {
+            request.submission().fail(e);
+            return;
+        }
+        if (shortfall == null) {
+            request.submission().succeed(result);
+        } else {
+            channel.confirmations().tell(channel.queue(), request, result, shortfall);
+        }
+    }
+
+    /** Fails the callers' futures. */
+    void refuse(Throwable error) {
+        DelayQueueException exception = channel.errors().refused(error, attempts > 1);
+        for (Request<?> request : requests) {
+            request.submission().fail(exception);
+        }
+    }
+
+    /** Sends the call for the first time. */
+    void start() {
+        send(1);
+    }
+
+    /** Sends nothing any more. An answer to what was sent is still told. */
+    synchronized void abandon() {
+        abandoned = true;
+        if (resend != null) {
+            resend.cancel();
+        }
+    }
+
+    private void send(int attempt) {
+        attempts = attempt;
+        channel.send(script, keys, arguments, attempt).whenComplete(this::answered);
+    }
+
+    private void answered(DurableReply reply, Throwable failure) {
+        Throwable error = failure == null ? null : RedisErrors.unwrap(failure);
+        if (error == null && !(reply.reply() instanceof byte[])) {
+            error = new DelayQueueException("unexpected reply of script " + script + ": " + reply.reply());
+        }
+        if (error == null) {
+            listener.answered(this, reply, null);
+        } else if (channel.kind().isFinal(error)) {
+            listener.answered(this, null, error);
+        } else {
+            sendLater(error);
+        }
+    }
+
+    private synchronized void sendLater(Throwable error) {
+        if (abandoned) {
+            return;
+        }
+        lastError = error;
+        int failures = attempts;
+        if (channel.kind() == RequestKind.DELIVERY && failures == WARN_ATTEMPTS) {
+            LOG.warn(
+                    "queue '{}': acknowledgements wait, Redis has not accepted them {} times; trying on: {}",
+                    channel.queue().name(),
+                    failures,
+                    RedisErrors.text(error));
+        } else if (failures == 1) {
+            LOG.debug("queue '{}': {} is repeated until Redis answers: {}", channel.queue().name(), script, error.toString());
+        }
+        resend = channel.retry(failures, this::sendAgain);
+    }
+
+    private void sendAgain() {
+        synchronized (this) {
+            if (abandoned) {
+                return;
+            }
+            resend = null;
+        }
+        send(attempts + 1);
+    }
+}

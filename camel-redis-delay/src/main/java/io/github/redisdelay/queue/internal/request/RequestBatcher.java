@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.request;
+
+import io.github.redisdelay.queue.Durability;
+import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.internal.redis.DurableReply;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Group commit: sends the requests of concurrent callers in shared script calls, one call at a time, or two when many wait.
+ *
+ * <p>The first request goes at once; those that arrive while its call is under way go together in the next. So a lone
+ * request pays one round trip and no timer, and a busy route a fraction of one. Requests about one id keep their order: what
+ * follows one that is under way waits for its answer.
+ *
+ * <p>Calls that are under way at the same time belong to different {@link Session sessions}. A call is repeated until Redis
+ * answers, see {@link InFlightCall}.
+ *
+ * <p>Where a {@link Durability} is asked for, Redis waits for replicas or the disk once for each call. A call that did not get
+ * as far in time is answered all the same: its requests have taken effect, and their callers are told so.
+ */
+public final class RequestBatcher {
+
+    static final int MAX_REQUESTS_PER_CALL = 256;
+    public static final int MAX_BYTES_PER_CALL = 1 << 20;
+    public static final int MAX_WAITING_REQUESTS = 16_384;
+    static final long MAX_WAITING_BYTES = 64L << 20;
+
+    /**
+     * As many requests as this are worth a call of their own beside one that is under way, whose fixed cost is about that of 15
+     * requests. With fewer, callers who wait share one call at a time: that was faster and cheaper than two of half the size.
+     */
+    private static final int WORTHWHILE = 64;
+
+    private final RequestChannel channel;
+    private final RequestErrors errors;
+    /** One for each call that may be under way at the same time. */
+    private final List<Session> sessions;
+
+    private final byte[] base;
+    private final byte[] deadBase;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition spaceAvailable = lock.newCondition();
+
+    // All below are guarded by lock.
+    private final ArrayDeque<Request<?>> waiting = new ArrayDeque<>();
+    private long waitingBytes;
+    /** The keys of the scripts that were called so far: to put their names together costs as much as ten messages. */
+    private final Map<LuaScript, List<Object>> keysOf = new EnumMap<>(LuaScript.class);
+    /** Left out of a call and to be told so, once the lock is free. */
+    private final List<Request<?>> cancelled = new ArrayList<>();
+
+    /** By the index of the session; null where no call is under way. */
+    private final InFlightCall[] underWay;
+
+    private Timers.Timer expiry;
+    /** When {@link #expiry} is to fire. */
+    private long expiryNanos;
+
+    private DelayQueueException closed;
+    private boolean retired;
+
+    public RequestBatcher(RequestChannel channel, List<Session> sessions) {
+        this.channel = channel;
+        this.errors = channel.errors();
+        this.sessions = sessions;
+        this.base = channel.queue().keys().base().getBytes(StandardCharsets.UTF_8);
+        this.deadBase = channel.queue().keys().dead().base().getBytes(StandardCharsets.UTF_8);
+        this.underWay = new InFlightCall[sessions.size()];
+    }
+
+    /** As {@link #submit(List, int)} with one; false if this batcher was retired. */
+    public boolean submit(Request<?> request) {
+        return submit(List.of(request), 0) == 1;
+    }
+
+    /**
+     * Takes requests that go together: as many as one call can carry. Blocks while too many wait, until their deadline.
+     *
+     * @param from the index of the first one
+     * @return the index behind the last one taken; {@code from} if this batcher was {@link #retireIfIdle() retired}
+     */
+    public int submit(List<Request<?>> requests, int from) {
+        int next = from;
+        long bytes = 0;
+        InFlightCall call;
+        List<Request<?>> withdrawn;
+        lock.lock();
+        try {
+            // Takes at most one call's worth: the requests taken here are sent only after this loop, so waiting for space
+            // for more would deadlock.
+            while (next < requests.size() && next - from < MAX_REQUESTS_PER_CALL) {
+                Request<?> request = requests.get(next);
+                if (next > from && bytes + request.bytes() > MAX_BYTES_PER_CALL) {
+                    break;
+                }
+                boolean space = retired || closed != null || waitForSpace(request);
+                if (retired) {
+                    break;
+                }
+                next++;
+                if (closed != null) {
+                    request.submission().fail(closed);
+                } else if (space) {
+                    bytes += request.bytes();
+                    waiting.add(request);
+                    waitingBytes += request.bytes();
+                    armExpiry(request);
+                }
+            }
+            call = nextCall();
+            withdrawn = takeCancelled();
+        } finally {
+            lock.unlock();
+        }
+        start(call);
+        withdraw(withdrawn);
+        return next;
+    }
+
+    /** Waits until there is space, or fails the request. Holds the lock. */
+    private boolean waitForSpace(Request<?> request) {
+        if (channel.kind() == RequestKind.DELIVERY) {
+            return true; // the deliveries that are under way bound the number
+        }
+        // A thread that completes futures must not wait for space. It has made space just now, so its requests are let in
+        // beyond the bound, up to twice as many.
+        boolean mayWait = !CompletingThread.isCurrent();
+        int factor = mayWait ? 1 : 2;
+        boolean interrupted = false;
+        try {
+            while (closed == null && isFull(request, factor)) {
+                long left = mayWait ? request.deadlineNanos() - channel.timers().nanoTime() : 0;
+                if (left <= 0 || interrupted) {
+                    request.submission().fail(errors.noSpace(request, waiting.size(), waitingBytes, lastError()));
+                    return false;
+                }
+                try {
+                    spaceAvailable.await(left, TimeUnit.NANOSECONDS);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+            return true;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Holds the lock. */
+    private boolean isFull(Request<?> request, int factor) {
+        return waiting.size() >= factor * MAX_WAITING_REQUESTS
+                || (waitingBytes + request.bytes() > factor * MAX_WAITING_BYTES && !waiting.isEmpty());
+    }
+
+    /**
+     * Makes the next call of the requests that wait, if none is under way; or one beside that, if enough wait. Holds the lock.
+     */
+    private InFlightCall nextCall() {
+        int slot = -1;
+        InFlightCall other = null;
+        for (int i = underWay.length - 1; i >= 0; i--) {
+            if (underWay[i] == null) {
+                slot = i;
+            } else {
+                other = underWay[i];
+            }
+        }
+        if (slot < 0 || waiting.isEmpty() || (other != null && waiting.size() < WORTHWHILE)) {
+            return null;
+        }
+        List<Request<?>> requests = takeForCall(other == null ? Set.of() : other.messageIds());
+        spaceAvailable.signalAll();
+        if (requests.isEmpty()) {
+            return null;
+        }
+        LuaScript script = requests.get(0).script();
+        InFlightCall call = new InFlightCall(
+                channel,
+                slot,
+                script,
+                keysOf.computeIfAbsent(script, channel.queue().keys()::of),
+                InFlightCall.arguments(sessions.get(slot), header(script), requests),
+                requests,
+                this::answered);
+        underWay[slot] = call;
+        return call;
+    }
+
+    /**
+     * Takes the waiting requests that one call can carry: those for one script, up to the first one about an id that is under way.
+     * Holds the lock.
+     */
+    private List<Request<?>> takeForCall(Set<String> busyIds) {
+        LuaScript script = null;
+        List<Request<?>> requests = new ArrayList<>(Math.min(waiting.size(), MAX_REQUESTS_PER_CALL));
+        int bytes = 0;
+        while (requests.size() < MAX_REQUESTS_PER_CALL && !waiting.isEmpty()) {
+            Request<?> request = waiting.peek();
+            boolean isCancelled = request.submission().isCancelled();
+            if (!isCancelled
+                    && (busyIds.contains(request.id())
+                            || (!requests.isEmpty()
+                                    && (request.script() != script || bytes + request.bytes() > MAX_BYTES_PER_CALL)))) {
+                break;
+            }
+            waiting.poll();
+            waitingBytes -= request.bytes();
+            if (isCancelled) {
+                cancelled.add(request); // such as an extension whose delivery has finished meanwhile
+                continue;
+            }
+            script = request.script();
+            bytes += request.bytes();
+            requests.add(request);
+        }
+        return requests;
+    }
+
+    /** The arguments of a script between the call's number and the first request's. */
+    private Object[] header(LuaScript script) {
+        return switch (script) {
+            case SETTLE -> new Object[] {base, deadBase};
+            case ACKNOWLEDGE, EXTEND -> new Object[] {};
+            default -> new Object[] {base};
+        };
+    }
+
+    /** Takes those that were left out because they were cancelled. Holds the lock. */
+    private List<Request<?>> takeCancelled() {
+        if (cancelled.isEmpty()) {
+            return List.of();
+        }
+        List<Request<?>> taken = List.copyOf(cancelled);
+        cancelled.clear();
+        return taken;
+    }
+
+    private void withdraw(List<Request<?>> requests) {
+        for (Request<?> request : requests) {
+            request.submission().fail(errors.cancelled(request));
+        }
+    }
+
+    private static void start(InFlightCall call) {
+        if (call != null) {
+            call.start();
+        }
+    }
+
+    private void answered(InFlightCall call, DurableReply reply, Throwable refusal) {
+        InFlightCall next = null;
+        List<Request<?>> withdrawn = List.of();
+        lock.lock();
+        try {
+            if (underWay[call.slot()] != call) {
+                return; // the batcher was closed and has failed these requests
+            }
+            if (waiting.size() >= WORTHWHILE) {
+                // First the next call, then the callers: Redis is not kept waiting.
+                underWay[call.slot()] = null;
+                next = nextCall();
+                withdrawn = takeCancelled();
+            }
+        } finally {
+            lock.unlock();
+        }
+        start(next);
+        try {
+            CompletingThread.run(() -> {
+                if (refusal != null) {
+                    call.refuse(refusal);
+                } else {
+                    call.complete(reply);
+                }
+            });
+            withdraw(withdrawn);
+        } finally {
+            goOn(call);
+        }
+    }
+
+    /** First the callers, then the next call, unless it was sent already: so it takes along what they ask for next. */
+    private void goOn(InFlightCall call) {
+        InFlightCall next;
+        List<Request<?>> withdrawn;
+        lock.lock();
+        try {
+            if (underWay[call.slot()] != call) {
+                return;
+            }
+            underWay[call.slot()] = null;
+            next = nextCall();
+            withdrawn = takeCancelled();
+        } finally {
+            lock.unlock();
+        }
+        start(next);
+        withdraw(withdrawn);
+    }
+
+    /** Sets the timer to the earliest deadline, after it has fired. Holds the lock. */
+    private void armExpiry() {
+        for (InFlightCall call : underWay) {
+            if (call != null) {
+                call.requests().stream()
+                        .filter(request -> !request.submission().isDone())
+                        .forEach(this::armExpiry);
+            }
+        }
+        waiting.forEach(this::armExpiry);
+    }
+
+    /**
+     * Sets the timer to a request's deadline, if it is not set to an earlier one. It stays set when the request is answered: to
+     * set it anew for each call of a lone caller costs the timer's thread a wake-up. Holds the lock.
+     */
+    private void armExpiry(Request<?> request) {
+        if (channel.kind() == RequestKind.DELIVERY || (expiry != null && request.deadlineNanos() - expiryNanos >= 0)) {
+            return;
+        }
+        disarmExpiry();
+        expiryNanos = request.deadlineNanos();
+        expiry = channel.timers().schedule(Math.max(0, expiryNanos - channel.timers().nanoTime()), this::expire);
+    }
+
+    private void disarmExpiry() {
+        if (expiry != null) {
+            expiry.cancel();
+            expiry = null;
+        }
+    }
+
+    /** Ends the wait of those whose deadline has passed: sent ones go on without them, the others are withdrawn. */
+    private void expire() {
+        List<Request<?>> unknown = new ArrayList<>();
+        List<Request<?>> withdrawn = new ArrayList<>();
+        Throwable cause;
+        lock.lock();
+        try {
+            expiry = null;
+            long now = channel.timers().nanoTime();
+            for (InFlightCall call : underWay) {
+                if (call == null) {
+                    continue;
+                }
+                for (Request<?> request : call.requests()) {
+                    if (request.deadlineNanos() - now <= 0
+                            && !request.submission().isDone()) {
+                        unknown.add(request);
+                    }
+                }
+            }
+            for (Iterator<Request<?>> i = waiting.iterator(); i.hasNext(); ) {
+                Request<?> request = i.next();
+                if (request.deadlineNanos() - now > 0) {
+                    continue; // one behind it may have waited for space before
+                }
+                i.remove();
+                waitingBytes -= request.bytes();
+                withdrawn.add(request);
+            }
+            if (!withdrawn.isEmpty()) {
+                spaceAvailable.signalAll();
+            }
+            cause = lastError();
+        } finally {
+            lock.unlock();
+        }
+        CompletingThread.run(() -> end(unknown, withdrawn, cause));
+        lock.lock();
+        try {
+            armExpiry();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void end(List<Request<?>> unknown, List<Request<?>> withdrawn, Throwable cause) {
+        for (Request<?> request : unknown) {
+            request.submission().completeExceptionally(errors.unanswered(request, cause));
+        }
+        for (Request<?> request : withdrawn) {
+            request.submission().fail(errors.withdrawn(request, cause));
+        }
+    }
+
+    /** Why the calls under way have no answer, if it is known. Holds the lock. */
+    private Throwable lastError() {
+        Throwable error = null;
+        for (InFlightCall call : underWay) {
+            if (call != null && call.lastError() != null) {
+                error = call.lastError();
+            }
+        }
+        return error;
+    }
+
+    /** Holds the lock. */
+    private boolean nothingToDo() {
+        for (InFlightCall call : underWay) {
+            if (call != null) {
+                return false;
+            }
+        }
+        return waiting.isEmpty();
+    }
+
+    boolean isIdle() {
+        lock.lock();
+        try {
+            return nothingToDo();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends this batcher if it has nothing to do; its successor goes on with higher sequence numbers. */
+    boolean retireIfIdle() {
+        lock.lock();
+        try {
+            retired = retired || nothingToDo();
+            if (retired) {
+                disarmExpiry();
+            }
+            return retired;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Fails all requests that have no answer, and those to come. */
+    void close(DelayQueueException reason) {
+        List<Request<?>> failed;
+        lock.lock();
+        try {
+            closed = reason;
+            failed = new ArrayList<>(waiting);
+            waiting.clear();
+            waitingBytes = 0;
+            for (InFlightCall call : underWay) {
+                if (call != null) {
+                    failed.addAll(call.requests());
+                    call.abandon();
+                }
+            }
+            Arrays.fill(underWay, null);
+            disarmExpiry();
+            spaceAvailable.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        for (Request<?> request : failed) {
+            request.submission().fail(reason);
+        }
+    }
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.request;
+
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.Durability;
+import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueAddress;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
+
+/**
+ * The way of requests to the batchers of their queues. Each queue has two batchers, one for each {@link RequestKind}. A batcher is
+ * made for the first request and dropped when it has nothing to do and many others are in use. Thread-safe.
+ */
+public final class RequestRouter {
+
+    /** The number of calls of a batcher that may be under way. */
+    public static final int CALLS = 2;
+
+    /** Above this many, batchers that have nothing to do are dropped. */
+    private static final int MAX_IDLE_BATCHERS = 256;
+
+    private final ScriptExecutor redis;
+    private final ClientOptions options;
+    private final ClientSessions sessions;
+    private final Timers timers;
+    private final RandomGenerator random;
+    private final DurabilityConfirmations replicationWaits;
+
+    private final Map<BatcherKey, RequestBatcher> batchers = new ConcurrentHashMap<>();
+    /** The reason why nothing is sent any more; null until the router is closed. Written before the batchers are closed. */
+    private volatile DelayQueueException closed;
+
+    /** The batcher of a queue for one kind of requests. */
+    private record BatcherKey(String base, RequestKind kind) {}
+
+    /** Requests for one batcher that are to go together. Used by one thread. */
+    private static final class Together {
+        final QueueAddress queue;
+        final List<Request<?>> requests = new ArrayList<>();
+        long bytes;
+
+        Together(QueueAddress queue) {
+            this.queue = queue;
+        }
+    }
+
+    /** What {@link #together} collects on this thread; null outside of it. */
+    private final ThreadLocal<Map<BatcherKey, Together>> together = new ThreadLocal<>();
+
+    public RequestRouter(
+            ScriptExecutor redis,
+            ClientOptions options,
+            ClientSessions sessions,
+            Timers timers,
+            RandomGenerator random) {
+        this.redis = redis;
+        this.options = options;
+        this.sessions = sessions;
+        this.timers = timers;
+        this.random = random;
+        this.replicationWaits = new DurabilityConfirmations(redis, options, timers, random);
+    }
+
+    /** The address of the server, for people. */
+    public String server() {
+        return redis.server();
+    }
+
+    /** Whether another router uses the same connection. */
+    public boolean isConnectedAs(RequestRouter other) {
+        return redis.connection() == other.redis.connection();
+    }
+
+    /** Puts in its batcher what is never sent again after a failover. */
+    public <T> Submission<T> submit(
+            QueueAddress queue, LuaScript script, String id, Object[] arguments, int bytes, Request.Reply<T> reply) {
+        return submit(queue, script, id, arguments, bytes, reply, null);
+    }
+
+    /**
+     * Puts a request in its batcher. What finishes a delivery has no deadline; all else ends with the request timeout.
+     *
+     * @param resend asks for the same once more, where a failover may have undone it; null if that must not be
+     */
+    public <T> Submission<T> submit(
+            QueueAddress queue,
+            LuaScript script,
+            String id,
+            Object[] arguments,
+            int bytes,
+            Request.Reply<T> reply,
+            Request.Resend<T> resend) {
+        Submission<T> submission = new Submission<>();
+        RequestKind kind = RequestKind.of(script);
+        long deadline = kind == RequestKind.DELIVERY
+                ? Long.MAX_VALUE
+                : timers.nanoTime() + options.requestTimeout().toNanos();
+        Request<T> request = new Request<>(script, id, arguments, bytes, deadline, reply, submission, resend);
+        BatcherKey key = new BatcherKey(queue.keys().base(), kind);
+        Map<BatcherKey, Together> collected = together.get();
+        if (collected == null || kind == RequestKind.DELIVERY) {
+            submit(queue, key, List.of(request));
+            return submission;
+        }
+        Together part = collected.computeIfAbsent(key, k -> new Together(queue));
+        part.requests.add(request);
+        part.bytes += request.bytes();
+        // What fills a call does not wait for the others: their deadlines run, and the heap has bounds.
+        if (part.requests.size() >= RequestBatcher.MAX_REQUESTS_PER_CALL || part.bytes >= RequestBatcher.MAX_BYTES_PER_CALL) {
+            collected.remove(key);
+            submit(queue, key, part.requests);
+        }
+        return submission;
+    }
+
+    /** See {@link DelayQueue#together}. */
+    public <T> T together(Supplier<T> requests) {
+        if (together.get() != null) {
+            return requests.get(); // goes with the outer ones
+        }
+        Map<BatcherKey, Together> collected = new LinkedHashMap<>();
+        together.set(collected);
+        try {
+            return requests.get();
+        } finally {
+            together.remove();
+            collected.forEach((key, part) -> submit(part.queue, key, part.requests));
+        }
+    }
+
+    private void submit(QueueAddress queue, BatcherKey key, List<Request<?>> requests) {
+        int next = 0;
+        while (next < requests.size()) {
+            DelayQueueException reason = closed;
+            if (reason != null) {
+                requests.get(next++).submission().fail(reason);
+                continue;
+            }
+            RequestBatcher batcher = batchers.get(key);
+            if (batcher == null) {
+                dropIdleBatchers();
+                batcher = batchers.computeIfAbsent(key, k -> newBatcher(queue, k.kind()));
+            }
+            int taken = batcher.submit(requests, next);
+            if (taken == next) {
+                batchers.remove(key, batcher);
+                continue;
+            }
+            next = taken;
+            reason = closed;
+            if (reason != null) {
+                batcher.close(reason); // it may have been made while the others were closed
+            }
+        }
+    }
+
+    private RequestBatcher newBatcher(QueueAddress queue, RequestKind kind) {
+        boolean deliveries = kind == RequestKind.DELIVERY;
+        RequestChannel channel = new RequestChannel(
+                queue,
+                kind,
+                // A lost acknowledgement means another delivery and no loss, so requests about deliveries do not wait.
+                deliveries ? Durability.NONE : options.durability(),
+                redis,
+                replicationWaits,
+                timers,
+                random);
+        List<Session> own = IntStream.range(0, CALLS)
+                .mapToObj(number -> sessions.session((deliveries ? "d" : "s") + number))
+                .toList();
+        return new RequestBatcher(channel, own);
+    }
+
+    /** Waits until all that was changed so far is as safe as the options say; then completes with this result. */
+    public <T> CompletableFuture<T> awaitDurable(QueueAddress queue, String done, T result) {
+        return options.durability().waits()
+                ? replicationWaits.await(queue, done, result)
+                : CompletableFuture.completedFuture(result);
+    }
+
+    private void dropIdleBatchers() {
+        if (batchers.size() >= MAX_IDLE_BATCHERS) {
+            batchers.values().removeIf(RequestBatcher::retireIfIdle);
+        }
+    }
+
+    /** Whether no request is under way. */
+    public boolean isIdle() {
+        return batchers.values().stream().allMatch(RequestBatcher::isIdle);
+    }
+
+    /** Fails the requests that have no answer, and those to come. */
+    public void close(DelayQueueException reason) {
+        closed = reason;
+        batchers.values().forEach(batcher -> batcher.close(reason));
+        batchers.clear();
+        replicationWaits.close(reason);
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.delivery;
+
+import io.github.redisdelay.camel.OptionReader;
+import io.github.redisdelay.camel.RedisDelayConfiguration;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+class ConsumerSettingsTest {
+
+    private static ConsumerSettings settings(Consumer<RedisDelayConfiguration> change) {
+        RedisDelayConfiguration options = new RedisDelayConfiguration();
+        change.accept(options);
+        return new OptionReader(options).consumer(Set.of());
+    }
+
+    private static void assertRefused(Consumer<RedisDelayConfiguration> change, String... parts) {
+        assertThatThrownBy(() -> settings(change))
+                .isInstanceOf(IllegalArgumentException.class)
+                .message()
+                .contains(parts);
+    }
+
+    @Test
+    void should_have_these_defaults() {
+        ConsumerSettings settings = settings(options -> {});
+        assertThat(settings.deadLetters()).isFalse();
+        assertThat(settings.deadLetter()).isTrue();
+        assertThat(settings.keepExpired()).isTrue();
+        assertThat(settings.limits().isNone()).isTrue();
+        assertThat(settings.batches()).isNull();
+        assertThat(settings.claims("me").concurrentConsumers()).isOne();
+        assertThat(settings.claims("me").name()).isEqualTo("me");
+    }
+
+    @Test
+    void should_claim_for_all_batches() {
+        ConsumerSettings settings = settings(options -> {
+            options.setBatching(true);
+            options.setConcurrentConsumers(3);
+            options.setBatchSize(50);
+            options.setBatchTimeout("250ms");
+        });
+        assertThat(settings.batches()).isEqualTo(new ConsumerSettings.Batches(50, Duration.ofMillis(250)));
+        assertThat(settings.claims("me").concurrentConsumers()).isEqualTo(150);
+        ConsumerSettings many = settings(options -> {
+            options.setBatching(true);
+            options.setConcurrentConsumers(Integer.MAX_VALUE);
+        });
+        assertThat(many.claims("me").concurrentConsumers()).isEqualTo(Integer.MAX_VALUE);
+    }
+
+    @Test
+    void should_have_no_limit_for_dead_letters() {
+        ConsumerSettings settings = settings(options -> {
+            options.setState("dead");
+            options.setMaximumRedeliveries(2);
+            options.setRedeliveryDelays("1s,2s");
+            options.setDeadLetterRetention("1h");
+        });
+        assertThat(settings.deadLetters()).isTrue();
+        assertThat(settings.retries().isLast(1000)).isFalse();
+        assertThat(settings.retries().redeliveryDelays()).hasSize(2);
+        assertThat(settings.limits().isNone()).isTrue();
+    }
+
+    @Test
+    void should_keep_dead_letters_as_long_as_the_options_say() {
+        ConsumerSettings settings = settings(options -> {
+            options.setDeadLetterRetention("30d");
+            options.setMaximumDeadLetters(5);
+        });
+        assertThat(settings.limits()).isEqualTo(new DeadLetterTrimmer.Limits(Duration.ofDays(30), 5));
+    }
+
+    @Test
+    void should_refuse_what_is_not_possible() {
+        assertRefused(options -> options.setState("leased"), "option 'state'", "'leased'", "dead");
+        assertRefused(options -> options.setState("gone"), "option 'state'", "'gone'", "dead");
+        assertRefused(options -> options.setOnExpiry("keep"), "option 'onExpiry'", "'keep'", "dead, drop");
+        assertRefused(options -> options.setDeadLetterRetention("1w"), "option 'deadLetterRetention'", "'1w'");
+        assertRefused(options -> options.setDeadLetterRetention("0"), "option 'deadLetterRetention'", "'0'");
+        assertRefused(options -> options.setMaximumDeadLetters(-1), "option 'maximumDeadLetters'", "-1");
+        for (int size : new int[] {0, -1, 257}) {
+            assertRefused(
+                    options -> {
+                        options.setBatching(true);
+                        options.setBatchSize(size);
+                    },
+                    "option 'batchSize' is " + size,
+                    "1 to 256");
+        }
+        assertRefused(
+                options -> {
+                    options.setBatching(true);
+                    options.setBatchTimeout("soon");
+                },
+                "option 'batchTimeout'",
+                "'soon'");
+        assertRefused(
+                options -> {
+                    options.setBatching(true);
+                    options.setBatchTimeout("2h");
+                },
+                "option 'batchTimeout' is '2h'",
+                "half of option 'maximumVisibilityExtension' (PT1H)");
+        assertRefused(
+                options -> {
+                    options.setBatching(true);
+                    options.setExtendMessageVisibility(false);
+                    options.setBatchTimeout("16s");
+                },
+                "option 'batchTimeout' is '16s'",
+                "half of option 'visibilityTimeout' (PT30S)");
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.delivery;
+
+import io.github.redisdelay.camel.OptionReader;
+import io.github.redisdelay.camel.RecordingDelivery;
+import io.github.redisdelay.camel.RedisDelayConfiguration;
+import io.github.redisdelay.camel.message.FailureRecord;
+import io.github.redisdelay.camel.redelivery.MessagePolicy;
+import io.github.redisdelay.queue.envelope.Envelope;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Map;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The decisions of both policies as tables: what came, how its route ended, what is decided. */
+class DeliveryPolicyTest {
+
+    /** The failure that is stored with each delivery. */
+    private static final byte[] EARLIER = new FailureRecord("E", "known", "r", "h", 1, Instant.EPOCH).encode();
+
+    private static final Map<String, RouteOutcome> OUTCOMES = Map.of(
+            "success", RouteOutcome.SUCCEEDED,
+            "failure", RouteOutcome.failed(new IllegalStateException("down")),
+            "rollback", new RouteOutcome(true, null, null, null, null, false, false),
+            "asks for 7s", new RouteOutcome(false, null, Duration.ofSeconds(7), null, null, false, false),
+            "asks badly", new RouteOutcome(false, null, null, "soon is no delay", null, false, false),
+            "gives up", new RouteOutcome(false, null, null, null, "no such account", false, false));
+
+    private static DeliveryPolicy policy(String kept) {
+        RedisDelayConfiguration options = new RedisDelayConfiguration();
+        options.setMaximumRedeliveries(2);
+        options.setRedeliveryJitter(0);
+        options.setMaximumRedeliveryDelay("5m");
+        if (kept.equals("dead letters")) {
+            return new DeadLetterDeliveryPolicy(new OptionReader(options).retries().withoutLimit(), () -> 0L);
+        }
+        boolean deadLetter = !kept.equals("nothing");
+        boolean keepExpired = !kept.equals("all but expired");
+        return new QueueDeliveryPolicy(
+                new OptionReader(options).retries(), deadLetter, keepExpired, "host", InstantSource.fixed(Instant.EPOCH), () -> 0L);
+    }
+
+    private static RecordingDelivery delivery(int attempt) {
+        RecordingDelivery delivery = new RecordingDelivery(attempt);
+        delivery.lastFailure = EARLIER;
+        return delivery;
+    }
+
+    /** A decision as one word or two, with its reason. */
+    private static String shown(Decision decision) {
+        if (decision instanceof Decision.Acknowledge done) {
+            return "acknowledge" + (done.remember().isZero() ? "" : " " + done.remember());
+        }
+        if (decision instanceof Decision.Return again) {
+            String failure = FailureRecord.decode(again.failure()).message();
+            return "return in " + again.delay().toSeconds() + " s: " + failure;
+        }
+        if (decision instanceof Decision.Bury bury) {
+            FailureRecord failure = FailureRecord.decode(bury.failure());
+            assertThat(failure.reason()).isEqualTo(bury.why().text());
+            return "bury: " + failure.reason() + ": " + failure.message();
+        }
+        if (decision instanceof Decision.Discard discard) {
+            return "discard: " + discard.why().text() + ", " + discard.option();
+        }
+        throw new AssertionError(decision);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            all          | 1 | success     | acknowledge
+            all          | 3 | success     | acknowledge
+            all          | 1 | failure     | return in 10 s: down
+            all          | 2 | failure     | return in 20 s: down
+            all          | 3 | failure     | bury: failed: down
+            nothing      | 3 | failure     | discard: failed, deadLetter=false
+            all          | 1 | rollback    | return in 10 s: the exchange was marked rollback-only
+            all          | 3 | rollback    | bury: failed: the exchange was marked rollback-only
+            all          | 1 | asks for 7s | return in 7 s: the route asked for another delivery in PT7S (CamelRedisDelayRetryAfter)
+            all          | 3 | asks for 7s | bury: retryAfter: the route asked for another delivery in PT7S (CamelRedisDelayRetryAfter)
+            all          | 2 | asks badly  | return in 20 s: soon is no delay
+            all          | 3 | asks badly  | bury: retryAfter: soon is no delay
+            all          | 1 | gives up    | bury: no such account:
+            nothing      | 1 | gives up    | discard: no such account, deadLetter=false
+            dead letters | 1 | success     | acknowledge
+            dead letters | 1 | failure     | return in 10 s: known
+            dead letters | 9 | failure     | return in 300 s: known
+            dead letters | 9 | asks for 7s | return in 7 s: known
+            dead letters | 2 | asks badly  | return in 20 s: known
+            dead letters | 1 | rollback    | return in 10 s: known
+            dead letters | 1 | gives up    | return in 10 s: known
+            """)
+    void should_decide_by_how_the_route_ended(String kept, int attempt, String outcome, String decision) {
+        RecordingDelivery delivery = delivery(attempt);
+        DeliveryPolicy policy = policy(kept);
+        MessagePolicy terms = policy.admit(delivery(1), "route").terms();
+        String decided = shown(policy.decide(delivery, terms, "route", OUTCOMES.get(outcome)));
+        assertThat(decided.replace(": null", ":")).isEqualTo(decision);
+        assertThat(delivery.calls).as("it only decides").isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            all             | 1 | 0 | readable   | begin
+            all             | 3 | 2 | readable   | begin
+            all             | 4 | 0 | readable   | bury: leaseEnded: known
+            nothing         | 4 | 0 | readable   | discard: leaseEnded, deadLetter=false
+            all             | 1 | 0 | expired    | bury: expired: known
+            all             | 4 | 0 | expired    | bury: expired: known
+            all but expired | 1 | 0 | expired    | discard: expired, onExpiry=drop
+            all but expired | 4 | 0 | readable   | bury: leaseEnded: known
+            nothing         | 1 | 0 | expired    | discard: expired, deadLetter=false
+            nothing         | 1 | 0 | unreadable | discard: unreadable, deadLetter=false
+            dead letters    | 9 | 1 | readable   | begin
+            dead letters    | 9 | 0 | expired    | begin
+            dead letters    | 1 | 0 | unreadable | begin
+            dead letters    | 3 | 2 | readable   | return in 300 s: known
+            """)
+    void should_decide_before_the_route_begins(
+            String kept, int attempt, int lostLeases, String stored, String decision) {
+        RecordingDelivery delivery = delivery(attempt);
+        delivery.lostLeases = lostLeases;
+        if (stored.equals("unreadable")) {
+            delivery.body = new byte[] {1, 2};
+        } else if (stored.equals("expired")) {
+            Envelope.Settings own = new Envelope.Settings(null, Duration.ofSeconds(1), null);
+            delivery.body = Envelope.of("x", null, Map.of(), own).encode();
+            delivery.claimedMicros = 2_000_000;
+        }
+        Decision refusal = policy(kept).admit(delivery, "route").refusal();
+        assertThat(refusal == null ? "begin" : shown(refusal)).isEqualTo(decision);
+        assertThat(delivery.calls).as("it only decides").isEmpty();
+    }
+}

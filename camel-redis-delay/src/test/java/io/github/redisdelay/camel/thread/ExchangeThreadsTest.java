@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.thread;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class ExchangeThreadsTest {
+
+    private final AtomicInteger woken = new AtomicInteger();
+    private final AtomicBoolean noThread = new AtomicBoolean();
+    private final ExecutorService pool = Executors.newCachedThreadPool();
+
+    /** Counts the threads that are woken. */
+    private final ExchangeThreads threads = new ExchangeThreads(new AbstractExecutorService() {
+        @Override
+        public void execute(Runnable task) {
+            if (noThread.getAndSet(false)) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            pool.execute(task);
+            woken.incrementAndGet();
+        }
+
+        @Override
+        public void shutdown() {
+            pool.shutdown();
+        }
+
+        @Override
+        public List<Runnable> shutdownNow() {
+            return pool.shutdownNow();
+        }
+
+        @Override
+        public boolean isShutdown() {
+            return pool.isShutdown();
+        }
+
+        @Override
+        public boolean isTerminated() {
+            return pool.isTerminated();
+        }
+
+        @Override
+        public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
+            return pool.awaitTermination(timeout, unit);
+        }
+    });
+
+    @Test
+    void aThreadThatCannotBeStartedStopsNothingThatComesAfterIt() throws Exception {
+        noThread.set(true);
+        assertThatThrownBy(() -> threads.execute(() -> {}))
+                .isInstanceOf(RejectedExecutionException.class)
+                .hasCauseInstanceOf(OutOfMemoryError.class);
+        CountDownLatch done = new CountDownLatch(1);
+        threads.execute(done::countDown);
+        assertThat(done.await(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @AfterEach
+    void stop() throws InterruptedException {
+        pool.shutdownNow();
+        assertThat(pool.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void tasksThatWaitForOneAnotherAllGetAThread() throws Exception {
+        int count = 200;
+        CyclicBarrier meeting = new CyclicBarrier(count);
+        CountDownLatch met = new CountDownLatch(count);
+        for (int i = 0; i < count; i++) {
+            threads.execute(() -> {
+                await(meeting);
+                met.countDown();
+            });
+        }
+
+        assertThat(met.await(30, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void aTaskThatWaitsForOneThatItGaveIsNotLockedUp() throws Exception {
+        CountDownLatch done = new CountDownLatch(1);
+        threads.execute(() -> nested(100, done));
+
+        assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+    }
+
+    private void nested(int depth, CountDownLatch done) {
+        CountDownLatch inner = new CountDownLatch(1);
+        if (depth == 0) {
+            inner.countDown();
+        } else {
+            threads.execute(() -> nested(depth - 1, inner));
+        }
+        await(inner);
+        done.countDown();
+    }
+
+    @Test
+    void everyTaskRunsOnce() throws Exception {
+        int givers = 4;
+        int each = 50_000;
+        AtomicInteger ran = new AtomicInteger();
+        CountDownLatch done = new CountDownLatch(givers * each);
+        for (int g = 0; g < givers; g++) {
+            new Thread(() -> {
+                        for (int i = 0; i < each; i++) {
+                            threads.execute(() -> {
+                                ran.incrementAndGet();
+                                done.countDown();
+                            });
+                        }
+                    })
+                    .start();
+        }
+
+        assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(ran).hasValue(givers * each);
+    }
+
+    @Test
+    void shortTasksShareAThread() throws Exception {
+        CountDownLatch busy = new CountDownLatch(1);
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch done = new CountDownLatch(1001);
+        Set<Thread> used = ConcurrentHashMap.newKeySet();
+        threads.execute(() -> {
+            for (int i = 0; i < 1000; i++) {
+                threads.execute(() -> {
+                    used.add(Thread.currentThread());
+                    done.countDown();
+                });
+            }
+            begun.countDown();
+            await(busy);
+            done.countDown();
+        });
+        await(begun);
+        busy.countDown();
+
+        assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(woken.get()).as("threads woken for 1001 tasks").isLessThan(501);
+    }
+
+    @Test
+    void aTaskThatFailsHarmsNoOther() throws Exception {
+        CountDownLatch done = new CountDownLatch(1);
+        threads.execute(() -> {
+            throw new IllegalStateException("expected by the test");
+        });
+        threads.execute(done::countDown);
+
+        assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void anInterruptionDoesNotReachTheNextTask() throws Exception {
+        AtomicBoolean interrupted = new AtomicBoolean();
+        CountDownLatch done = new CountDownLatch(1000);
+        for (int i = 0; i < 1000; i++) {
+            threads.execute(() -> {
+                if (Thread.currentThread().isInterrupted()) {
+                    interrupted.set(true);
+                }
+                Thread.currentThread().interrupt();
+                done.countDown();
+            });
+        }
+
+        assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(interrupted).isFalse();
+    }
+
+    @Test
+    void aStoppedPoolRefuses() {
+        pool.shutdown();
+
+        assertThatThrownBy(() -> threads.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
+        assertThatThrownBy(() -> threads.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
+    }
+
+    @Test
+    void whatWasTakenBeforeTheStopIsDone() throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        CountDownLatch done = new CountDownLatch(100);
+        for (int i = 0; i < 100; i++) {
+            threads.execute(() -> {
+                await(go);
+                done.countDown();
+            });
+        }
+        pool.shutdown();
+        go.countDown();
+
+        assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static void await(CyclicBarrier barrier) {
+        try {
+            barrier.await();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
