@@ -52,7 +52,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PermissionsTest {
 
     static final Path PAGE = Path.of("../../camel-redis-delay/src/main/docs/redis-delay-component.adoc");
-    private static final Path SCRIPTS = Path.of("../../camel-redis-delay/src/main/resources/io/github/redisdelay/queue");
+    private static final Path SCRIPTS =
+            Path.of("../../camel-redis-delay/src/main/resources/io/github/redisdelay/queue");
     private static final Pattern LINE = Pattern.compile("(?m)^ACL SETUSER (\\S+) reset on >(\\S+) (.+)$");
     private static final Pattern CALL = Pattern.compile("redis\\.p?call\\('(\\w+)'");
     /** What the test itself sends while the user's commands are counted; AUTH is allowed to everybody. */

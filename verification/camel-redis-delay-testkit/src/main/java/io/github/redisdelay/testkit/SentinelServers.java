@@ -44,7 +44,8 @@ public final class SentinelServers implements AutoCloseable {
 
     /** A master or a replica, with its proxy. */
     public static final class Node {
-        public final RedisServer server = RedisServer.embedded("repl-diskless-sync-delay 0", "repl-ping-replica-period 1");
+        public final RedisServer server =
+                RedisServer.embedded("repl-diskless-sync-delay 0", "repl-ping-replica-period 1");
         public final FaultyProxy proxy = new FaultyProxy(server.host(), server.port());
 
         private Node() {

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.github.redisdelay.testkit.FaultyProxy.Kind;
 import io.github.redisdelay.test.RedisExtension;
+import io.github.redisdelay.testkit.FaultyProxy.Kind;
 import java.io.IOException;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
