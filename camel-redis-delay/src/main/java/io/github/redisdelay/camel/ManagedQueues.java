@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts each queue into JMX once, for as long as there is an endpoint that leads to it. Of endpoints that are made while messages
- * are routed, as by {@code toD}, it shows none, as Camel does: there may be thousands. Thread-safe.
+ * The queues in JMX, each once, for as long as there is an endpoint that leads to it. Of endpoints that are made while
+ * messages are routed, as by {@code toD}, none is shown, as Camel does: there may be thousands. Thread-safe.
  */
 final class ManagedQueues {
 
@@ -31,7 +31,7 @@ final class ManagedQueues {
     }
 
     /**
-     * An endpoint was started.
+     * Shows the queue of an endpoint that was started.
      *
      * @param made makes what is shown of its queue
      */
@@ -53,7 +53,7 @@ final class ManagedQueues {
         }
     }
 
-    /** An endpoint was stopped. */
+    /** Takes the queue of an endpoint that was stopped out of JMX, if no other endpoint leads to it. */
     synchronized void remove(Endpoint endpoint) {
         endpoints.entrySet().removeIf(entry -> {
             boolean last = entry.getValue().remove(endpoint) && entry.getValue().isEmpty();

@@ -30,9 +30,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Receives due messages, or the dead letters of a queue, and routes each in an exchange of its own, or several in one. The queue
- * layer decides when to claim; this class starts and stops it with the route, and {@link ConsumerDeliveries} makes exchanges of
- * what it claims.
+ * Receives due messages, or the dead letters of a queue, and routes each in an exchange of its own, or several in one. The
+ * queue layer decides when to claim; this class starts and stops it with the route, and {@link ConsumerDeliveries} makes
+ * exchanges of what it claims.
  */
 @ManagedResource(description = "Managed Redis Delay Consumer")
 public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, ShutdownAware {
@@ -54,7 +54,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     private volatile DeadLetterTrimmer trimmer;
 
     /**
-     * What a started consumer works with.
+     * The parts of a started consumer.
      *
      * @param queue which is that of the dead letters if they are consumed
      */
@@ -90,7 +90,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                 this::name, getEndpoint().getQueueName(), this::address, this::claims, this::queue, tolerance);
     }
 
-    /** Also for a suspended consumer: Camel starts that again when it has given up stopping its route. */
+    /** Starts the consumer. Camel also calls this for a suspended one when it has given up stopping its route. */
     @Override
     protected void doStart() throws Exception {
         super.doStart();
@@ -158,12 +158,12 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         }
     }
 
-    /** By which people know this consumer among those of its context: its route's id, or a name of its own. */
+    /** The name of this consumer among those of its context: its route's id, or a name of its own. */
     String name() {
         return getRouteId() != null ? getRouteId() : ownName.get();
     }
 
-    /** The same in a sentence. */
+    /** The name of this consumer in a sentence. */
     String shown() {
         return (getRouteId() != null ? "route '" : "consumer '") + name() + "'";
     }
@@ -193,7 +193,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         }
     }
 
-    /** Also for a consumer that was suspended before it was started. */
+    /** Resumes the consumer, also one that was suspended before it was started. */
     @Override
     protected void doResume() throws Exception {
         super.doResume();

@@ -165,7 +165,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         return consumer;
     }
 
-    /** One that claims when it is asked, and never reads ahead. */
+    /** Makes a consumer that claims when it is asked, and never reads ahead. */
     @Override
     public PollingConsumer createPollingConsumer() {
         EndpointOptions.checkConsumer(queueName, ownOptions);
@@ -256,7 +256,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     }
 
     /**
-     * What a consumer does.
+     * The settings of a consumer.
      *
      * @throws IllegalArgumentException if the options are not possible for one
      */
@@ -265,7 +265,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     }
 
     /**
-     * What a polling consumer does.
+     * The settings of a polling consumer.
      *
      * @throws IllegalArgumentException if the options are not possible for one
      */
@@ -296,7 +296,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         return configuration.getPartitions();
     }
 
-    /** Whether it leads to the dead letters of its queue. */
+    /** Tells whether it leads to the dead letters of its queue. */
     boolean isOfDeadLetters() {
         return producerSettings().state() == MessageScope.DEAD;
     }

@@ -41,7 +41,7 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
     // Set by doStart, cleared by doStop; read by the callers' threads.
     private volatile Opened opened;
 
-    /** What a started consumer works with. */
+    /** The parts of a started consumer. */
     private record Opened(
             Reference<OpenClient> client, DelayQueueReceiver receiver, DeliveryPolicy policy, DeliveryReport report) {}
 
@@ -155,7 +155,7 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
         }
     }
 
-    /** Also for a suspended consumer, which has all that it needs. */
+    /** Starts the consumer. A suspended one has all that it needs. */
     @Override
     protected void doStart() throws Exception {
         if (opened != null) {
@@ -176,7 +176,7 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
         }
     }
 
-    /** Also for a consumer that was suspended before it was started. */
+    /** Resumes the consumer, also one that was suspended before it was started. */
     @Override
     protected void doResume() throws Exception {
         doStart();
@@ -198,7 +198,7 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
         return true;
     }
 
-    /** Hears what becomes of the leases. */
+    /** A listener for what becomes of the leases. */
     private static final class Listener implements DeliveryHandler {
 
         @Override

@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes batches of the messages that a consumer receives one by one. A batch is begun when it is full or when its first message
- * has waited for {@code batchTimeout}, as soon as one of the exchanges that may be under way at a time is free. A message whose
- * delivery before failed or was lost is a batch of its own, so that it harms no other.
+ * A collector of the messages that a consumer receives one by one, which makes batches of them. A batch is begun when it is
+ * full or when its first message has waited for {@code batchTimeout}, as soon as one of the exchanges that may be under way
+ * at a time is free. A message whose delivery before failed or was lost is a batch of its own, so that it harms no other.
  *
  * <p>What waits for a free exchange for too long is given back, and nothing more is claimed until one is free: others may be
  * able to work on it.
@@ -30,10 +30,10 @@ final class BatchCollector {
 
     private static final Logger LOG = LoggerFactory.getLogger(BatchCollector.class);
 
-    /** How long a message waits for a free exchange, beyond the timeout of its batch. */
+    /** The longest wait of a message for a free exchange, beyond the timeout of its batch. */
     static final Duration PATIENCE = Duration.ofSeconds(1);
 
-    /** How long no exchange may become free before that is told. */
+    /** The longest time without a free exchange before that is reported. */
     static final Duration HANGING = Duration.ofSeconds(10);
 
     /** The order in which they were claimed: they are handed over by several threads. */
@@ -59,18 +59,18 @@ final class BatchCollector {
     private final ArrayDeque<Waiting> together = new ArrayDeque<>();
     /** Waiting to be begun alone, in the order in which they came. */
     private final ArrayDeque<Waiting> alone = new ArrayDeque<>();
-    /** How many batches may be under way at a time. */
+    /** The limit of batches under way. */
     private int exchanges;
 
-    /** How many batches were begun and not finished. */
+    /** The number of batches that were begun and not finished. */
     private int underWay;
 
     private boolean open = true;
-    /** Whether something was given back because no exchange was free, and none has become free since. */
+    /** True from the moment at which messages were given back for want of a free exchange until one becomes free. */
     private boolean full;
 
     private long fullSinceNanos;
-    /** Whether it was told that no exchange has become free for long. */
+    /** True once it was reported that no exchange has become free for long. */
     private boolean reported;
 
     private Timers.Timer timer; // null if there is none
@@ -78,7 +78,7 @@ final class BatchCollector {
 
     private record Waiting(DeliveryCompletion message, long sinceNanos) {}
 
-    /** What was decided under the lock. */
+    /** The actions decided under the lock, to be done without it. */
     private static final class Decision {
         final List<List<DeliveryCompletion>> begin = new ArrayList<>(1);
         final List<DeliveryCompletion> release = new ArrayList<>(0);
@@ -139,7 +139,7 @@ final class BatchCollector {
         changeAndStep(() -> open = true);
     }
 
-    /** How many messages wait to be begun. */
+    /** The number of messages that wait to be begun. */
     int waiting() {
         lock.lock();
         try {
@@ -149,7 +149,7 @@ final class BatchCollector {
         }
     }
 
-    /** Whether messages should be claimed. */
+    /** Tells whether messages should be claimed. */
     boolean wantsMore() {
         lock.lock();
         try {

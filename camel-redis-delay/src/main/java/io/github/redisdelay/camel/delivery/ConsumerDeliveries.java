@@ -30,8 +30,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Works on what the queue layer hands to a consumer: makes exchanges of it, ties their completion to the messages, and tells the
- * log what the queue layer tells.
+ * The working side of a consumer. It claims messages, makes exchanges of them, ties the exchanges' completion to the
+ * messages, and logs what the queue layer reports.
  */
 public final class ConsumerDeliveries implements DeliveryHandler {
 
@@ -56,10 +56,10 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     private volatile DelayQueueConsumer claims;
     private volatile ConsumptionGate claimSwitch;
 
-    /** What is under way, by delivery: an exchange may be pooled, so its id is kept instead of the exchange. */
+    /** The id of the exchange of each delivery under way. An exchange may be pooled, so the exchange itself is not kept. */
     private final Map<Delivery, String> underWay = new ConcurrentHashMap<>();
 
-    /** Those that are in the processor of a consumer without a route. */
+    /** The threads that are in the processor of a consumer without a route. */
     private final Set<Thread> processing = ConcurrentHashMap.newKeySet();
 
     private final ReentrantLock endLock = new ReentrantLock();
@@ -128,7 +128,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         return claims;
     }
 
-    /** Whether messages should be claimed may have changed. */
+    /** Makes the gate look again whether messages should be claimed. */
     private void claimingChanged() {
         ConsumptionGate running = claimSwitch;
         if (running != null) {
@@ -271,7 +271,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         }
     }
 
-    /** An exchange has ended. */
+    /** Wakes the thread that waits for the end of all exchanges. */
     private void ended() {
         if (consumer.getRoute() != null) {
             return; // Camel waits for a route's work, and nobody here
@@ -285,8 +285,8 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     }
 
     /**
-     * Waits until nothing is worked on, as Camel does for a route; not in the work itself, which would wait for its own end, and no
-     * longer when the thread is interrupted.
+     * Waits until nothing is worked on, as Camel does for a route; not in the work itself, which would wait for its own end,
+     * and no longer when the thread is interrupted.
      */
     private void awaitEnd(long nanos) {
         if (processing.contains(Thread.currentThread())) {

@@ -12,8 +12,8 @@ import org.apache.camel.Processor;
 import org.apache.camel.util.HostUtils;
 
 /**
- * Names consumers that have no route, each once: by the class of the bean whose method has {@code @Consume}, or by the queue; and by
- * a number, from the second one of a name on. Thread-safe.
+ * The names of consumers that have no route. A name is the class of the bean whose method has {@code @Consume}, or the
+ * queue; from the second consumer of a name on, a number is added. Thread-safe.
  */
 public final class ConsumerNames {
 

@@ -9,7 +9,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.random.RandomGenerator;
 
 /**
- * What a consumer does, from the options of its endpoint.
+ * The settings of a consumer, from the options of its endpoint.
  *
  * @param deadLetters whether it consumes the dead letters of its queue
  * @param claims how it claims and holds messages, for one message an exchange
@@ -31,7 +31,7 @@ public record ConsumerSettings(
     private static final int MAX_BATCH_SIZE = 256;
 
     /**
-     * How batches are made.
+     * The limits of a batch.
      *
      * @param size how many messages a batch has at the most
      * @param timeout how long its first message waits for others
@@ -47,7 +47,7 @@ public record ConsumerSettings(
     }
 
     /**
-     * The same with another number of exchanges that may be under way at a time.
+     * These settings with another number of exchanges that may be under way at a time.
      *
      * @throws IllegalArgumentException if it is less than 1
      */
@@ -65,7 +65,7 @@ public record ConsumerSettings(
                         retries, deadLetter, keepExpired, ConsumerNames.HOST, InstantSource.system(), random);
     }
 
-    /** How the queue is to be claimed from. */
+    /** The options by which the queue layer claims. */
     public ConsumerOptions claims(String name) {
         long slots = (long) claims.concurrentConsumers() * (batches == null ? 1 : batches.size());
         return claims((int) Math.min(slots, Integer.MAX_VALUE), name);

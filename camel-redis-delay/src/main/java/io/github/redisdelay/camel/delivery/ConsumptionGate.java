@@ -6,15 +6,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
 /**
- * Lets a consumer claim as long as everybody who has a say in it agrees: the route, which may be suspended, and the batches,
- * which may have no room. Holds no lock while it tells the consumer, which may have to wait for Redis.
+ * A gate before a consumer's claims. The consumer claims as long as the route is not suspended and the batches have
+ * capacity. The gate holds no lock while it tells the consumer, which may have to wait for Redis.
  */
 final class ConsumptionGate {
 
     private final DelayQueueConsumer claims;
     private final BooleanSupplier wanted;
 
-    /** How many changes are to be looked at; whoever makes it leave 0 looks at them all. */
+    /** The number of changes not looked at yet. The thread that makes it leave 0 looks at all of them. */
     private final AtomicInteger changes = new AtomicInteger();
 
     private boolean claiming = true; // used only by who looks at the changes
@@ -28,7 +28,7 @@ final class ConsumptionGate {
         this.wanted = wanted;
     }
 
-    /** Somebody has changed his mind. */
+    /** Looks again whether messages should be claimed. */
     void changed() {
         if (changes.getAndIncrement() != 0) {
             return;

@@ -11,14 +11,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Drops the dead letters of a queue that are too old or too many: at the start of a consumer, soon after it has buried some, and
- * now and then. Never has more than one call under way. Thread-safe.
+ * A cleaner of a queue's dead letters. It drops those that are too old or too many: when a consumer starts, soon after the
+ * consumer has buried some, and at intervals. At most one call is under way at a time. Thread-safe.
  */
 public final class DeadLetterTrimmer {
 
     private static final Logger LOG = LoggerFactory.getLogger(DeadLetterTrimmer.class);
 
-    /** For how long burials are collected before one call looks at them. */
+    /** The time for which burials are collected before one call looks at them. */
     static final Duration AFTER_BURIAL = Duration.ofSeconds(1);
 
     static final Duration SHORTEST_INTERVAL = Duration.ofSeconds(1);
@@ -35,7 +35,7 @@ public final class DeadLetterTrimmer {
     // All below are guarded by lock.
     private boolean stopped;
     private boolean underWay;
-    /** Whether something was buried since the call under way was sent. */
+    /** True if something was buried since the call under way was sent. */
     private boolean again;
 
     private boolean failing;
@@ -109,7 +109,7 @@ public final class DeadLetterTrimmer {
         }
     }
 
-    /** How many were dropped. */
+    /** The number of dead letters that were dropped. */
     public long dropped() {
         return dropped.sum();
     }

@@ -28,7 +28,7 @@ public record DeliveriesOfExchange(DeliveryCompletion latest, String reason, Del
         return held;
     }
 
-    /** What finishes the delivery of this message that the exchange holds or held, or null. */
+    /** The completion of this message's delivery if the exchange holds or held it; else null. */
     public static DeliveryCompletion find(Exchange exchange, DelayQueue queue, String id) {
         for (DeliveriesOfExchange held = of(exchange); held != null; held = held.earlier) {
             Delivery delivery = held.latest.delivery();
@@ -39,7 +39,7 @@ public record DeliveriesOfExchange(DeliveryCompletion latest, String reason, Del
         return null;
     }
 
-    /** What finishes the deliveries from this queue that the exchange still holds, the first one first. */
+    /** The completions of the deliveries from this queue that the exchange still holds, the first one first. */
     public static List<DeliveryCompletion> all(Exchange exchange, DelayQueue queue) {
         List<DeliveryCompletion> all = new ArrayList<>();
         for (DeliveriesOfExchange held = of(exchange); held != null; held = held.earlier) {
@@ -50,7 +50,7 @@ public record DeliveriesOfExchange(DeliveryCompletion latest, String reason, Del
         return all;
     }
 
-    /** Whether this is what the header of a dead letter said that the exchange holds. */
+    /** Tells whether a dead letter that the exchange holds came with this reason in its header. */
     static boolean isKnownReason(Exchange exchange, Object reason) {
         for (DeliveriesOfExchange held = of(exchange); held != null; held = held.earlier) {
             if (reason.equals(held.reason)) {

@@ -19,7 +19,7 @@ public final class DeliveryCompletion {
 
     private static final Logger LOG = LoggerFactory.getLogger(DeliveryCompletion.class);
 
-    /** When a delivery comes again whose failure could not be described. */
+    /** The delay of a delivery about which nothing could be decided. */
     private static final Duration AFTER_ERROR = Duration.ofSeconds(10);
 
     private final Delivery delivery;
@@ -30,10 +30,13 @@ public final class DeliveryCompletion {
     private final Envelope envelope;
     private final MessagePolicy terms;
 
-    /** Whether the route scheduled its own message again, or cancelled it. Set by the producer, read when the exchange completes. */
+    /**
+     * True once the route has scheduled its own message again, or cancelled it. Set by the producer, read when the exchange
+     * completes.
+     */
     private volatile boolean superseded;
 
-    /** Whether the delivery was finished, in whatever way; only the first one counts. */
+    /** True once the delivery was finished, in whatever way. Only the first way counts. */
     private final AtomicBoolean done = new AtomicBoolean();
 
     /**
@@ -81,7 +84,7 @@ public final class DeliveryCompletion {
     }
 
     /**
-     * The exchange of the delivery has ended.
+     * Ends the delivery after its exchange.
      *
      * @param from the route where the exchange began, for a delivery that no route received; may be null
      */
@@ -94,18 +97,18 @@ public final class DeliveryCompletion {
         });
     }
 
-    /** Gives back a delivery that was not begun. */
+    /** Gives the delivery back, which was not begun. */
     void release() {
         finish(routeId, Decision.Release::new);
     }
 
-    /** The route scheduled its own message again, which took the place of the delivery, or cancelled it: nothing is left to be sent. */
+    /** Notes that the route has scheduled its own message again, or cancelled it. Nothing is left to be sent. */
     public void superseded() {
         // The exchange goes on: its slot is free when it has completed.
         superseded = true;
     }
 
-    /** Whether the delivery was finished, or superseded: its claim id is good for nothing any more. */
+    /** Tells whether the delivery was finished or superseded. Its claim id has no effect any more. */
     public boolean isOver() {
         return superseded || done.get();
     }

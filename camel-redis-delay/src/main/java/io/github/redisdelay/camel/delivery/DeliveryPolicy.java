@@ -6,8 +6,8 @@ import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.envelope.Envelope;
 
 /**
- * Decides about deliveries, before their route is begun and after it has ended. An implementation changes nothing, counts nothing
- * and logs nothing that an operator has to see: {@link DeliveryCompletion} carries its decisions out. Thread-safe.
+ * The rules for deliveries, before their route is begun and after it has ended. An implementation changes nothing, counts
+ * nothing and logs nothing that an operator has to see: {@link DeliveryCompletion} carries its decisions out. Thread-safe.
  */
 public interface DeliveryPolicy {
 
@@ -26,7 +26,7 @@ public interface DeliveryPolicy {
      */
     Decision decide(Delivery delivery, MessagePolicy terms, String routeId, RouteOutcome outcome);
 
-    /** Whether the deliveries are those of dead letters. */
+    /** Tells whether the deliveries are those of dead letters. */
     boolean isOfDeadLetters();
 
     /**

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The counts and the log lines of a consumer's deliveries. A failed attempt is one line; the line has a stack trace only where no
- * error handler of the route has logged it already. Thread-safe.
+ * The counts and the log lines of a consumer's deliveries. A failed attempt is one line; the line has a stack trace only
+ * where no error handler of the route has logged it already. Thread-safe.
  */
 public final class DeliveryReport {
 
@@ -42,33 +42,33 @@ public final class DeliveryReport {
         this.onBurial = onBurial;
     }
 
-    /** Messages were handed to the route. */
+    /** Counts messages that were handed to the route. */
     void received(int messages) {
         received.add(messages);
     }
 
-    /** How many deliveries were returned, to be followed by another one. */
+    /** The number of deliveries that were returned, to be followed by another one. */
     public long redelivered() {
         return redelivered.sum();
     }
 
-    /** How many messages were moved to the dead letters. */
+    /** The number of messages that were moved to the dead letters. */
     public long buried() {
         return buried.sum();
     }
 
-    /** How many messages were given up and dropped. */
+    /** The number of messages that were given up and dropped. */
     public long discarded() {
         return discarded.sum();
     }
 
-    /** How many messages were not delivered in their time to live; they are among those buried or discarded. */
+    /** The number of messages that were not delivered in their time to live. They are among those buried or discarded. */
     public long expired() {
         return expired.sum();
     }
 
     /**
-     * A delivery whose route was not begun is about to end.
+     * Reports a delivery that is about to end without its route.
      *
      * @param routeId the route that received it; null if none did
      */
@@ -88,7 +88,7 @@ public final class DeliveryReport {
     }
 
     /**
-     * A delivery whose route has ended is about to end.
+     * Reports a delivery that is about to end because its route has ended.
      *
      * @param routeId the route that worked on it; null if none did
      */
@@ -118,7 +118,7 @@ public final class DeliveryReport {
         }
     }
 
-    /** Redis has answered to a burial. */
+    /** Reports a burial to which Redis has answered. */
     public void buried(Delivery delivery, String routeId, Decision.Bury bury) {
         DeadLetterId letter = delivery.deadLetterId();
         if (letter != null) {
@@ -183,8 +183,8 @@ public final class DeliveryReport {
     }
 
     /**
-     * Warns with a stack trace, or without it if that cannot be written: an exception of a user's, or one of its causes, may fail to
-     * say what it is about, and what is done with its message must not hang on that.
+     * Warns with a stack trace, or without it if the trace cannot be written: the {@code getMessage} of a user's exception,
+     * or of one of its causes, may throw. The end of the delivery must not depend on that.
      *
      * @param trace may be null
      */

@@ -8,8 +8,8 @@ import org.apache.camel.spi.Synchronization;
 import org.apache.camel.support.SynchronizationAdapter;
 
 /**
- * Finishes the deliveries of an exchange when its unit of work is done: one, or those of a batch, all alike. Camel passes it on
- * with the exchange, through {@code seda:} and other handovers.
+ * The completion of an exchange: when the exchange's unit of work is done, it ends the delivery of its message, or the
+ * deliveries of its batch, all alike. Camel passes it on with the exchange, through {@code seda:} and other handovers.
  *
  * <p>Knows the deliveries by itself, and never by the exchange's id or by a header: the id changes at a handover, a pooled
  * exchange is used again, and a route can overwrite a header.
@@ -19,7 +19,7 @@ public final class ExchangeCompletion implements Synchronization {
     private final List<DeliveryCompletion> deliveries;
     private final Runnable completed;
 
-    /** Whether the exchange has completed; only the first time counts. */
+    /** True once the exchange has completed. Only the first time counts. */
     private final AtomicBoolean done = new AtomicBoolean();
 
     public ExchangeCompletion(DeliveryCompletion delivery) {
@@ -58,7 +58,7 @@ public final class ExchangeCompletion implements Synchronization {
         finish(outcome, exchange.getFromRouteId());
     }
 
-    /** The exchange could not be made or handed to the route. */
+    /** Ends the deliveries of an exchange that could not be made or handed to the route. */
     public void failedBeforeRouting(Throwable cause) {
         if (done.compareAndSet(false, true)) {
             finish(RouteOutcome.failed(cause), null);

@@ -16,7 +16,7 @@ import org.apache.camel.support.DefaultMessage;
 import org.apache.camel.trait.message.MessageTrait;
 import org.apache.camel.trait.message.RedeliveryTraitPayload;
 
-/** Turns received messages into an exchange; the same way for every consumer. */
+/** The way from received messages to an exchange, the same for every consumer. */
 public final class ExchangeFiller {
 
     private ExchangeFiller() {}

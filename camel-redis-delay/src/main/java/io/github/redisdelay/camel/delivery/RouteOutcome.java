@@ -13,8 +13,8 @@ import org.apache.camel.ExchangePropertyKey;
 import org.apache.camel.RuntimeCamelException;
 
 /**
- * How a route ended, and what it asked for by the headers or exchange properties {@code CamelRedisDelayRetryAfter} and
- * {@code CamelRedisDelayDeadLetterReason}. A property wins over the header of the same name: other components do not
+ * The end of a route, with the requests that it made by the headers or exchange properties {@code CamelRedisDelayRetryAfter}
+ * and {@code CamelRedisDelayDeadLetterReason}. A property wins over the header of the same name: other components do not
  * replace it, as they do headers.
  *
  * @param failed whether the exchange failed or was marked rollback-only
@@ -55,7 +55,7 @@ public record RouteOutcome(
     }
 
     /**
-     * What became of an exchange that completes.
+     * The outcome of an exchange that completes.
      *
      * @param failed whether Camel says so; one that is marked rollback-only completes as if it had succeeded
      * @param isKnownReason whether a dead letter came with this reason as its header: that is no wish of the route's
@@ -99,8 +99,8 @@ public record RouteOutcome(
     }
 
     /**
-     * Whether Camel put this around a failure, and it says nothing of it: around what is no {@code Exception}, around what happened
-     * in a part of a split or multicast, and around checked exceptions. What a route throws itself has a class or words of its own.
+     * Tells whether Camel has wrapped a failure in this one. Camel wraps what is no {@code Exception}, failures in a part of
+     * a split or multicast, and checked exceptions. An exception that a route throws itself has a class or words of its own.
      */
     private static boolean isWrapper(Throwable failure) {
         String message = String.valueOf(messageOf(failure));
@@ -110,7 +110,7 @@ public record RouteOutcome(
                         && message.equals(failure.getCause().toString());
     }
 
-    /** The same for each message of a batch of which the log has said how it ended. */
+    /** The outcome for each message of a batch whose end is in the log already. */
     RouteOutcome ofBatch() {
         return new RouteOutcome(failed, cause, retryAfter, unreadable, deadLetterReason, true, true);
     }
@@ -120,12 +120,12 @@ public record RouteOutcome(
         return logged || UNSPEAKABLE.equals(causeMessage()) ? null : cause;
     }
 
-    /** What the cause says of itself; null if that is nothing. */
+    /** The message of the cause; null if there is none. */
     String causeMessage() {
         return cause == null ? null : messageOf(cause);
     }
 
-    /** An exception of a user's may fail to say what it is about: its message comes again by the policy all the same. */
+    /** The message of an exception. The {@code getMessage} of a user's exception may throw. */
     private static String messageOf(Throwable failure) {
         try {
             return failure.getMessage();
@@ -146,7 +146,7 @@ public record RouteOutcome(
         return text.isBlank() ? NO_REASON : text;
     }
 
-    /** Whether the route did not fail and did not ask for another delivery, readably or not. */
+    /** Tells whether the route neither failed nor asked for another delivery, readably or not. */
     boolean succeeded() {
         return !failed && retryAfter == null && unreadable == null;
     }

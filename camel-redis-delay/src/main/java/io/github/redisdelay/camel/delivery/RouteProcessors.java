@@ -8,12 +8,15 @@ import org.apache.camel.Navigate;
 import org.apache.camel.Processor;
 import org.apache.camel.Route;
 
-/** Looks for processors in a route, by the names of their classes: those are in a part of Camel that the component does not need. */
+/**
+ * A search for processors in a route, by the names of their classes, which are in a part of Camel that the component does
+ * not need.
+ */
 public final class RouteProcessors {
 
     private RouteProcessors() {}
 
-    /** Whether the route has a resequencer; one behind {@code direct:} is in another route, and not seen. */
+    /** Tells whether the route has a resequencer. One behind {@code direct:} is in another route, and not seen. */
     public static boolean haveResequencer(Route route) {
         return contains(route.navigate(), "Resequencer", Collections.newSetFromMap(new IdentityHashMap<>()));
     }

@@ -15,9 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An exchange that a consumer has handed to its processor: ends its unit of work when the processor is done with it. The unit of work
- * is the consumer's own, because a processor that is no route makes none, and what the exchange holds is finished by its end. A
- * route's would also end too early for a processor that sends the exchange to several routes in turn.
+ * An exchange that a consumer has handed to its processor: ends its unit of work when the processor is done with it. The
+ * unit of work is the consumer's own, because a processor that is no route makes none, and what the exchange holds is
+ * finished by its end. A route's would also end too early for a processor that sends the exchange to several routes in turn.
  */
 final class RoutedExchange implements AsyncCallback {
 
@@ -32,12 +32,12 @@ final class RoutedExchange implements AsyncCallback {
     private final DefaultConsumer consumer;
     private final AsyncCallback callback;
 
-    /** Whether the processor is done with it; only the first time counts. */
+    /** True once the processor is done with it. Only the first time counts. */
     private final AtomicBoolean done = new AtomicBoolean();
 
-    /** Who is in the processor. */
+    /** The thread that is in the processor; null if none is. */
     private volatile Thread handing;
-    /** Whether the processor was done with it on that thread; used by that thread only. */
+    /** True once the processor was done with it on that thread. Used by that thread only. */
     private boolean doneHere;
 
     private RoutedExchange(
@@ -76,7 +76,7 @@ final class RoutedExchange implements AsyncCallback {
         return new RoutedExchange(exchange, work, completion, consumer, callback);
     }
 
-    /** Hands it to the processor. */
+    /** Hands the exchange to the processor. */
     void process() {
         handing = Thread.currentThread();
         try {
@@ -90,7 +90,10 @@ final class RoutedExchange implements AsyncCallback {
         }
     }
 
-    /** Camel calls this for an {@code Error}, too, before it throws it: so this thread waits for what the processor ends with. */
+    /**
+     * Camel calls this for an {@code Error}, too, before it throws it: so this thread waits for what the processor ends
+     * with.
+     */
     @Override
     public void done(boolean doneSync) {
         if (Thread.currentThread() == handing) {
@@ -136,8 +139,8 @@ final class RoutedExchange implements AsyncCallback {
     }
 
     /**
-     * The processor has thrown, instead of telling its callback. Camel lets an {@code Error} through and makes an exception of all
-     * else; here each is a failure like any other.
+     * The processor has thrown, instead of telling its callback. Camel lets an {@code Error} through and makes an exception
+     * of all else; here each is a failure like any other.
      */
     private void failed(Throwable cause) {
         if (done.get()) {
@@ -158,8 +161,8 @@ final class RoutedExchange implements AsyncCallback {
     }
 
     /**
-     * Runs what the failure has left on this thread. Camel would go on with it at the next exchange: an exchange that has ended, and a
-     * pooled one may be another message's by then.
+     * Runs what the failure has left on this thread. Camel would go on with it at the next exchange: an exchange that has
+     * ended, and a pooled one may be another message's by then.
      */
     private void runRest() {
         ReactiveExecutor rest = exchange.getContext().getCamelContextExtension().getReactiveExecutor();

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.apache.camel.Message;
 
-/** Tells a route about the last failure of a message. */
+/** The headers that tell a route about the last failure of a message. */
 public final class FailureHeaders {
 
     private FailureHeaders() {}

@@ -11,7 +11,8 @@ import org.apache.camel.util.json.JsonObject;
 import org.apache.camel.util.json.Jsoner;
 
 /**
- * Why a delivery failed, as it is kept with the message: what an operator needs to find the cause, and no stack trace.
+ * The failure of a delivery, as it is kept with the message: what an operator needs to find the cause, without a stack
+ * trace.
  *
  * <p>Stored as one JSON object in UTF-8 of at most {@link #MAX_BYTES} bytes:
  *
@@ -88,7 +89,7 @@ public record FailureRecord(
                 text(json, "reason"));
     }
 
-    /** The same failure as the end of its message. */
+    /** This failure as the end of its message. */
     public FailureRecord givenUp(String why) {
         return new FailureRecord(exception, message, routeId, host, attempt, time, why);
     }

@@ -7,13 +7,14 @@ import io.github.redisdelay.queue.ServerInfo;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 
-/** Says in one line what a queue holds. */
+/** The state of a queue in one line of text. */
 public final class StatsText {
 
     private StatsText() {}
 
     /**
-     * What a consumer finds that starts, for example {@code orders on redis://h:6379 (Redis 7.0.15, noeviction, AOF on): 1204 waiting, 37 overdue …}.
+     * The line of a consumer that starts, for example {@code orders on redis://h:6379 (Redis 7.0.15, noeviction, AOF on):
+     * 1204 waiting, 37 overdue …}.
      *
      * @param deadLetters whether the figures are those of the queue's dead letters
      */

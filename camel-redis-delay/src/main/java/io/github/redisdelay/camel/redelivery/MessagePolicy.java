@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 
 /**
- * What holds for one message: its consumer's options, unless the message brought terms of its own.
+ * The rules for one message: its consumer's options, or those that the message brought itself.
  *
  * @param retries how often and when it is delivered again
  * @param remember for how long its id stays a duplicate after it was acknowledged or expired; zero for not at all
@@ -36,12 +36,12 @@ public record MessagePolicy(RetryPolicy retries, Duration remember, Duration tim
                 own.timeToLive());
     }
 
-    /** What others have stored may be longer than a time can be. */
+    /** Limits a period that others have stored, which may be longer than a time can be. */
     private static Duration atMost(Duration period) {
         return period.compareTo(Durations.MAX) > 0 ? Durations.MAX : period;
     }
 
-    /** Whether a delivery was claimed after its time to live, by the Redis server's clock. */
+    /** Tells whether a delivery was claimed after its time to live, by the Redis server's clock. */
     public boolean isExpired(Delivery delivery) {
         if (timeToLive == null) {
             return false;

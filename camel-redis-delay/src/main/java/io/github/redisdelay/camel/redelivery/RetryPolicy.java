@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
- * How often and after which delays a failed message is delivered again. Computed from the message's own attempt count, so
+ * The number and the delays of a failed message's redeliveries. A delay is computed from the message's own attempt count, so
  * messages do not influence one another.
  *
  * <p>Without steps, the delay after attempt n is {@code redeliveryDelay × backOffMultiplier}<sup>n-1</sup>, at most {@code
@@ -69,18 +69,18 @@ public record RetryPolicy(
         return MessageRetryPolicy.parse(own).over(this);
     }
 
-    /** The same delays for any number of redeliveries. */
+    /** This policy with its delays for any number of redeliveries. */
     public RetryPolicy withoutLimit() {
         return new RetryPolicy(
                 -1, redeliveryDelay, backOffMultiplier, maximumRedeliveryDelay, redeliveryJitter, redeliveryDelays);
     }
 
-    /** Whether no delivery may follow after this attempt has failed. */
+    /** Tells whether no delivery may follow after this attempt has failed. */
     public boolean isLast(int attempt) {
         return maximumRedeliveries >= 0 && attempt > maximumRedeliveries;
     }
 
-    /** Whether this attempt is already one too many: those before it ended without a word, by a crash or a lost lease. */
+    /** Tells whether this attempt is already one too many. The attempts before it ended by a crash or a lost lease. */
     public boolean isExceeded(int attempt) {
         return maximumRedeliveries >= 0 && attempt - 1 > maximumRedeliveries;
     }

@@ -11,13 +11,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs tasks on the threads of a pool without waking one for each of them. Answers and claims come in groups, and to wake a thread
- * costs several times as much as to route an exchange through a short route.
+ * Runs tasks on the threads of a pool without waking one for each of them. Answers and claims come in groups, and to wake a
+ * thread costs several times as much as to route an exchange through a short route.
  *
  * <p>A thread that has been woken goes on until no task is left. If more than one is there, it wakes another one before it begins
- * its own; only one is being woken at a time. So short tasks share a few threads, and tasks that block get as many as there are: none
- * ever waits for another one to end, and those that wait for one another cannot lock each other up (as long as the pool is not
- * being stopped: then what is left runs one after the other).
+ * its own; only one is being woken at a time. So short tasks share a few threads, and tasks that block get as many as there
+ * are: none ever waits for another one to end, and those that wait for one another cannot lock each other up (as long as the
+ * pool is not being stopped: then what is left runs one after the other).
  *
  * <p>To the pool, and to a thread pool factory that wraps its tasks, all that a thread does until nothing is left is one task.
  */
@@ -28,7 +28,7 @@ final class ExchangeThreads implements Executor {
     private final ExecutorService pool;
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
 
-    /** Whether a thread is on its way that will look for tasks. */
+    /** True while a thread is being woken that will look for tasks. */
     private final AtomicBoolean waking = new AtomicBoolean();
 
     /**
