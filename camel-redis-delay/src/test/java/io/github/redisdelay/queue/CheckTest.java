@@ -81,26 +81,26 @@ class CheckTest extends RealQueueTest {
     void should_repair_the_index_of_dead_letters() {
         String kept = bury("a", 0);
         bury("gone", 0);
-        delete("dead:letters");
+        delete("dead:index");
         assertThat(get(queue.deadLettersOf("a"))).isEmpty();
         assertThat(get(queue.deadLetters().check())).isEqualTo(new CheckResult(2, 0, 0, 0));
         assertThat(get(queue.deadLettersOf("a")))
                 .extracting(DeadLetterId::toString)
                 .containsExactly(kept);
-        assertThat(held("dead:letters")).hasSize(2);
+        assertThat(held("dead:index")).hasSize(2);
 
         redis.client()
                 .getMap(keys().dead().key("messages"), StringCodec.INSTANCE)
                 .keySet()
                 .removeIf(id -> ((String) id).startsWith("gone@"));
         redis.client()
-                .getScoredSortedSet(keys().dead().key("letters"), StringCodec.INSTANCE)
+                .getScoredSortedSet(keys().dead().key("index"), StringCodec.INSTANCE)
                 .addAll(IntStream.range(0, 600).boxed().collect(Collectors.toMap(i -> "foreign" + i, i -> 0.0)));
         assertThat(get(queue.deadLettersOf("gone"))).as("without a body").isEmpty();
         get(queue.deadLetters().check());
-        assertThat(held("dead:letters")).hasSize(1);
+        assertThat(held("dead:index")).hasSize(1);
         assertThat(get(queue.check())).isEqualTo(new CheckResult(0, 0, 0, 0));
-        assertThat(held("letters")).isEmpty();
+        assertThat(held("index")).isEmpty();
     }
 
     /** A cursor is of one server: after a failover, say, another one would go on with it anywhere, and pass messages over. */
@@ -222,115 +222,6 @@ class CheckTest extends RealQueueTest {
 
         assertThat(next(received).id()).isEqualTo("a");
         assertThat(get(queue.stats()).delayed()).isEqualTo(1);
-    }
-
-    /** Its id was in a set into which nobody looked, and was scheduled again, into another one. */
-    private void hideAndScheduleAgain(String id, DueTime again) {
-        schedule(id, LONG_AGO, 7);
-        delete("config");
-        ScheduleRequest request =
-                new ScheduleRequest(id, again, bytes("new body of " + id), DuplicatePolicy.REPLACE, null);
-        assertThat(get(queue.schedule(request)).outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
-    }
-
-    private void assertWaitsOnce(String id) {
-        snapshot().assertOneStateAtATime(false);
-        assertThat(claim(10)).isEmpty();
-        assertThat(held("delayed:7")).isEmpty();
-        assertThat(info(id).priority()).isZero();
-        get(queue.promote(id));
-        ClaimedDelivery delivery = claim(10).get(0);
-        assertThat(text(delivery.body())).isEqualTo("new body of " + id);
-        assertThat(get(delivery.acknowledge())).isEqualTo(Settlement.DONE);
-        assertThat(get(queue.check())).isEqualTo(new CheckResult(0, 0, 0, 0));
-    }
-
-    @Test
-    void should_not_bring_back_an_old_entry_of_a_message_that_was_replaced() {
-        hideAndScheduleAgain("a", IN_AN_HOUR);
-        assertThat(get(queue.check())).isEqualTo(new CheckResult(1, 0, 0, 0));
-        assertWaitsOnce("a");
-    }
-
-    @Test
-    void should_not_bring_back_an_old_entry_of_a_message_that_was_cancelled() {
-        schedule("a", LONG_AGO, 7);
-        delete("config");
-        get(queue.cancel("a"));
-        ScheduleRequest request =
-                new ScheduleRequest("a", IN_AN_HOUR, bytes("new body of a"), DuplicatePolicy.REJECT, null);
-        assertThat(get(queue.schedule(request)).outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
-        assertThat(get(queue.check())).isEqualTo(new CheckResult(1, 0, 0, 0));
-        assertWaitsOnce("a");
-    }
-
-    @Test
-    void should_not_deliver_a_second_time_what_is_being_delivered() {
-        hideAndScheduleAgain("a", LONG_AGO);
-        schedule("b", LONG_AGO, 7);
-        delete("config");
-        ClaimedDelivery delivery = claim(1).get(0);
-        assertThat(delivery.id()).isEqualTo("a");
-
-        assertThat(get(queue.check())).isEqualTo(new CheckResult(2, 0, 0, 0));
-
-        snapshot().assertOneStateAtATime(false);
-        assertThat(ids(claim(10))).containsExactly("b");
-        assertThat(get(delivery.acknowledge())).isEqualTo(Settlement.DONE);
-        assertThat(get(queue.check())).isEqualTo(new CheckResult(1, 0, 0, 0));
-    }
-
-    @Test
-    void should_not_be_early_where_nobody_knows_which_of_two_entries_is_right() {
-        hideAndScheduleAgain("a", IN_AN_HOUR);
-        // Makes claims look there again.
-        schedule("b", IN_AN_HOUR, 7);
-        assertThat(get(queue.check())).isEqualTo(new CheckResult(2, 0, 0, 0));
-        snapshot().assertOneStateAtATime(false);
-        assertThat(claim(10)).isEmpty();
-    }
-
-    @Test
-    void should_bring_back_priorities_only_when_all_messages_were_looked_at() {
-        // Some are in no set, and belong into the one into which nobody looks.
-        List<String> returned = new ArrayList<>();
-        for (int i = 0; i < 100; i++) {
-            schedule("r" + i, LONG_AGO, 7);
-            get(claim(1).get(0).negativeAcknowledge(HOUR, bytes("failure")));
-            returned.add("r" + i);
-        }
-        returned.forEach(id -> lose("delayed:7", id));
-        scheduleMany(1_000, "m", IN_AN_HOUR);
-        schedule("b", LONG_AGO, 7);
-        for (int i = 0; i < 100; i++) {
-            schedule("a" + i, LONG_AGO, 7);
-        }
-        delete("config");
-        for (int i = 0; i < 100; i++) {
-            ScheduleRequest request =
-                    new ScheduleRequest("a" + i, IN_AN_HOUR, bytes("new"), DuplicatePolicy.REPLACE, null);
-            get(queue.schedule(request));
-        }
-        ScriptExecutor real = new RedissonScriptExecutor(redis.client());
-        for (int whole = 1; whole <= 3; whole++) {
-            AtomicInteger left = new AtomicInteger(whole);
-            try (DelayQueueClient other = DelayQueueClient.create(
-                    redis.client(),
-                    ClientOptions.DEFAULTS,
-                    (script, keys, arguments, attempt) -> left.getAndDecrement() > 0
-                            ? real.call(script, keys, arguments, attempt)
-                            : CompletableFuture.failedFuture(new IllegalStateException("no line")))) {
-                DelayQueue its = other.queue(queue.name());
-                assertThatThrownBy(() -> get(its.check())).hasMessageContaining("no line");
-            }
-            assertThat(claim(10)).as("claimed after %s slices", whole).isEmpty();
-        }
-        CheckResult found = get(queue.check());
-        assertThat(found.messages()).isEqualTo(1_201);
-        assertThat(found.bodiesMissing()).isZero();
-        snapshot().assertOneStateAtATime(false);
-        assertThat(held("delayed:7")).hasSize(101).contains("b").containsAll(returned);
-        assertThat(ids(claim(10))).containsExactly("b");
     }
 
     @Test
@@ -510,7 +401,7 @@ class CheckTest extends RealQueueTest {
         for (int i = 0; i < 50; i++) {
             get(queue.reschedule("m" + random.nextInt(400), new DueTime(true, random.nextInt(1_000_000))));
         }
-        List<String> parts = new ArrayList<>(List.of("delayed", "state", "config", "calls", "waiting", "dead:delayed"));
+        List<String> parts = new ArrayList<>(List.of("delayed", "state", "config", "sessions", "waiters", "dead:delayed"));
         for (int priority = 1; priority <= 9; priority++) {
             parts.add("delayed:" + priority);
         }

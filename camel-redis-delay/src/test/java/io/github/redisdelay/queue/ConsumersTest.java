@@ -112,7 +112,7 @@ class ConsumersTest {
         String queue = redis.uniqueQueue();
         other.queue(queue).consume(concurrent(1), executor, Delivery::acknowledge);
         await().until(() -> redis.client()
-                .getScoredSortedSet(redis.keyPrefix() + ":{" + queue + "}:waiting")
+                .getScoredSortedSet(redis.keyPrefix() + ":{" + queue + "}:waiters")
                 .isExists());
         closing.add(other);
         other.close();
@@ -258,7 +258,7 @@ class ConsumersTest {
     private long claimLanesInRedis(DelayQueue queue) {
         return redis
                 .client()
-                .<byte[], byte[]>getMap(redis.keyPrefix() + ":{" + queue.name() + "}:calls", ByteArrayCodec.INSTANCE)
+                .<byte[], byte[]>getMap(redis.keyPrefix() + ":{" + queue.name() + "}:sessions", ByteArrayCodec.INSTANCE)
                 .keySet()
                 .stream()
                 .filter(name -> name.length > 16 && name[16] == 'c')

@@ -331,7 +331,7 @@ class DeadLettersTest extends RealQueueTest {
         assertThat(lettersOf("a")).containsExactly(held);
         assertThat(get(queue.trimDeadLetters(Duration.ofNanos(1), 0))).isOne();
         assertThat(lettersOf("a")).isEmpty();
-        assertThat(held("dead:letters")).isEmpty();
+        assertThat(held("dead:index")).isEmpty();
     }
 
     @Test
@@ -365,7 +365,7 @@ class DeadLettersTest extends RealQueueTest {
                                 + "redis.call('HSET', KEYS[1], 'a@' .. digits, 'x') "
                                 + "redis.call('ZADD', KEYS[2], 0, 'a\\0' .. digits) end return 1",
                         org.redisson.api.RScript.ReturnType.VALUE,
-                        List.of(keys().dead().key("messages"), keys().dead().key("letters")));
+                        List.of(keys().dead().key("messages"), keys().dead().key("index")));
         assertThat(lettersOf("a")).isEmpty();
         assertThat(get(queue.cancel("a")).previousState()).isEqualTo(MessageState.NONE);
         String own = bury("a", 0);
@@ -386,7 +386,7 @@ class DeadLettersTest extends RealQueueTest {
                                 + "redis.call('HSET', KEYS[1], 'm0@' .. string.format('%.0f', at), 'x') "
                                 + "redis.call('ZADD', KEYS[2], 0, 'm0\\0' .. string.format('%.0f', at)) end return 1",
                         org.redisson.api.RScript.ReturnType.VALUE,
-                        List.of(keys().dead().key("messages"), keys().dead().key("letters")));
+                        List.of(keys().dead().key("messages"), keys().dead().key("index")));
         assertThat(lettersOf("m0")).hasSize(100).isSortedAccordingTo(java.util.Comparator.reverseOrder());
         assertThat(get(queue.cancel("m0")).deadLetters()).isEqualTo(100);
     }

@@ -415,7 +415,7 @@ class DelayQueueTest {
                         DelayQueue own = its.queue("denied-" + denied);
                         // Somebody who is to be woken.
                         String waiting = QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, "denied-" + denied)
-                                .key("waiting");
+                                .key("waiters");
                         admin.getScoredSortedSet(waiting, StringCodec.INSTANCE).add(9e15, "c0 channel");
                         assertThatThrownBy(() -> own.schedule(ScheduleRequest.of(bytes("x"), DueTime.now()))
                                         .get())
@@ -425,7 +425,7 @@ class DelayQueueTest {
                     }
                     assertThat(admin.getKeys().getKeys())
                             .as("keys without " + denied)
-                            .allMatch(key -> key.endsWith(":waiting"));
+                            .allMatch(key -> key.endsWith(":waiters"));
                 }
             } finally {
                 admin.shutdown();

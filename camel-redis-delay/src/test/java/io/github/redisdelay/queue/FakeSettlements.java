@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.consume.DeliverySettler;
 import java.util.ArrayList;
@@ -10,7 +11,7 @@ import java.util.List;
 public final class FakeSettlements implements DeliverySettler {
 
     /** What finished a delivery. */
-    public record Settled(String id, char action, long micros, long atNanos) {}
+    public record Settled(String id, SettleAction action, long micros, long atNanos) {}
 
     /** An extension that was asked for. */
     public record Extended(String id, long micros, long atNanos, Submission<Settlement> submission) {}
@@ -31,7 +32,7 @@ public final class FakeSettlements implements DeliverySettler {
     }
 
     @Override
-    public Submission<Settlement> settle(ClaimedDelivery delivery, char action, long micros, byte[] failure) {
+    public Submission<Settlement> settle(ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure) {
         settled.add(new Settled(delivery.id(), action, micros, timers.nanoTime()));
         Submission<Settlement> submission = new Submission<>();
         submission.succeed(Settlement.DONE);
@@ -48,7 +49,7 @@ public final class FakeSettlements implements DeliverySettler {
         return submission;
     }
 
-    public List<String> ids(char action) {
+    public List<String> ids(SettleAction action) {
         return settled.stream()
                 .filter(s -> s.action() == action)
                 .map(Settled::id)

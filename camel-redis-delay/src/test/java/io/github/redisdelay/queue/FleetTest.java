@@ -98,7 +98,7 @@ class FleetTest extends RealQueueTest {
         for (int i = 0; i < clients; i++) {
             node(consumers);
         }
-        await().atMost(Duration.ofSeconds(30)).until(() -> held("waiting").size() == clients * consumers);
+        await().atMost(Duration.ofSeconds(30)).until(() -> held("waiters").size() == clients * consumers);
     }
 
     private int claims() {
@@ -158,7 +158,7 @@ class FleetTest extends RealQueueTest {
             // Who has promised to come first among those who live.
             String channel = redis
                     .client()
-                    .<byte[]>getScoredSortedSet(keys().key("waiting"), ByteArrayCodec.INSTANCE)
+                    .<byte[]>getScoredSortedSet(keys().key("waiters"), ByteArrayCodec.INSTANCE)
                     .valueRange(0, -1)
                     .stream()
                     .map(RealQueueTest::text)
@@ -201,11 +201,11 @@ class FleetTest extends RealQueueTest {
     void should_leave_the_room_to_the_others_when_consumers_stop() {
         start(5, 2);
         fleet.get(0).client.close();
-        await().atMost(Duration.ofSeconds(10)).until(() -> held("waiting").size() == 8);
+        await().atMost(Duration.ofSeconds(10)).until(() -> held("waiters").size() == 8);
         fleet.get(1).client.close();
         fleet.get(2).client.close();
-        await().atMost(Duration.ofSeconds(10)).until(() -> held("waiting").size() == 4);
-        assertThat(held("waiting"))
+        await().atMost(Duration.ofSeconds(10)).until(() -> held("waiters").size() == 4);
+        assertThat(held("waiters"))
                 .allMatch(
                         member -> member.endsWith(fleet.get(3).client.consumers().wakeups().name())
                                 || member.endsWith(fleet.get(4).client.consumers().wakeups().name()));

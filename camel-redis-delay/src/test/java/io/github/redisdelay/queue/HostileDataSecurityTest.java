@@ -383,7 +383,7 @@ class HostileDataSecurityTest extends RealQueueTest {
         for (int i = 0; i < records.size(); i++) {
             redis(
                     "for _, lane in ipairs(redis.call('HKEYS', KEYS[1])) do redis.call('HSET', KEYS[1], lane, ARGV[1]) end",
-                    List.of(keys().key("calls")),
+                    List.of(keys().key("sessions")),
                     records.get(i));
             String id = "after " + i;
             get(watched.schedule(message(id, DueTime.now(), 0)));
@@ -438,7 +438,7 @@ class HostileDataSecurityTest extends RealQueueTest {
         for (String score : List.of("-inf", "-1", "0.5", "1e300", "inf")) {
             for (Object member :
                     List.of("", "x", " ", "~ ", "a b c", new byte[] {0, ' ', -1}, "~x " + "y".repeat(9999))) {
-                write("ZADD", "waiting", score, member);
+                write("ZADD", "waiters", score, member);
             }
         }
         write("HSET", "consumers", "", "", "x", new byte[] {1}, new byte[] {-1, 0}, new byte[30]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DuplicateMessageException;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
@@ -301,14 +302,14 @@ class LostAnswerTest {
 
     @Test
     void should_acknowledge_once() {
-        Settlement settlement = hostile((q, delivery) -> q.settle(delivery, 'a', 0, new byte[0]), this::scheduleAgain);
+        Settlement settlement = hostile((q, delivery) -> q.settle(delivery, SettleAction.ACKNOWLEDGE, 0, new byte[0]), this::scheduleAgain);
         assertThat(settlement).isEqualTo(Settlement.DONE);
         assertThat(held().messages().get("a")).endsWith("second");
     }
 
     @Test
     void should_return_a_message_once() {
-        Settlement settlement = hostile((q, delivery) -> q.settle(delivery, 'n', 0, new byte[] {'f'}), () -> {
+        Settlement settlement = hostile((q, delivery) -> q.settle(delivery, SettleAction.RETURN, 0, new byte[] {'f'}), () -> {
             assertThat(claim(other, otherQueue, otherClaims).attempt()).isEqualTo(2);
         });
         assertThat(settlement).isEqualTo(Settlement.DONE);
@@ -318,7 +319,7 @@ class LostAnswerTest {
 
     @Test
     void should_release_once() {
-        Settlement settlement = hostile((q, delivery) -> q.settle(delivery, 'r', 0, new byte[0]), () -> {
+        Settlement settlement = hostile((q, delivery) -> q.settle(delivery, SettleAction.RELEASE, 0, new byte[0]), () -> {
             assertThat(claim(other, otherQueue, otherClaims).attempt()).isEqualTo(1);
         });
         assertThat(settlement).isEqualTo(Settlement.DONE);
@@ -327,7 +328,7 @@ class LostAnswerTest {
 
     @Test
     void should_bury_once() {
-        Settlement settlement = hostile((q, delivery) -> q.settle(delivery, 'b', 0, new byte[0]), this::scheduleAgain);
+        Settlement settlement = hostile((q, delivery) -> q.settle(delivery, SettleAction.BURY, 0, new byte[0]), this::scheduleAgain);
         assertThat(settlement).isEqualTo(Settlement.DONE);
         assertThat(held().keys().get("dead:messages")).hasSize(1);
         assertThat(held().messages().get("a")).endsWith("second");

@@ -71,7 +71,7 @@ class OpenSlotTest {
             slot = cluster.slot(keys.base());
             from = cluster.owner(slot);
             to = cluster.nodes().get((cluster.nodes().indexOf(from) + 1) % 3);
-            List<String> few = Stream.of("messages", "delayed", "leased", "state", "calls")
+            List<String> few = Stream.of("messages", "delayed", "leased", "state", "sessions")
                     .map(keys::key)
                     .toList();
             for (String key : all ? allKeys() : few) {
@@ -209,7 +209,7 @@ class OpenSlotTest {
     void should_know_that_redis_ends_a_script_that_has_emptied_one_of_its_keys() {
         OpenQueue queue = new OpenQueue("emptied", false);
         String leased = queue.keys.key("leased");
-        String calls = queue.keys.key("calls");
+        String calls = queue.keys.key("sessions");
         String script = "redis.call('ZREM', KEYS[1], 'member') redis.call('HSET', KEYS[2], 'field', '2') "
                 + "redis.call('ZCARD', KEYS[1]) return 'done'";
         assertThat(queue.from.call(List.of("EVAL", script, "2", leased, calls))).contains("non local key");

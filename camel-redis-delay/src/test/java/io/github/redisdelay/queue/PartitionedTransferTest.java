@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.consume.ConsumerLoop;
 import io.github.redisdelay.queue.internal.consume.LeaseExtender;
 import io.github.redisdelay.queue.internal.consume.PartitionState;
@@ -55,7 +56,7 @@ class PartitionedTransferTest {
     private List<String> released() {
         return settlements.stream()
                 .flatMap(one -> one.settled.stream())
-                .filter(settled -> settled.action() == 'r')
+                .filter(settled -> settled.action() == SettleAction.RELEASE)
                 .map(FakeSettlements.Settled::id)
                 .toList();
     }

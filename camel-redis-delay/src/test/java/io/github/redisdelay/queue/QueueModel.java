@@ -126,18 +126,18 @@ final class QueueModel {
             switch (script) {
                 case SCHEDULE -> {
                     double due = Long.parseLong(text(item[2]));
-                    due = text(item[1]).charAt(0) == 'd' ? time + due + i : due;
+                    due = text(item[1]).startsWith("after ") ? time + due + i : due;
                     earliest = due > MAX ? earliest : Math.min(earliest, due);
                 }
                 case CHANGE -> {
-                    char action = text(item[1]).charAt(0);
+                    String action = text(item[1]);
                     double due = Long.parseLong(text(item[2]));
-                    if (action == 'w') {
+                    if (action.equals("resume")) {
                         room.cover(time, time);
                         return;
                     }
-                    due = action == 'd' || (action == 'p' && due == 0) ? time + due + i : due;
-                    if (delayed.containsKey(id) && "dap".indexOf(action) >= 0 && due <= MAX) {
+                    due = isDelay(action, due) ? time + due + i : due;
+                    if (delayed.containsKey(id) && action.matches("reschedule-.*|promote") && due <= MAX) {
                         earliest = Math.min(earliest, due);
                     }
                 }
@@ -146,10 +146,10 @@ final class QueueModel {
                         continue; // stale, perhaps because of one before it in this call
                     }
                     switch (text(item[2])) {
-                        case "n" ->
+                        case "return" ->
                             earliest = Math.min(
                                     earliest, Math.min(time + (double) Long.parseLong(text(item[3])) + i, MAX));
-                        case "r" -> earliest = Math.min(earliest, state.get(id).due);
+                        case "release" -> earliest = Math.min(earliest, state.get(id).due);
                         default -> {}
                     }
                 }
@@ -162,7 +162,7 @@ final class QueueModel {
         if (script == LuaScript.SETTLE
                 && items.stream()
                         .filter(item -> holds(text(item[0]), (byte[]) item[1]) && met.add(text(item[0])))
-                        .anyMatch(item -> text(item[2]).equals("b"))) {
+                        .anyMatch(item -> text(item[2]).equals("bury"))) {
             Long head = dead.firstDue();
             if (head == null || time < head || head < time - RoomModel.OVERDUE) {
                 dead.room.cover(time, time);
@@ -236,7 +236,7 @@ final class QueueModel {
             case ACKNOWLEDGE ->
                 settle(
                         items.stream()
-                                .map(item -> new Object[] {item[0], item[1], ascii("a"), ascii("0"), ascii("")})
+                                .map(item -> new Object[] {item[0], item[1], ascii("acknowledge"), ascii("0"), ascii("")})
                                 .toList(),
                         time,
                         reply);
@@ -254,7 +254,7 @@ final class QueueModel {
             case GET -> get(text(arguments[0]));
             case BROWSE ->
                 browse(
-                        text(arguments[0]).equals("l"),
+                        text(arguments[0]).equals("leased"),
                         Integer.parseInt(text(arguments[1])),
                         text(arguments[2]).equals("-inf") ? Long.MIN_VALUE : Long.parseLong(text(arguments[2])),
                         text(arguments[3]));
@@ -267,9 +267,9 @@ final class QueueModel {
                 yield new byte[0];
             }
             case REPAIR ->
-                text(arguments[0]).equals("i")
+                text(arguments[0]).equals("index")
                         ? List.of(doubles(time, messages.size(), 0), ascii("0"))
-                        : check(text(arguments[0]).equals("m"), time);
+                        : check(text(arguments[0]).equals("messages"), time);
             case DEAD_LETTERS -> letters(text(arguments[0]), text(arguments[1]));
             case STATS -> stats(time);
             default -> throw new IllegalArgumentException(script.name());
@@ -313,14 +313,12 @@ final class QueueModel {
         for (int i = 0; i < items.size(); i++) {
             Object[] item = items.get(i);
             String id = text(item[0]);
-            String flags = text(item[1]);
-            char policy = flags.charAt(1);
-            int colon = flags.indexOf(':');
-            long limit = colon < 0 ? Long.MAX_VALUE : Long.parseLong(flags.substring(colon + 1));
-            String digit = flags.substring(2, colon < 0 ? flags.length() : colon);
-            int priority = digit.isEmpty() ? 0 : Integer.parseInt(digit);
+            List<String> options = List.of(text(item[1]).split(" "));
+            boolean replaces = options.get(1).equals("replace");
+            long limit = option(options, "limit", Long.MAX_VALUE);
+            int priority = (int) option(options, "priority", 0);
             double due = Long.parseLong(text(item[2]));
-            if (flags.charAt(0) == 'd') {
+            if (options.get(0).equals("after")) {
                 due = time + due + i;
             }
             boolean isNew = !messages.containsKey(id);
@@ -332,7 +330,7 @@ final class QueueModel {
                 answer(reply, 9, 0);
                 continue;
             }
-            if (isNew && policy != 'p' && seen.containsKey(id)) {
+            if (isNew && !replaces && seen.containsKey(id)) {
                 answer(reply, 7, seen.get(id));
                 continue;
             }
@@ -344,9 +342,9 @@ final class QueueModel {
             Long lease = isNew ? null : leased.get(id);
             byte[] claim = (byte[]) item[3];
             boolean holder = claim.length == 16 && holds(id, claim);
-            if (pending != null && policy != 'p') {
+            if (pending != null && !replaces) {
                 answer(reply, 4, pending.due);
-            } else if (lease != null && policy != 'p' && !holder) {
+            } else if (lease != null && !replaces && !holder) {
                 answer(reply, 5, lease);
             } else {
                 remove(id);
@@ -360,17 +358,17 @@ final class QueueModel {
     private void change(List<Object[]> items, long time, ByteBuffer reply) {
         for (int i = 0; i < items.size(); i++) {
             String id = text(items.get(i)[0]);
-            char action = text(items.get(i)[1]).charAt(0);
+            String action = text(items.get(i)[1]);
             double due = Long.parseLong(text(items.get(i)[2]));
-            if (action == 'z' || action == 'w') {
+            if (action.equals("pause") || action.equals("resume")) {
                 answer(reply, paused ? 1 : 0, 0);
-                paused = action == 'z';
+                paused = action.equals("pause");
                 continue;
             }
             Waiting pending = delayed.get(id);
             int was = pending != null ? 1 : leased.containsKey(id) ? 2 : 0;
-            List<Long> letters = was == 0 && action != 'e' ? lettersOf(id) : List.of();
-            if (action == 'c' || (action == 'e' && was != 2)) {
+            List<Long> letters = was == 0 && !action.equals("cancel-delayed") ? lettersOf(id) : List.of();
+            if (action.equals("cancel") || (action.equals("cancel-delayed") && was != 2)) {
                 remove(id);
                 Long until = seen.remove(id);
                 if (letters.isEmpty()) {
@@ -380,15 +378,15 @@ final class QueueModel {
                 }
                 continue;
             }
-            if (action == 'd' || (action == 'p' && due == 0)) {
+            if (isDelay(action, due)) {
                 due = time + due + i;
             }
-            if (action == 'p' && pending != null) {
+            if (action.equals("promote") && pending != null) {
                 due = Math.min(due, pending.due);
             }
             if (!letters.isEmpty()) {
                 answer(reply, 20 + letters.size(), letters.get(0));
-            } else if (action == 'e' || was != 1) {
+            } else if (action.equals("cancel-delayed") || was != 1) {
                 answer(reply, was, 0);
             } else if (due > MAX) {
                 answer(reply, 3, 0);
@@ -402,6 +400,18 @@ final class QueueModel {
                 answer(reply, 1, due);
             }
         }
+    }
+
+    private static long option(List<String> options, String name, long otherwise) {
+        return options.stream()
+                .filter(option -> option.startsWith(name + "="))
+                .mapToLong(option -> Long.parseLong(option.substring(name.length() + 1)))
+                .findFirst()
+                .orElse(otherwise);
+    }
+
+    private static boolean isDelay(String action, double due) {
+        return action.equals("reschedule-after") || (action.equals("promote") && due == 0);
     }
 
     /** When a message was given up, the latest first. */
@@ -438,21 +448,21 @@ final class QueueModel {
             long micros = Long.parseLong(text(item[3]));
             String failure = text(item[4]);
             switch (text(item[2])) {
-                case "n" -> {
+                case "return" -> {
                     long due = (long) Math.min(time + (double) micros + i, MAX);
                     state.put(id, new State(s.attempts, 0, 1, s.priority, NO_CLAIM, due, s.firstDue, failure));
                     leased.remove(id);
                     delay(id, due, s.level());
                     answer(reply, 1, due);
                 }
-                case "r" -> {
+                case "release" -> {
                     int attempts = Math.max(0, s.attempts - 1);
                     state.put(id, new State(attempts, s.lost, 3, s.priority, NO_CLAIM, s.due, s.firstDue, s.failure));
                     leased.remove(id);
                     delay(id, s.due, s.level());
                     answer(reply, 1, s.due);
                 }
-                case "b" -> {
+                case "bury" -> {
                     if (message != null) {
                         String deadId = id + "@" + time;
                         dead.messages.put(deadId, message);
@@ -643,7 +653,7 @@ final class QueueModel {
                 nextEvent(),
                 ids.size(),
                 asked,
-                text(arguments[9]).charAt(0),
+                text(arguments[9]),
                 Long.parseLong(text(arguments[10])));
         return claimReply(ids, dropped, time, answer);
     }
@@ -727,7 +737,7 @@ final class QueueModel {
         List<byte[]> reply = new ArrayList<>();
         if ((delayed.containsKey(id) || leased.containsKey(id)) && messages.containsKey(id)) {
             tell(reply, id);
-            reply.add((leased.containsKey(id) ? "l" : "d").getBytes(StandardCharsets.US_ASCII));
+            reply.add((leased.containsKey(id) ? "leased" : "delayed").getBytes(StandardCharsets.US_ASCII));
             reply.add(messages.get(id).bytes());
         }
         return reply;
@@ -853,7 +863,7 @@ final class QueueModel {
         put(snapshot, "");
         dead.put(snapshot, "dead:");
         QueueSnapshot.members(dead.messages.keySet())
-                .forEach(member -> snapshot.keys().get("dead:letters").put(member, "0"));
+                .forEach(member -> snapshot.keys().get("dead:index").put(member, "0"));
         return snapshot;
     }
 
@@ -861,9 +871,9 @@ final class QueueModel {
         put(snapshot, queue + "messages", messages, m -> QueueSnapshot.message(m.scheduled, m.body));
         put(snapshot, queue + "leased", leased, String::valueOf);
         put(snapshot, queue + "state", state, QueueModel::describe);
-        put(snapshot, queue + "calls", calls, c -> QueueSnapshot.call(c.sequence, c.time, latin(c.result)));
+        put(snapshot, queue + "sessions", calls, c -> QueueSnapshot.call(c.sequence, c.time, latin(c.result)));
         put(snapshot, queue + "seen", seen, String::valueOf);
-        put(snapshot, queue + "waiting", room.promises(), String::valueOf);
+        put(snapshot, queue + "waiters", room.promises(), String::valueOf);
         put(snapshot, queue + "consumers", consumers, name -> name);
         delayed.forEach((id, w) -> snapshot.keys()
                 .get(queue + (w.priority == 0 ? "delayed" : "delayed:" + w.priority))
@@ -892,7 +902,7 @@ final class QueueModel {
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
-    private static String text(Object argument) {
+    static String text(Object argument) {
         return latin((byte[]) argument);
     }
 }

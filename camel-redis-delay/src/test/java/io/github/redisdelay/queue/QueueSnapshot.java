@@ -38,7 +38,7 @@ record QueueSnapshot(Map<String, Map<String, String>> keys) {
 
     private static List<String> parts() {
         List<String> own = new ArrayList<>(
-                List.of("messages", "delayed", "leased", "state", "calls", "config", "seen", "waiting", "letters"));
+                List.of("messages", "delayed", "leased", "state", "sessions", "config", "seen", "waiters", "index"));
         for (int priority = 1; priority <= ScheduleRequest.MAX_PRIORITY; priority++) {
             own.add("delayed:" + priority);
         }
@@ -49,7 +49,7 @@ record QueueSnapshot(Map<String, Map<String, String>> keys) {
     }
 
     private static boolean isSortedSet(String part) {
-        return part.contains("delayed") || part.endsWith("leased") || part.endsWith("seen") || part.endsWith("waiting");
+        return part.contains("delayed") || part.endsWith("leased") || part.endsWith("seen") || part.endsWith("waiters");
     }
 
     private static String load(String resource) {
@@ -86,7 +86,7 @@ record QueueSnapshot(Map<String, Map<String, String>> keys) {
                                 switch (part) {
                                     case "messages", "dead:messages" -> message(value);
                                     case "state", "dead:state" -> state(value);
-                                    case "calls", "dead:calls" -> call(value);
+                                    case "sessions", "dead:sessions" -> call(value);
                                     case "config", "dead:config" -> latin(value);
                                     case "consumers", "dead:consumers" ->
                                         latin(value).substring(8);
@@ -215,7 +215,7 @@ record QueueSnapshot(Map<String, Map<String, String>> keys) {
                 assertThat(messages).as("ids with a body").isEqualTo(all);
             }
             if (!bodiesMayBeMissing) {
-                assertThat(keys.get(queue + "letters").keySet())
+                assertThat(keys.get(queue + "index").keySet())
                         .as("the index")
                         .isEqualTo(queue.isEmpty() ? Set.of() : members(messages));
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
@@ -334,12 +335,12 @@ final class RandomHistory {
         ClaimedDelivery delivery = held(deliveries);
         sent(
                 switch (random.nextInt(8)) {
-                    case 0 -> client.queue.settle(delivery, 'a', remember(), NOTHING);
-                    case 1 -> client.queue.settle(delivery, 'a', 0, NOTHING);
-                    case 2 -> client.queue.settle(delivery, 'n', delay(), failure());
-                    case 3 -> client.queue.settle(delivery, 'r', 0, NOTHING);
-                    case 4, 5 -> client.queue.settle(delivery, 'b', remember(), failure());
-                    case 6 -> client.queue.settle(delivery, 'x', remember(), NOTHING);
+                    case 0 -> client.queue.settle(delivery, SettleAction.ACKNOWLEDGE, remember(), NOTHING);
+                    case 1 -> client.queue.settle(delivery, SettleAction.ACKNOWLEDGE, 0, NOTHING);
+                    case 2 -> client.queue.settle(delivery, SettleAction.RETURN, delay(), failure());
+                    case 3 -> client.queue.settle(delivery, SettleAction.RELEASE, 0, NOTHING);
+                    case 4, 5 -> client.queue.settle(delivery, SettleAction.BURY, remember(), failure());
+                    case 6 -> client.queue.settle(delivery, SettleAction.DISCARD, remember(), NOTHING);
                     default -> client.queue.extend(delivery, 1 + delay());
                 },
                 null);
@@ -353,9 +354,9 @@ final class RandomHistory {
         ClaimedDelivery delivery = held(deadDeliveries);
         sent(
                 switch (random.nextInt(4)) {
-                    case 0 -> client.dead.settle(delivery, 'a', 0, NOTHING);
-                    case 1 -> client.dead.settle(delivery, 'n', delay(), failure());
-                    case 2 -> client.dead.settle(delivery, 'r', 0, NOTHING);
+                    case 0 -> client.dead.settle(delivery, SettleAction.ACKNOWLEDGE, 0, NOTHING);
+                    case 1 -> client.dead.settle(delivery, SettleAction.RETURN, delay(), failure());
+                    case 2 -> client.dead.settle(delivery, SettleAction.RELEASE, 0, NOTHING);
                     default -> client.dead.extend(delivery, 1 + delay());
                 },
                 null);

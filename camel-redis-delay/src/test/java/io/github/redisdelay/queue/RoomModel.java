@@ -162,9 +162,9 @@ final class RoomModel {
      * @param event when the next message is due or lease ends after it; null if nothing comes
      * @param given how many messages it gave
      * @param wanted how many were asked for
-     * @param goesOn the letter of {@link ClaimRequest.Afterwards}
+     * @param intent the word of {@link ClaimRequest.Afterwards}
      */
-    Answer claim(String member, long now, Long event, int given, int wanted, char goesOn, long safetyMicros) {
+    Answer claim(String member, long now, Long event, int given, int wanted, String intent, long safetyMicros) {
         while (!order.isEmpty() && order.first().at < now - OVERDUE) {
             remove(order.first().member);
         }
@@ -176,8 +176,7 @@ final class RoomModel {
                 .map(Promise::at)
                 .toList();
         boolean alone = others.isEmpty();
-        boolean gone = goesOn == 'l' || (goesOn == 'w' && !alone);
-        if (wanted == 0 || goesOn == 'd' || (given == wanted && gone)) {
+        if (wanted == 0 || intent.equals("leave") || (intent.equals("fill") && given == wanted)) {
             remove(member);
             if (event != null) {
                 cover(event, now);
@@ -193,7 +192,7 @@ final class RoomModel {
         ClaimReply.Expected expected = ClaimReply.Expected.AFTER_SAFETY_INTERVAL;
         long mine = NEVER;
         if (event != null) {
-            boolean itself = given == 0 || goesOn == 'q';
+            boolean itself = given == 0 || intent.equals("quick");
             if (moreDue || alone || (itself && first > next)) {
                 expected = ClaimReply.Expected.BY_EVENT;
                 mine = next;

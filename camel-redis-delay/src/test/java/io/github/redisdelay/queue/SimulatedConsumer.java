@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.consume.ConsumerLoop;
@@ -205,7 +206,7 @@ final class SimulatedConsumer implements DeliverySettler, ClaimCalls, DeliveryHa
     }
 
     @Override
-    public Submission<Settlement> settle(ClaimedDelivery delivery, char action, long micros, byte[] failure) {
+    public Submission<Settlement> settle(ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure) {
         Submission<Settlement> submission = new Submission<>();
         if (!dead) {
             queue.timers.schedule(queue.latency.getAsLong(), () -> {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import java.nio.charset.StandardCharsets;
@@ -165,7 +166,7 @@ final class SimulatedQueue {
                     nextEvent(),
                     given.size(),
                     request.messages(),
-                    (char) request.afterwards().letter()[0],
+                    QueueModel.text(request.afterwards().word()),
                     request.safetyMicros());
         }
         return new ClaimReply(
@@ -208,10 +209,10 @@ final class SimulatedQueue {
     void leave(SimulatedConsumer consumer) {
         leaves++;
         ClaimRequest request = ClaimRequest.leave(ClaimId.of(new byte[ClaimId.LENGTH]));
-        room.claim(consumer.member, micros(), nextEvent(), 0, 0, 'l', request.safetyMicros());
+        room.claim(consumer.member, micros(), nextEvent(), 0, 0, "fill", request.safetyMicros());
     }
 
-    Settlement settle(String id, ClaimId claim, char action, long micros) {
+    Settlement settle(String id, ClaimId claim, SettleAction action, long micros) {
         Message message = pending.get(id);
         if (message == null) {
             return Settlement.STALE_GONE;
@@ -220,12 +221,12 @@ final class SimulatedQueue {
             return Settlement.STALE_HELD;
         }
         leased.remove(message);
-        if (action == 'a') {
+        if (action == SettleAction.ACKNOWLEDGE) {
             pending.remove(id);
             done.add(id);
             return Settlement.DONE;
         }
-        if (action == 'n') {
+        if (action == SettleAction.RETURN) {
             message.lost = 0;
             message.due = micros() + micros;
         } else {

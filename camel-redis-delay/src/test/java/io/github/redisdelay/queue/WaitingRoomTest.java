@@ -78,7 +78,7 @@ class WaitingRoomTest extends RealQueueTest {
                     () -> {});
             if (listens) {
                 // A lane's first call calls its consumer, to find out whether that is allowed.
-                claim(0, Afterwards.WAITS_UNTIL_GIVEN, SAFETY);
+                claim(0, Afterwards.WAITS_IF_GIVEN_LESS, SAFETY);
                 assertThat(heard()).containsExactly(SAFETY + " " + keys.base());
                 heard.clear();
             }
@@ -145,7 +145,7 @@ class WaitingRoomTest extends RealQueueTest {
     }
 
     private RScoredSortedSet<byte[]> set(QueueKeys keys) {
-        return redis.client().getScoredSortedSet(keys.key("waiting"), ByteArrayCodec.INSTANCE);
+        return redis.client().getScoredSortedSet(keys.key("waiters"), ByteArrayCodec.INSTANCE);
     }
 
     private void put(Waiter waiter, long promise) {
@@ -421,19 +421,9 @@ class WaitingRoomTest extends RealQueueTest {
     }
 
     @Test
-    void should_keep_one_with_full_hands_when_nobody_else_could_come() {
-        schedule("a", LONG_AGO);
-        long due = schedule("b", IN_AN_HOUR).dueMicros();
-        ClaimReply reply = waiter("w").claim(1, Afterwards.WAITS_IF_GIVEN_LESS);
-        assertThat(reply.messages()).hasSize(1);
-        assertThat(reply.expected()).isEqualTo(Expected.BY_EVENT);
-        assertThat(waiter("w").promise()).isEqualTo(due);
-    }
-
-    @Test
     void should_let_one_leave_that_waited_for_a_single_message_though_nobody_else_could_come() {
         schedule("a", LONG_AGO);
-        ClaimReply reply = waiter("w").claim(1, Afterwards.WAITS_UNTIL_GIVEN);
+        ClaimReply reply = waiter("w").claim(1, Afterwards.WAITS_IF_GIVEN_LESS);
         assertThat(reply.messages()).hasSize(1);
         assertThat(reply.expected()).isEqualTo(Expected.WHEN_IT_HAS_ROOM);
         assertThat(room()).isEmpty();
@@ -545,7 +535,7 @@ class WaitingRoomTest extends RealQueueTest {
     @Test
     void should_give_nothing_to_one_that_leaves() {
         schedule("a", LONG_AGO);
-        assertThat(waiter("w").claim(0, Afterwards.WAITS_UNTIL_GIVEN).messages())
+        assertThat(waiter("w").claim(0, Afterwards.WAITS_IF_GIVEN_LESS).messages())
                 .isEmpty();
         assertThat(held("delayed")).containsExactly("a");
         assertThat(room()).isEmpty();
@@ -684,7 +674,7 @@ class WaitingRoomTest extends RealQueueTest {
         assertThat(called).as("calls when it was scheduled").isEqualTo(1);
         assertThat(room(keys().dead())).containsOnlyKeys(ofDead.member);
         put(waiter("w"), now() + LONG_SAFETY); // else it may have been taken to be dead, as it does not come
-        assertThat(ofDead.claim(1, Afterwards.WAITS_UNTIL_GIVEN).messages()).hasSize(1);
+        assertThat(ofDead.claim(1, Afterwards.WAITS_IF_GIVEN_LESS).messages()).hasSize(1);
         assertThat(room(keys().dead())).isEmpty();
         assertThat(room()).containsOnlyKeys(waiter("w").member);
     }
@@ -693,9 +683,9 @@ class WaitingRoomTest extends RealQueueTest {
     void should_bury_nothing_where_the_room_of_the_dead_letters_is_none() {
         schedule("a", LONG_AGO);
         ClaimedDelivery held = claim(1).get(0);
-        redis.client().getBucket(keys().dead().key("waiting")).set("x");
+        redis.client().getBucket(keys().dead().key("waiters")).set("x");
         assertThatThrownBy(() -> get(held.bury(new byte[0]))).hasMessageContaining("WRONGTYPE");
-        redis.client().getKeys().delete(keys().dead().key("waiting"));
+        redis.client().getKeys().delete(keys().dead().key("waiters"));
         assertThat(held("leased")).containsExactly("a");
         assertThat(held("dead:messages")).isEmpty();
     }
@@ -717,7 +707,7 @@ class WaitingRoomTest extends RealQueueTest {
             bytes("100000"),
             bytes(keys().base()),
             bytes(all.get(0).member),
-            bytes("w"),
+            bytes("fill"),
             bytes(String.valueOf(SAFETY))
         };
         List<Object> keys = keys().of(LuaScript.CLAIM);
@@ -767,14 +757,14 @@ class WaitingRoomTest extends RealQueueTest {
                 }
                 assertThat(expected).containsExactly(Expected.BY_EVENT, Expected.BY_SECOND);
                 QueueSnapshot before = QueueSnapshot.read(redisson, full.address().keys());
-                assertThat(before.keys().get("waiting")).hasSize(2);
+                assertThat(before.keys().get("waiters")).hasSize(2);
                 assertThatThrownBy(() -> get(full.schedule(ScheduleRequest.of("b", new byte[1], DueTime.now()))))
                         .hasMessageContaining("no memory left");
                 assertThat(QueueSnapshot.read(redisson, full.address().keys())).isEqualTo(before);
                 first.leave(other.consumers().nextClaimId());
                 await().until(() -> QueueSnapshot.read(redisson, full.address().keys())
                                 .keys()
-                                .get("waiting")
+                                .get("waiters")
                                 .size()
                         == 1);
             } finally {

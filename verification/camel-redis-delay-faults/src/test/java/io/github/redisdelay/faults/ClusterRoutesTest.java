@@ -136,7 +136,7 @@ class ClusterRoutesTest {
             // With nothing to do each of them sleeps for its safety interval, once it has said so in the waiting room.
             for (String queue : sleeping) {
                 await().atMost(WOKEN).until(() -> producing
-                        .getScoredSortedSet("redis-delay:{" + queue + "}:waiting")
+                        .getScoredSortedSet("redis-delay:{" + queue + "}:waiters")
                         .isExists());
             }
             for (String id : List.of("one", "two")) {

@@ -360,7 +360,7 @@ class ClusterTest {
 
         /** Found by one of its keys, as nobody outside knows its hash tag. */
         int slotOfPartition(int partition) {
-            String pattern = "redis-delay:{" + PARTITIONED + "{" + partition + "/" + PARTITIONS + ".*}:calls";
+            String pattern = "redis-delay:{" + PARTITIONED + "{" + partition + "/" + PARTITIONS + ".*}:sessions";
             return cluster.nodes().stream()
                     .flatMap(node -> node.keysLike(pattern).stream())
                     .findFirst()

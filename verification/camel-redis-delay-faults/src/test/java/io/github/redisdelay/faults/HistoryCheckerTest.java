@@ -657,7 +657,7 @@ class HistoryCheckerTest {
         assertCaught(Rule.LEFTOVER, "redis-delay:{q}:state");
         assertThat(List.of("messages", "delayed", "delayed:3", "leased", "state", "dead:messages"))
                 .allMatch(part -> HistoryChecker.isLeftover("redis-delay:{q}:" + part));
-        assertThat(List.of("calls", "config", "consumers", "waiting", "seen", "dead:calls"))
+        assertThat(List.of("sessions", "config", "consumers", "waiters", "seen", "dead:sessions"))
                 .noneMatch(part -> HistoryChecker.isLeftover("redis-delay:{q}:" + part));
     }
 

@@ -71,7 +71,7 @@ final class SoakSamples implements AutoCloseable {
     private static final String COUNT = "local bytes, pending = 0, 0\n"
             + "local keys = redis.call('KEYS', '*')\n"
             + "for _, key in ipairs(keys) do\n"
-            + "  if string.find(key, ':calls$') or string.find(key, ':consumers$') or string.find(key, ':waiting$') then\n"
+            + "  if string.find(key, ':sessions$') or string.find(key, ':consumers$') or string.find(key, ':waiters$') then\n"
             + "    bytes = bytes + redis.call('MEMORY', 'USAGE', key, 'SAMPLES', '0')\n"
             + "  elseif string.find(key, ':delayed') or string.find(key, ':leased$') then\n"
             + "    pending = pending + redis.call('ZCARD', key)\n"

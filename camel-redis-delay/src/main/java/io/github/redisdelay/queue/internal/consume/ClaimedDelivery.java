@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
+import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.DelayQueue;
@@ -161,23 +162,23 @@ public final class ClaimedDelivery implements Delivery {
 
     @Override
     public Submission<Settlement> acknowledge(Duration remember) {
-        return finish('a', DueTime.toMicros(remember), NOTHING);
+        return finish(SettleAction.ACKNOWLEDGE, DueTime.toMicros(remember), NOTHING);
     }
 
     @Override
     public Submission<Settlement> negativeAcknowledge(Duration delay, byte[] failure) {
-        return finish('n', DueTime.toMicros(delay), bounded(failure));
+        return finish(SettleAction.RETURN, DueTime.toMicros(delay), bounded(failure));
     }
 
     @Override
     public Submission<Settlement> release() {
-        return finish('r', 0, NOTHING);
+        return finish(SettleAction.RELEASE, 0, NOTHING);
     }
 
     @Override
     public Submission<Settlement> bury(byte[] failure, Duration remember) {
         checkNoDeadLetter();
-        return finish('b', DueTime.toMicros(remember), bounded(failure));
+        return finish(SettleAction.BURY, DueTime.toMicros(remember), bounded(failure));
     }
 
     @Override
@@ -192,7 +193,7 @@ public final class ClaimedDelivery implements Delivery {
     @Override
     public Submission<Settlement> discard(Duration remember) {
         checkNoDeadLetter();
-        return finish('x', DueTime.toMicros(remember), NOTHING);
+        return finish(SettleAction.DISCARD, DueTime.toMicros(remember), NOTHING);
     }
 
     private void checkNoDeadLetter() {
@@ -222,15 +223,14 @@ public final class ClaimedDelivery implements Delivery {
         return leaseLost;
     }
 
-    private Submission<Settlement> finish(char action, long micros, byte[] failure) {
+    private Submission<Settlement> finish(SettleAction action, long micros, byte[] failure) {
         if (!finished.compareAndSet(false, true)) {
             return tooLate();
         }
-        boolean returned = action == 'n' || action == 'r';
-        afterwards = returned ? Settlement.STALE_HELD : Settlement.STALE_GONE;
+        afterwards = action.keepsMessage() ? Settlement.STALE_HELD : Settlement.STALE_GONE;
         Submission<Settlement> submission = queue.settle(this, action, micros, failure);
         settlement = submission;
-        end(action != 'r');
+        end(action != SettleAction.RELEASE);
         return submission;
     }
 

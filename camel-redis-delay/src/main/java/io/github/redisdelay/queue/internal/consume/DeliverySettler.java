@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
+import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
@@ -23,12 +24,8 @@ public interface DeliverySettler {
         return false;
     }
 
-    /**
-     * Sends what finishes a delivery, until Redis answers.
-     *
-     * @param action a letter that {@code settle.lua} knows
-     */
-    Submission<Settlement> settle(ClaimedDelivery delivery, char action, long micros, byte[] failure);
+    /** Sends what finishes a delivery, until Redis answers. */
+    Submission<Settlement> settle(ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure);
 
     /** When the message that is stored under an id was scheduled; empty if there is none. */
     default CompletableFuture<OptionalLong> scheduledMicros(String id) {

@@ -185,7 +185,7 @@ final class PullReceiver implements DelayQueueReceiver, WakeupListener.Woken {
                     TimeUnit.NANOSECONDS.toMicros(options.visibilityTimeout().toNanos()),
                     1,
                     1,
-                    goesOn ? ClaimRequest.Afterwards.WAITS_UNTIL_GIVEN : ClaimRequest.Afterwards.DONE,
+                    goesOn ? ClaimRequest.Afterwards.WAITS_IF_GIVEN_LESS : ClaimRequest.Afterwards.DONE,
                     TimeUnit.NANOSECONDS.toMicros(ConsumerLoop.SAFETY_NANOS));
             source.asked = true;
             source.waits = false;

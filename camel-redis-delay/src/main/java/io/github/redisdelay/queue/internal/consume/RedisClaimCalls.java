@@ -96,7 +96,7 @@ public final class RedisClaimCalls implements ClaimCalls {
             Digits.of(ClaimRequest.MAX_BYTES),
             base,
             member,
-            request.afterwards().letter(),
+            request.afterwards().word(),
             Digits.of(request.safetyMicros())
         };
     }

@@ -33,7 +33,7 @@ public final class MessageRows {
     }
 
     private static Optional<StoredMessage> stored(List<?> reply) {
-        MessageState state = text(reply.get(COLUMNS)).equals("l") ? MessageState.LEASED : MessageState.DELAYED;
+        MessageState state = text(reply.get(COLUMNS)).equals("leased") ? MessageState.LEASED : MessageState.DELAYED;
         MessageInfo info = info(reply, 0, state);
         StoredBody stored = StoredBody.parse((byte[]) reply.get(COLUMNS + 1), info.dueMicros());
         return Optional.of(new StoredMessage(info, stored.scheduledMicros(), stored.body()));

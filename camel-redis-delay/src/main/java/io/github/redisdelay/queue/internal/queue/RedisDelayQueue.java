@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.queue;
 
+import io.github.redisdelay.queue.internal.format.SettleAction;
+import io.github.redisdelay.queue.internal.format.ChangeAction;
+import io.github.redisdelay.queue.internal.format.ScheduleReply;
+import io.github.redisdelay.queue.internal.format.WireWord;
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.CheckResult;
 import io.github.redisdelay.queue.ClaimId;
@@ -65,7 +69,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
 
     private static final byte[] NO_CLAIM = {};
     private static final byte[] NOTHING = {};
-    private static final byte[] DEAD_LETTERS = {'d'};
+    private static final byte[] DEAD_LETTERS = "dead".getBytes(StandardCharsets.US_ASCII);
     /** From this outcome of {@code change.lua} on a message is dead; what is more is how many dead letters it has. */
     private static final int DEAD_AND = 20;
     /** How many dead letters {@code trim.lua} drops in one call. */
@@ -73,7 +77,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
     /** What a redriven body is taken for, so that at most 16 of them, whatever their sizes, are moved in one call. */
     private static final int REDRIVE_BYTES = RequestBatcher.MAX_BYTES_PER_CALL / 16;
 
-    private static final byte[][] SCHEDULE_FLAGS = flags();
+    private static final byte[][] PLAIN_OPTIONS = plainOptions();
 
     private final QueueAddress address;
     private final RequestRouter router;
@@ -90,35 +94,25 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
         this.starter = starter;
     }
 
-    private static byte[][] flags() {
+    private static byte[][] plainOptions() {
         byte[][] all = new byte[2 * DuplicatePolicy.values().length][];
         for (DuplicatePolicy policy : DuplicatePolicy.values()) {
-            char letter =
-                    switch (policy) {
-                        case REJECT -> 'r';
-                        case IGNORE -> 'i';
-                        case REPLACE -> 'p';
-                    };
-            all[2 * policy.ordinal()] = new byte[] {'a', (byte) letter};
-            all[2 * policy.ordinal() + 1] = new byte[] {'d', (byte) letter};
+            all[2 * policy.ordinal()] = ("at " + WireWord.text(policy)).getBytes(StandardCharsets.US_ASCII);
+            all[2 * policy.ordinal() + 1] = ("after " + WireWord.text(policy)).getBytes(StandardCharsets.US_ASCII);
         }
         return all;
     }
 
-    /** Time and policy as letters; behind them what differs from the default. */
-    private static byte[] flags(ScheduleRequest message) {
-        byte[] letters = SCHEDULE_FLAGS[
+    /** Time and policy as words; behind them what differs from the default. */
+    private static byte[] options(ScheduleRequest message) {
+        byte[] plain = PLAIN_OPTIONS[
                 2 * message.onDuplicate().ordinal() + (message.due().relative() ? 1 : 0)];
         if (message.priority() == 0 && message.maximumQueueLength() == 0) {
-            return letters;
+            return plain;
         }
-        StringBuilder more = new StringBuilder().append(message.priority());
-        if (message.maximumQueueLength() > 0) {
-            more.append(':').append(message.maximumQueueLength());
-        }
-        byte[] all = Arrays.copyOf(letters, letters.length + more.length());
-        System.arraycopy(more.toString().getBytes(StandardCharsets.US_ASCII), 0, all, letters.length, more.length());
-        return all;
+        String priority = message.priority() == 0 ? "" : " priority=" + message.priority();
+        String limit = message.maximumQueueLength() == 0 ? "" : " limit=" + message.maximumQueueLength();
+        return (new String(plain, StandardCharsets.US_ASCII) + priority + limit).getBytes(StandardCharsets.US_ASCII);
     }
 
     @Override
@@ -182,7 +176,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
         byte[] idBytes = id.getBytes(StandardCharsets.UTF_8);
         Object[] arguments = {
             idBytes,
-            flags(message),
+            options(message),
             Digits.of(message.due().micros()),
             message.supersedes() == null ? NO_CLAIM : message.supersedes().bytes(),
             message.body()
@@ -204,27 +198,25 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
     }
 
     private ScheduleResult scheduled(ScheduleRequest message, String id, long time, int outcome, long micros) {
-        return switch (outcome) {
-            case 1 -> new ScheduleResult(id, ScheduleOutcome.SCHEDULED, time, micros);
-            case 2 -> new ScheduleResult(id, ScheduleOutcome.REPLACED, time, micros);
-            case 3 -> new ScheduleResult(id, ScheduleOutcome.SUPERSEDED, time, micros);
-            case 4, 5, 7 -> {
-                if (message.onDuplicate() == DuplicatePolicy.IGNORE) {
-                    yield new ScheduleResult(id, ScheduleOutcome.IGNORED, time, outcome == 7 ? 0 : micros);
-                }
-                throw new DuplicateMessageException(
-                        name(),
-                        id,
-                        outcome == 7
-                                ? MessageState.FINISHED
-                                : outcome == 5 ? MessageState.LEASED : MessageState.DELAYED);
-            }
-            case 6 -> throw beyondRange(message.due());
-            case 8 -> throw new QueueFullException(
+        return switch (ScheduleReply.of(outcome)) {
+            case SCHEDULED -> new ScheduleResult(id, ScheduleOutcome.SCHEDULED, time, micros);
+            case REPLACED -> new ScheduleResult(id, ScheduleOutcome.REPLACED, time, micros);
+            case SUPERSEDED -> new ScheduleResult(id, ScheduleOutcome.SUPERSEDED, time, micros);
+            case DELAYED -> duplicate(message, id, MessageState.DELAYED, time, micros);
+            case LEASED -> duplicate(message, id, MessageState.LEASED, time, micros);
+            case FINISHED -> duplicate(message, id, MessageState.FINISHED, time, 0);
+            case BEYOND_RANGE -> throw beyondRange(message.due());
+            case FULL -> throw new QueueFullException(
                     address.name() + address.partitionLabel(), id, micros, message.maximumQueueLength());
-            case 9 -> throw new StaleDeliveryException(name(), id);
-            default -> throw unknown(LuaScript.SCHEDULE, outcome);
+            case STALE -> throw new StaleDeliveryException(name(), id);
         };
+    }
+
+    private ScheduleResult duplicate(ScheduleRequest message, String id, MessageState state, long time, long micros) {
+        if (message.onDuplicate() == DuplicatePolicy.IGNORE) {
+            return new ScheduleResult(id, ScheduleOutcome.IGNORED, time, micros);
+        }
+        throw new DuplicateMessageException(name(), id, state);
     }
 
     /**
@@ -244,36 +236,35 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
 
     @Override
     public Submission<ChangeResult> cancel(String id) {
-        return change(id, 'c', 0);
+        return change(id, ChangeAction.CANCEL, 0);
     }
 
     /** Removes a message that waits; one that is being delivered is left alone. */
     public Submission<ChangeResult> cancelWaiting(String id) {
-        return change(id, 'e', 0);
+        return change(id, ChangeAction.CANCEL_DELAYED, 0);
     }
 
     @Override
     public Submission<ChangeResult> reschedule(String id, DueTime due) {
-        return change(id, due.relative() ? 'd' : 'a', due.micros());
+        return change(id, due.relative() ? ChangeAction.RESCHEDULE_AFTER : ChangeAction.RESCHEDULE_AT, due.micros());
     }
 
     @Override
     public Submission<ChangeResult> promote(String id) {
-        return change(id, 'p', 0);
+        return change(id, ChangeAction.PROMOTE, 0);
     }
 
     /**
      * Changes a message.
      *
-     * @param action a letter that {@code change.lua} knows
      * @param micros the time or the delay that goes with it
      */
-    private Submission<ChangeResult> change(String id, char action, long micros) {
+    private Submission<ChangeResult> change(String id, ChangeAction action, long micros) {
         byte[] idBytes = idBytes(id);
-        Object[] arguments = {idBytes, new byte[] {(byte) action}, Digits.of(micros)};
+        Object[] arguments = {idBytes, action.word(), Digits.of(micros)};
         return router.submit(address, LuaScript.CHANGE, id, arguments, idBytes.length + 20, (time, outcome, due) -> {
             if (outcome == 3) {
-                throw beyondRange(new DueTime(action == 'd', micros));
+                throw beyondRange(new DueTime(action == ChangeAction.RESCHEDULE_AFTER, micros));
             }
             if (outcome > DEAD_AND) {
                 return new ChangeResult(id, MessageState.DEAD, 0, DeadLetterId.of(id, due), outcome - DEAD_AND);
@@ -284,17 +275,17 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
 
     @Override
     public Submission<Boolean> pause() {
-        return setPaused('z', 0);
+        return setPaused(ChangeAction.PAUSE, 0);
     }
 
     @Override
     public Submission<Boolean> resume() {
-        return setPaused('w', 1);
+        return setPaused(ChangeAction.RESUME, 1);
     }
 
     /** The script tells whether the queue was paused before. */
-    private Submission<Boolean> setPaused(char action, int changing) {
-        Object[] arguments = {new byte[0], new byte[] {(byte) action}, Digits.of(0)};
+    private Submission<Boolean> setPaused(ChangeAction action, int changing) {
+        Object[] arguments = {new byte[0], action.word(), Digits.of(0)};
         return router.submit(
                 address, LuaScript.CHANGE, "", arguments, 20, (time, outcome, micros) -> outcome == changing);
     }
@@ -347,7 +338,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
             AtomicLong time = new AtomicLong(stats.timeMicros());
             return message -> message.dueMicros() <= stats.timeMicros()
                     ? CompletableFuture.completedFuture(false)
-                    : change(message.id(), 'p', time.getAndIncrement()).thenApply(result -> result.dueMicros() > 0);
+                    : change(message.id(), ChangeAction.PROMOTE, time.getAndIncrement()).thenApply(result -> result.dueMicros() > 0);
         }));
     }
 
@@ -359,7 +350,6 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
 
     @Override
     public CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which, long limit) {
-        // 'e' leaves alone what was claimed meanwhile.
         return durable(BulkChange.of(
                 this,
                 which,
@@ -484,7 +474,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
                 .untilAnswered(
                         address,
                         LuaScript.BROWSE,
-                        new byte[] {(byte) letter(state)},
+                        WireWord.bytes(state),
                         Digits.of(limit),
                         behind.score().getBytes(StandardCharsets.US_ASCII),
                         behind.id())
@@ -511,9 +501,9 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
     }
 
     @Override
-    public Submission<Settlement> settle(ClaimedDelivery delivery, char action, long micros, byte[] failure) {
+    public Submission<Settlement> settle(ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure) {
         byte[] id = delivery.idBytes();
-        if (action == 'a' && micros == 0 && !isDeadLetters()) {
+        if (action == SettleAction.ACKNOWLEDGE && micros == 0 && !isDeadLetters()) {
             return router.submit(
                     address,
                     LuaScript.ACKNOWLEDGE,
@@ -522,7 +512,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
                     id.length + 20,
                     (time, outcome, due) -> settlementOf(LuaScript.ACKNOWLEDGE, outcome));
         }
-        Object[] arguments = {id, delivery.claimId().bytes(), new byte[] {(byte) action}, Digits.of(micros), failure};
+        Object[] arguments = {id, delivery.claimId().bytes(), action.word(), Digits.of(micros), failure};
         return router.submit(
                 address,
                 LuaScript.SETTLE,
@@ -530,7 +520,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
                 arguments,
                 id.length + failure.length + 40,
                 (time, outcome, then) -> {
-                    if (action == 'b' && then > 0) {
+                    if (action == SettleAction.BURY && then > 0) {
                         delivery.buried(DeadLetterId.of(delivery.id(), then));
                     }
                     return settlementOf(LuaScript.SETTLE, outcome);

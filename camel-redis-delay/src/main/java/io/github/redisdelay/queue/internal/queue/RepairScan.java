@@ -25,9 +25,9 @@ public final class RepairScan {
     /** How many ids the log names. */
     private static final int NAMED = 10;
 
-    private static final byte[] BODIES = {'m'};
-    private static final byte[] RECORDS = {'s'};
-    private static final byte[] INDEX = {'i'};
+    private static final byte[] BODIES = "messages".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] RECORDS = "state".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] INDEX = "index".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] BEGIN = {'0'};
 
     /** Calls the script. */

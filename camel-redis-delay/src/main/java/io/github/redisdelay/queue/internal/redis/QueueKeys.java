@@ -16,7 +16,7 @@ public record QueueKeys(String base, boolean deadLetters) {
 
     /** How many keys the scripts begin with that change the states of messages; see {@code queue.lua}. */
     private static final List<String> COMMON =
-            List.of("messages", "delayed", "leased", "state", "calls", "config", "seen");
+            List.of("messages", "delayed", "leased", "state", "sessions", "config", "seen");
 
     /** @param tag the hash tag: the queue's name, or the tag of one of its partitions */
     public static QueueKeys of(String prefix, String tag) {
@@ -31,38 +31,38 @@ public record QueueKeys(String base, boolean deadLetters) {
     /** The keys of a script, in the order that its comment names. */
     public List<Object> of(LuaScript script) {
         return switch (script) {
-            case SCHEDULE, CLAIM -> common(key("waiting"));
-            case CHANGE -> common(key("waiting"), key("letters"), dead().key("letters"), dead().key("messages"));
-            case REPAIR -> common(key("waiting"), key("letters"));
+            case SCHEDULE, CLAIM -> common(key("waiters"));
+            case CHANGE -> common(key("waiters"), key("index"), dead().key("index"), dead().key("messages"));
+            case REPAIR -> common(key("waiters"), key("index"));
             case SETTLE ->
                 common(
-                        key("waiting"),
+                        key("waiters"),
                         dead().key("messages"),
                         dead().key("delayed"),
                         dead().key("state"),
-                        dead().key("waiting"),
-                        dead().key("letters"),
-                        key("letters"));
+                        dead().key("waiters"),
+                        dead().key("index"),
+                        key("index"));
             case REDRIVE ->
                 common(
-                        key("waiting"),
+                        key("waiters"),
                         dead().key("messages"),
                         dead().key("delayed"),
                         dead().key("leased"),
                         dead().key("state"),
-                        dead().key("letters"));
+                        dead().key("index"));
             case EXTEND, ACKNOWLEDGE ->
-                List.of(key("messages"), key("leased"), key("state"), key("calls"), key("config"));
+                COMMON.stream().limit(6).<Object>map(this::key).toList();
             case GET, BROWSE -> common(key("consumers"));
             case STATS -> common(key("consumers"), dead().key("delayed"), dead().key("leased"));
-            case DEAD_LETTERS -> List.of(dead().key("letters"), dead().key("messages"), key("config"));
+            case DEAD_LETTERS -> List.of(dead().key("index"), dead().key("messages"), key("config"));
             case TRIM ->
                 List.of(
                         dead().key("messages"),
                         dead().key("delayed"),
                         dead().key("state"),
                         key("config"),
-                        dead().key("letters"));
+                        dead().key("index"));
             case HEARTBEAT -> List.of(key("consumers"));
             case SERVER -> List.of(key("messages"));
             case PARTITIONS ->
@@ -72,7 +72,7 @@ public record QueueKeys(String base, boolean deadLetters) {
                         key("messages"),
                         dead().key("messages"),
                         key("seen"));
-            case REPLICATION -> List.of(key("calls"));
+            case REPLICATION -> List.of(key("sessions"));
         };
     }
 

@@ -1,43 +1,37 @@
--- Acknowledges deliveries whose ids need not be remembered: what settle.lua does for 'a', for less. Nearly all deliveries
--- end here.
+-- Acknowledges deliveries whose ids need not be remembered: what settle.lua does for 'acknowledge', for less. Nearly all
+-- deliveries end here.
 --
--- KEYS  1 messages  2 leased  3 state  4 calls  5 config
--- ARGV  1 lane  2 sequence
+-- KEYS  1 messages  2 delayed  3 leased  4 state  5 sessions  6 config
+-- ARGV  1 session  2 sequence
 --       then two for each delivery, at most 256: id, claim id (16 bytes)
 -- Reply bytes: struct 'd' time of the call, then for each delivery 'Bd' outcome and 0
 --         1 done  2 stale: the message is gone  3 stale: it waits, or another delivery holds it
+-- Errors  argument, format, superseded: nothing is changed
 -- Cost  O(log N) for each delivery
 --
 -- Acts only on a message that is leased under this very claim id.
 
+--@include call.lua
 --@include session.lua
 --@include record.lua
 
-local messages, leased, state, calls, config = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local lane = ARGV[1]
-local sequence = integer(ARGV[2], 1, MAX_EXACT, 'sequence')
-local count = (#ARGV - 2) / 2
-if count < 1 or count > 256 or count % 1 ~= 0 then
-  error('REDISDELAY argument: number of deliveries')
-end
-
-local now = server_time()
-local stored, first = repeated(calls, lane, sequence, now)
+local messages, leased, state, config = KEYS[1], KEYS[3], KEYS[4], KEYS[6]
+local count = call_items(2, 2, 'deliveries')
+local now, stored = session_begin('hzzhhh', '')
 if stored then
   return stored
 end
-check_format(redis.call('HGET', config, 'format'))
-redis.call('HLEN', messages)
+call_check_format(redis.call('HGET', config, 'format'))
 
 local ids, claims = {}, {}
 for i = 1, count do
   local id, claim = ARGV[2 * i + 1], ARGV[2 * i + 2]
-  if #id == 0 or #claim ~= 16 or claim == NO_CLAIM then
+  if #id == 0 or #claim ~= 16 or claim == RECORD_NO_CLAIM then
     error('REDISDELAY argument: delivery ' .. i)
   end
   ids[i], claims[i] = id, claim
 end
-local held = which_are_held(leased, state, ids, claims)
+local held = record_which_are_held(leased, state, ids, claims)
 local finished, outcomes, done = {}, {}, {}
 local n = 0
 for i = 1, count do
@@ -51,15 +45,13 @@ for i = 1, count do
   end
 end
 
--- Needs no memory: after it, nothing is refused when memory is full.
-if first or n == 0 then
-  redis.call('ZREM', leased, '')
-  rehearse(calls, leased, first)
-end
+-- The first write needs no memory: after it, nothing is refused when memory is full.
 if n > 0 then
-  redis.call('ZREM', leased, unpack(finished))
   redis.call('HDEL', messages, unpack(finished))
   redis.call('HDEL', state, unpack(finished))
+  redis.call('ZREM', leased, unpack(finished))
+else
+  redis.call('ZREM', leased, '')
 end
 local reply
 if n == count then
@@ -71,5 +63,5 @@ else
   end
   reply = struct.pack('<d' .. string.rep('Bd', count), unpack(answers))
 end
-remember(calls, lane, sequence, now, reply, first)
+session_end(now, reply)
 return reply

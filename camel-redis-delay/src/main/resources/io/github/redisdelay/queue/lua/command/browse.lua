@@ -1,22 +1,26 @@
--- Looks at messages in the order of their due times, or of the ends of their leases. Changes nothing.
+-- Reads a page of messages in the order of their due times, or of the times at which their leases expire. Changes nothing.
 --
 -- KEYS  1 to 16 see queue.lua  17 consumers
--- ARGV  1 d delayed or l leased ones  2 how many at the most, 1 to 256  3 and 4 behind which score and id to begin
--- Reply  a list: for each message what row.lua tells
+-- ARGV  1 which messages: delayed or leased  2 how many at the most, 1 to 256
+--       3 the score and 4 the id behind which the page begins: of the first page -inf and nothing, of a next page those of
+--         the last row before it
+-- Reply  a list: for each message a row, see row.lua
+-- Errors  argument, config, format
 -- Cost  O(log N) for each message, and one comparison for each priority in use
 
---@include session.lua
+--@include call.lua
 --@include record.lua
 --@include queue.lua
 --@include row.lua
 
-local limit = integer(ARGV[2], 1, 256, 'limit')
+local which = ARGV[1]
+local limit = call_integer(ARGV[2], 1, 256, 'limit')
 -- Any score: others may have written any, and a page that ends with one must not be the last.
 local score, after_id = ARGV[3], ARGV[4]
 if not tonumber(score) then
   error('REDISDELAY argument: score')
 end
-if ARGV[1] ~= 'd' and ARGV[1] ~= 'l' then
+if which ~= 'delayed' and which ~= 'leased' then
   error('REDISDELAY argument: state')
 end
 
@@ -31,7 +35,7 @@ local function is_before(a, b)
   return #a < #b
 end
 
--- The rank in a set of the first member behind the given score and id.
+-- Returns the rank in a set of the first member behind the given score and id.
 local function rank_behind(set)
   local low = redis.call('ZCOUNT', set, '-inf', '(' .. score)
   local high = low + redis.call('ZCOUNT', set, score, score)
@@ -46,8 +50,8 @@ local function rank_behind(set)
   return low
 end
 
-read_config()
--- What each set has behind the position, and the place of the next one in it.
+queue_read_config()
+-- For each set what it has behind the position, and the place of the next row in it.
 local runs = {}
 
 local function look_into(set, priority)
@@ -58,16 +62,16 @@ local function look_into(set, priority)
   end
 end
 
-if ARGV[1] == 'l' then
-  look_into(leased, 0)
+if which == 'leased' then
+  look_into(queue_leased, 0)
 else
-  look_into(delayed, 0)
-  for i = 1, #priorities do
-    look_into(delayed_set(priorities[i]), priorities[i])
+  look_into(queue_delayed, 0)
+  for i = 1, #queue_priorities do
+    look_into(queue_delayed_set(queue_priorities[i]), queue_priorities[i])
   end
 end
 
--- Merged, and not sorted: only as many are looked at as are answered.
+-- Merged, and not sorted: so no more are looked at than are answered.
 local reply = {}
 local left = limit
 while left > 0 and #runs > 0 do
@@ -79,7 +83,7 @@ while left > 0 and #runs > 0 do
     end
   end
   local run = runs[n]
-  tell(reply, run.members[run.at], run.score, run.priority, ARGV[1] == 'l')
+  row_append(reply, run.members[run.at], run.score, run.priority, which == 'leased')
   left = left - 1
   run.at = run.at + 2
   if run.members[run.at] then

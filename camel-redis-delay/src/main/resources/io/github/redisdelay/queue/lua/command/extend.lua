@@ -1,60 +1,54 @@
 -- Extends leases.
 --
--- KEYS  1 messages  2 leased  3 state  4 calls  5 config
--- ARGV  1 lane  2 sequence
+-- KEYS  1 messages  2 delayed  3 leased  4 state  5 sessions  6 config
+-- ARGV  1 session  2 sequence
 --       then three for each delivery, at most 256:
 --         id
 --         claim id (16 bytes)
 --         for how long from now, in microseconds
--- Reply bytes: struct 'd' time of the call, then for each delivery 'Bd' outcome and the end of the lease (0: none)
+-- Reply bytes: struct 'd' time of the call, then for each delivery 'Bd' outcome and when the lease expires (0: there is none)
 --         1 done  2 stale: the message is gone  3 stale: it waits, or another delivery holds it
+-- Errors  argument, format, superseded: nothing is changed
 -- Cost  O(log N) for each delivery
 
+--@include call.lua
 --@include session.lua
 --@include record.lua
 
-local messages, leased, state, calls, config = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local lane = ARGV[1]
-local sequence = integer(ARGV[2], 1, MAX_EXACT, 'sequence')
-local count = (#ARGV - 2) / 3
-if count < 1 or count > 256 or count ~= math.floor(count) then
-  error('REDISDELAY argument: number of deliveries')
-end
-
-local now = server_time()
-local stored, first = repeated(calls, lane, sequence, now)
+local messages, leased, state, config = KEYS[1], KEYS[3], KEYS[4], KEYS[6]
+local count = call_items(2, 3, 'deliveries')
+local now, stored = session_begin('hzzhhh', '')
 if stored then
   return stored
 end
-check_format(redis.call('HGET', config, 'format'))
-redis.call('HLEN', messages)
+call_check_format(redis.call('HGET', config, 'format'))
+
 local ids, claims, leases = {}, {}, {}
 for i = 1, count do
   local at = 2 + (i - 1) * 3
   ids[i], claims[i] = ARGV[at + 1], ARGV[at + 2]
-  if #ids[i] == 0 or #claims[i] ~= 16 or claims[i] == NO_CLAIM then
+  if #ids[i] == 0 or #claims[i] ~= 16 or claims[i] == RECORD_NO_CLAIM then
     error('REDISDELAY argument: delivery ' .. i)
   end
-  leases[i] = integer(ARGV[at + 3], 1, MAX_EXACT, 'lease of delivery ', i)
+  leases[i] = call_integer(ARGV[at + 3], 1, CALL_MAX_EXACT, 'lease of delivery ', i)
 end
-local held = which_are_held(leased, state, ids, claims)
+local held = record_which_are_held(leased, state, ids, claims)
+local outcomes = {}
+for i = 1, count do
+  outcomes[i] = held[i] and 1 or redis.call('HEXISTS', messages, ids[i]) == 1 and 3 or 2
+end
 
--- Needs no memory: after it, nothing is refused when memory is full.
+-- The first write needs no memory: after it, nothing is refused when memory is full.
 redis.call('ZREM', leased, '')
-rehearse(calls, leased, first)
 local reply = { struct.pack('<d', now) }
 for i = 1, count do
-  local outcome, expires = 1, 0
+  local expires = 0
   if held[i] then
-    expires = math.min(now + leases[i], MAX_EXACT)
+    expires = math.min(now + leases[i], CALL_MAX_EXACT)
     redis.call('ZADD', leased, expires, ids[i])
-  elseif redis.call('HEXISTS', messages, ids[i]) == 1 then
-    outcome = 3
-  else
-    outcome = 2
   end
-  reply[i + 1] = struct.pack('<Bd', outcome, expires)
+  reply[i + 1] = struct.pack('<Bd', outcomes[i], expires)
 end
 reply = table.concat(reply)
-remember(calls, lane, sequence, now, reply, first)
+session_end(now, reply)
 return reply

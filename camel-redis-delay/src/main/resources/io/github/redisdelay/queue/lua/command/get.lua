@@ -1,26 +1,27 @@
--- Looks at a message. Changes nothing.
+-- Reads a message. Changes nothing.
 --
 -- KEYS  1 to 16 see queue.lua  17 consumers
 -- ARGV  1 id
--- Reply  a list: nothing if there is none, else what row.lua tells (the score is the due time, or the end of the lease), d
---        delayed or l leased, the stored body
+-- Reply  a list: nothing if there is none; else a row (see row.lua; the score is when the message is due, or its lease
+--        expires), the message's state, delayed or leased, and the stored body
+-- Errors  argument, config, format
 -- Cost  O(1), and the body
 
---@include session.lua
+--@include call.lua
 --@include record.lua
 --@include queue.lua
 --@include place.lua
 --@include row.lua
 
 local id = ARGV[1]
-read_config()
-local score, priority = find_delayed(id)
-local lease = not score and redis.call('ZSCORE', leased, id)
-local body = (score or lease) and redis.call('HGET', messages, id)
+queue_read_config()
+local score, priority = place_find(id)
+local lease = not score and redis.call('ZSCORE', queue_leased, id)
+local body = (score or lease) and redis.call('HGET', queue_messages, id)
 local reply = {}
 if body then
-  tell(reply, id, tonumber(score or lease), priority or 0, lease)
-  reply[#reply + 1] = lease and 'l' or 'd'
+  row_append(reply, id, tonumber(score or lease), priority or 0, lease)
+  reply[#reply + 1] = lease and 'leased' or 'delayed'
   reply[#reply + 1] = body
 end
 return reply

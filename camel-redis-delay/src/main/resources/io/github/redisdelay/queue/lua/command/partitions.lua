@@ -3,26 +3,26 @@
 -- KEYS  1 config  2 dead config  3 messages  4 dead messages  5 seen: those whose tag is the queue's name alone
 -- ARGV  1 the number of partitions with which the client works
 -- Reply bytes: digits, the number of partitions that the queue has
--- Errors  REDISDELAY argument, format, config
+-- Errors  argument, config, format
 -- Cost  O(log N)
 --
 -- config and dead config: partitions (the number; see queue.lua). Both have it, so that a call about dead letters is refused
 -- as well; one that was lost is written again. If neither has it, keys that hold anything are a queue with 1 partition.
 
---@include session.lua
+--@include call.lua
 
 local config, dead_config, messages, dead_messages, seen = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local own = integer(ARGV[1], 1, 64, 'number of partitions')
+local own = call_integer(ARGV[1], 1, 64, 'number of partitions')
 
 local found = redis.call('HMGET', config, 'format', 'partitions')
-check_format(found[1])
+call_check_format(found[1])
 local copy = redis.call('HGET', dead_config, 'partitions')
 local recorded = found[2] or copy
 if recorded and not string.find(recorded, '^[1-9]%d?$') then
   error('REDISDELAY config: partitions')
 end
 local used = redis.call('HLEN', config) + redis.call('HLEN', dead_config) + redis.call('HLEN', messages)
-  + redis.call('HLEN', dead_messages) + redis.call('ZCOUNT', seen, server_time(), '+inf') > 0
+  + redis.call('HLEN', dead_messages) + redis.call('ZCOUNT', seen, call_time(), '+inf') > 0
 local holds = recorded or used and '1' or string.format('%.0f', own)
 
 if found[2] ~= holds or copy ~= holds then

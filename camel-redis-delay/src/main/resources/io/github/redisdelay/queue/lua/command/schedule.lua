@@ -1,65 +1,73 @@
 -- Stores messages with the time at which they are due.
 --
 -- KEYS  1 to 16 see queue.lua  17 see wakeup.lua
--- ARGV  1 lane  2 sequence  3 the queue's base key
+-- ARGV  1 session  2 sequence  3 the queue's base key
 --       then five for each message, at most 256:
 --         id
---         two letters: d a delay or a a time; r reject, i ignore or p replace, if the id is in use; then, where they are
---           not the defaults, the priority (0 to 9), and a colon and how many messages the queue may hold
+--         words with a space between them: 'after' a delay or 'at' a time; 'reject', 'ignore' or 'replace', if the id is in
+--           use; then, if they are not the defaults, priority=0 to 9, and limit= how many messages the queue may hold
 --         the delay or the time, in microseconds
 --         the claim id under which the caller holds the message with this id, or nothing
 --         the body
 -- Reply bytes: struct 'd' time of the call, then for each message 'Bd' outcome and due time
---         1 scheduled  2 replaced  3 took the place of the delivery under way  4 in use: delayed  5 in use: leased
---         6 the due time is beyond the exact range  7 finished lately, instead of the due time: until when that counts
---         8 the queue is full, instead of the due time: how many messages it holds  9 a claim id was given, and the
---         message is gone: it was cancelled, or finished by another delivery, and must not come back
+--         1 SCHEDULED
+--         2 REPLACED      it took the place of a message that waited
+--         3 SUPERSEDED    it took the place of the delivery under way
+--         4 DELAYED       not stored: the id is in use, and its message waits until the time in the reply
+--         5 LEASED        not stored: the id is in use, and its lease expires at the time in the reply
+--         6 BEYOND_RANGE  not stored: the due time is beyond the exact range
+--         7 FINISHED      not stored: the id is a duplicate until the time in the reply
+--         8 FULL          not stored: the queue holds as many messages as the reply says instead of a time
+--         9 STALE         not stored: a claim id was given and the message is gone; it was cancelled, or finished by another
+--                         delivery, and must not come back
+-- Errors  argument, config, format, superseded, and Redis's OOM: nothing is changed
 -- Cost  O(log N) for each message
 --
 -- A message is stored as struct '<d' time of scheduling, then its body. For delays the position in the call is added in
 -- microseconds, so that messages come out in the order in which they were scheduled.
--- The only script that may be refused when the server's memory is full: then its first write is, and nothing is changed.
--- Messages whose ids are new are stored together, with one command for each key.
+-- This is the only command that may be refused when the server's memory is full: its first write is refused then, and nothing
+-- is changed.
+-- If all ids are new, the messages are stored together, with one command for each key.
 
+--@include call.lua
 --@include session.lua
+--@include record.lua
 --@include queue.lua
+--@include place.lua
 --@include seen.lua
 --@include wakeup.lua
 
-local lane = ARGV[1]
-local sequence = integer(ARGV[2], 1, MAX_EXACT, 'sequence')
-local count = (#ARGV - 3) / 5
-if count < 1 or count > 256 or count ~= math.floor(count) then
-  error('REDISDELAY argument: number of messages')
-end
+local SCHEDULED, REPLACED, SUPERSEDED, DELAYED, LEASED, BEYOND_RANGE, FINISHED, FULL, STALE = 1, 2, 3, 4, 5, 6, 7, 8, 9
 
-local now = server_time()
-local stored, first = repeated(calls, lane, sequence, now)
+local base = ARGV[3]
+local count = call_items(3, 5, 'messages')
+local now, stored = session_begin(QUEUE_KINDS, 'z', true)
 if stored then
   return stored
 end
-read_config()
-local length = redis.call('HLEN', messages)
-redis.call('HLEN', state)
-local remembers = any_seen()
+queue_read_config()
+local remembers = seen_any()
 
--- What the two letters and what follows them say: letters -> table. In most calls all messages have the same.
-local manners = {}
+-- What the words say: words -> table. In most calls all messages have the same.
+local options = {}
+-- How many messages the queue holds; counted only if a message has a limit.
+local length
 
-local function read_manner(text, i)
-  local time, policy, level, rest = string.match(text, '^([da])([rip])([0-9]?)(.*)$')
-  local limit = time and string.match(rest, '^:(%d+)$')
-  if not time or (#rest > 0 and not limit) then
+local function read_options(words, i)
+  local time, policy, rest = string.match(words, '^(%l+) (%l+)(.*)$')
+  if (time ~= 'after' and time ~= 'at') or (policy ~= 'reject' and policy ~= 'ignore' and policy ~= 'replace') then
     error('REDISDELAY argument: message ' .. i)
   end
-  local manner = { relative = time == 'd', policy = policy, level = tonumber(level) or 0,
-    limit = limit and integer(limit, 1, MAX_EXACT, 'limit of message ', i) or math.huge }
-  if manner.level > 0 then
-    -- Checks the kind of the key.
-    redis.call('ZCARD', delayed_set(manner.level))
+  local level, behind = string.match(rest, '^ priority=(%d)(.*)$')
+  rest = behind or rest
+  local limit = string.match(rest, '^ limit=(%d+)$')
+  if #rest > 0 and not limit then
+    error('REDISDELAY argument: message ' .. i)
   end
-  manners[text] = manner
-  return manner
+  length = length or (limit and redis.call('HLEN', queue_messages))
+  options[words] = { relative = time == 'after', policy = policy, level = tonumber(level) or 0,
+    limit = limit and call_integer(limit, 1, CALL_MAX_EXACT, 'limit of message ', i) }
+  return options[words]
 end
 
 local ids, dues, known = {}, {}, {}
@@ -69,21 +77,21 @@ local arguments = ARGV -- a local is read faster
 local new = true
 for i = 1, count do
   local at = 3 + (i - 1) * 5
-  local id, letters, claim = arguments[at + 1], arguments[at + 2], arguments[at + 4]
-  local manner = manners[letters] or read_manner(letters, i)
+  local id, words, claim = arguments[at + 1], arguments[at + 2], arguments[at + 4]
+  local option = options[words] or read_options(words, i)
   if #id == 0 or (#claim ~= 0 and #claim ~= 16) then
     error('REDISDELAY argument: message ' .. i)
   end
-  local due = integer(arguments[at + 3], 0, MAX_EXACT, 'due time of message ', i)
-  if manner.relative then
+  local due = call_integer(arguments[at + 3], 0, CALL_MAX_EXACT, 'due time of message ', i)
+  if option.relative then
     due = now + due + (i - 1)
   end
-  if due > MAX_EXACT then
+  if due > CALL_MAX_EXACT then
     new = false
   elseif due < earliest then
     earliest = due
   end
-  if known[id] or #claim > 0 or manner.level > 0 or length + count > manner.limit then
+  if known[id] or #claim > 0 or option.level > 0 or (option.limit and length + count > option.limit) then
     new = false
   end
   known[id] = true
@@ -91,7 +99,6 @@ for i = 1, count do
   dues[i] = due
 end
 
--- Whether none of the ids is in a set.
 local function none_in(set)
   local scores = redis.call('ZMSCORE', set, unpack(ids))
   for i = 1, count do
@@ -102,105 +109,104 @@ local function none_in(set)
   return true
 end
 
-new = new and none_in(delayed) and none_in(leased) and not (remembers and not none_in(seen))
-for i = 1, #priorities do
-  new = new and none_in(delayed_set(priorities[i]))
+new = new and none_in(queue_delayed) and none_in(queue_leased) and not (remembers and not none_in(seen_key))
+for i = 1, #queue_priorities do
+  new = new and none_in(queue_delayed_set(queue_priorities[i]))
 end
 
 local scheduled = struct.pack('<d', now)
-local reply, called
-if new then
-  called = cover_earlier(ARGV[3], earliest, now)
-  if first then
-    rehearse(calls, leased, first)
-  end
+local promises = earliest < math.huge and wakeup_cover_earlier(base, earliest, now)
+
+-- Stores messages whose ids are new and that need nothing special.
+local function store_together()
   local scores, fields, answers = {}, {}, { now }
   for i = 1, count do
     local at = 3 + (i - 1) * 5
     local id, due = ids[i], dues[i]
     scores[2 * i - 1], scores[2 * i] = due, id
-    fields[2 * i - 1], fields[2 * i] = id, scheduled .. ARGV[at + 5]
-    answers[2 * i], answers[2 * i + 1] = 1, due
+    fields[2 * i - 1], fields[2 * i] = id, scheduled .. arguments[at + 5]
+    answers[2 * i], answers[2 * i + 1] = SCHEDULED, due
   end
   -- The first write: refused when memory is full.
-  redis.call('ZADD', delayed, unpack(scores))
-  if redis.call('HSET', messages, unpack(fields)) < count then
-    -- A body that is in no set, as eviction leaves it behind: its id is free, and what is known of it is not about this one.
-    redis.call('HDEL', state, unpack(ids))
+  redis.call('ZADD', queue_delayed, unpack(scores))
+  if redis.call('HSET', queue_messages, unpack(fields)) < count then
+    -- A body in no set, as eviction leaves it behind: its id is free, and its record is not about the new message.
+    redis.call('HDEL', queue_state, unpack(ids))
   end
-  reply = struct.pack('<d' .. string.rep('Bd', count), unpack(answers))
-else
---@include record.lua
---@include place.lua
-  local ids_in_sets = redis.call('ZCARD', delayed) + redis.call('ZCARD', leased)
-  for i = 1, #priorities do
-    ids_in_sets = ids_in_sets + redis.call('ZCARD', delayed_set(priorities[i]))
+  return struct.pack('<d' .. string.rep('Bd', count), unpack(answers))
+end
+
+-- Stores messages one after the other.
+local function store_each()
+  length = length or redis.call('HLEN', queue_messages)
+  local ids_in_sets = redis.call('ZCARD', queue_delayed) + redis.call('ZCARD', queue_leased)
+  for i = 1, #queue_priorities do
+    ids_in_sets = ids_in_sets + redis.call('ZCARD', queue_delayed_set(queue_priorities[i]))
   end
   -- Some were lost (to eviction, or deleted by hand), and a new message may get the id of one.
   local bodies_lost = length < ids_in_sets
-  called = earliest < math.huge and cover_earlier(ARGV[3], earliest, now)
   -- The first write: refused when memory is full.
-  redis.call('ZADD', leased, 'XX', '0', '')
-  rehearse(calls, leased, first)
-  reply = { scheduled }
+  redis.call('ZADD', queue_leased, 'XX', '0', '')
+  local reply = { scheduled }
   for i = 1, count do
     local at = 3 + (i - 1) * 5
-    local id, due, claim, body = ids[i], dues[i], ARGV[at + 4], ARGV[at + 5]
-    local manner = manners[ARGV[at + 2]]
-    local level = manner.level
+    local id, due, claim, body = ids[i], dues[i], arguments[at + 4], arguments[at + 5]
+    local option = options[arguments[at + 2]]
+    local level = option.level
     local outcome
-    -- What is in use is told as that; what may take the place of something is not asked for these.
-    local until_then = remembers and manner.policy ~= 'p' and remembered_until(id, now)
-    local full = length >= manner.limit
+    -- If the id is in use, that is the answer; a message that takes the place of another one is not asked for the rest.
+    local until_then = remembers and option.policy ~= 'replace' and seen_until(id, now)
+    local full = option.limit and length >= option.limit
     local claimed = #claim == 16
-    local free = (until_then or full or claimed) and redis.call('HEXISTS', messages, id) == 0
-    if due > MAX_EXACT then
-      outcome = 6
-    elseif claimed and free and not redis.call('ZSCORE', leased, id) then
-      due, outcome = 0, 9
+    local free = (until_then or full or claimed) and redis.call('HEXISTS', queue_messages, id) == 0
+    if due > CALL_MAX_EXACT then
+      outcome = BEYOND_RANGE
+    elseif claimed and free and not redis.call('ZSCORE', queue_leased, id) then
+      due, outcome = 0, STALE
     elseif until_then and free then
-      due, outcome = until_then, 7
+      due, outcome = until_then, FINISHED
     elseif full and free then
-      due, outcome = length, 8
-    elseif redis.call('HSETNX', messages, id, scheduled .. body) == 1 then
+      due, outcome = length, FULL
+    elseif redis.call('HSETNX', queue_messages, id, scheduled .. body) == 1 then
       if bodies_lost then
-        remove_delayed(id)
-        redis.call('ZREM', leased, id)
-        redis.call('HDEL', state, id)
+        place_remove(id)
+        redis.call('ZREM', queue_leased, id)
+        redis.call('HDEL', queue_state, id)
       end
-      use_priority(level)
-      redis.call('ZADD', delayed_set(level), due, id)
+      place_use_priority(level)
+      redis.call('ZADD', queue_delayed_set(level), due, id)
       length = length + 1
-      outcome = 1
+      outcome = SCHEDULED
     else
-      local pending, before = find_delayed(id)
-      local lease = not pending and redis.call('ZSCORE', leased, id)
-      local holder = lease and claimed and holds(leased, state, id, claim)
-      if holder or manner.policy == 'p' or not (pending or lease) then
-        -- Also what is in no set, as eviction leaves it behind: its id is free.
-        redis.call('ZREM', leased, id)
-        redis.call('HDEL', state, id)
-        redis.call('HSET', messages, id, scheduled .. body)
+      local pending, before = place_find(id)
+      local lease = not pending and redis.call('ZSCORE', queue_leased, id)
+      local holder = lease and claimed and record_is_held(queue_leased, queue_state, id, claim)
+      if holder or option.policy == 'replace' or not (pending or lease) then
+        -- This is also the way of a body in no set, as eviction leaves it behind: its id is free.
+        redis.call('HSET', queue_messages, id, scheduled .. body)
+        redis.call('HDEL', queue_state, id)
+        place_use_priority(level)
+        redis.call('ZADD', queue_delayed_set(level), due, id)
+        redis.call('ZREM', queue_leased, id)
         if pending and before ~= level then
-          redis.call('ZREM', delayed_set(before), id)
+          redis.call('ZREM', queue_delayed_set(before), id)
         end
-        use_priority(level)
-        redis.call('ZADD', delayed_set(level), due, id)
-        outcome = lease and 3 or pending and 2 or 1
+        outcome = lease and SUPERSEDED or pending and REPLACED or SCHEDULED
       elseif pending then
-        due, outcome = tonumber(pending), 4
+        due, outcome = tonumber(pending), DELAYED
       else
-        due, outcome = tonumber(lease), 5
+        due, outcome = tonumber(lease), LEASED
       end
     end
     reply[i + 1] = struct.pack('<Bd', outcome, due)
   end
-  reply = table.concat(reply)
+  return table.concat(reply)
 end
+
+local reply = new and store_together() or store_each()
 if remembers then
-  forget_some(now)
+  seen_forget_some(now)
 end
-remember(calls, lane, sequence, now, reply, first)
--- Last: who may not do all of the above has changed nothing.
-keep_promises(waiting, called)
+session_end(now, reply)
+wakeup_write(wakeup_waiters, promises)
 return reply

@@ -5,16 +5,16 @@
 --       many microseconds the oldest overdue message has been due (0: none is); in how many microseconds the next one
 --       will be due that is not yet (-1: there is none); consumers seen in the last 140 s; whether the queue is paused;
 --       when the last message is due (0: there is none)
+-- Errors  config, format
 -- Cost  O(log N), and one step for each consumer
 
---@include session.lua
---@include record.lua
+--@include call.lua
 --@include queue.lua
 
 local SEEN_LATELY = 140 * 1000000
 
-read_config()
-local now = server_time()
+queue_read_config()
+local now = call_time()
 local waiting, overdue, coming, last = 0, 0, nil, 0
 
 local function count(set)
@@ -28,11 +28,11 @@ local function count(set)
   last = math.max(last, tonumber(redis.call('ZRANGE', set, -1, -1, 'WITHSCORES')[2]) or 0)
 end
 
-count(delayed)
-for i = 1, #priorities do
-  count(delayed_set(priorities[i]))
+count(queue_delayed)
+for i = 1, #queue_priorities do
+  count(queue_delayed_set(queue_priorities[i]))
 end
-local oldest = first_due()
+local oldest = queue_first_due()
 local listening = 0
 local records = redis.call('HVALS', KEYS[17])
 for i = 1, #records do
@@ -41,10 +41,10 @@ for i = 1, #records do
   end
 end
 return struct.pack('<dddddddddd', now, waiting, overdue,
-  redis.call('ZCARD', leased),
+  redis.call('ZCARD', queue_leased),
   redis.call('ZCARD', KEYS[18]) + redis.call('ZCARD', KEYS[19]),
   oldest and math.max(0, now - math.max(0, oldest)) or 0, -- others may have written a time before 1970
   coming and coming - now or -1,
   listening,
-  paused and 1 or 0,
+  queue_paused and 1 or 0,
   last)

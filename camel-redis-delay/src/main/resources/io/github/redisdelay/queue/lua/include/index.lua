@@ -2,35 +2,35 @@
 --
 -- A queue of dead letters has an index: a sorted set in which all scores are 0, so that its members are in the order of their
 -- bytes. A member is the id of the message, a byte 0, and the digits of the dead letter's id. So those of one message are
--- neighbours, the oldest first, and as no id has a byte 0 nothing else is among them.
+-- neighbours, the oldest first; and as no id has a byte 0, nothing else is among them.
 
--- So many dead letters of one message are found at the most.
-local MOST_LETTERS = 100
+-- At most so many dead letters of one message are found.
+local INDEX_MOST = 100
 
--- The message's id and the digits of a dead letter's id; nil if it is none.
-local function parts_of(dead_id)
+-- Returns the message's id and the digits of a dead letter's id; nil if it is none.
+local function index_parts(dead_id)
   return string.match(dead_id, '^(.+)@(%d+)$')
 end
 
--- The member for a dead letter; nil if its id is not one that settle.lua makes.
-local function member_of(dead_id)
-  local id, digits = parts_of(dead_id)
+-- Returns the member for a dead letter; nil if its id is not one that settle.lua makes.
+local function index_member(dead_id)
+  local id, digits = index_parts(dead_id)
   return id and #digits <= 16 and string.byte(digits) ~= 48 and id .. '\0' .. digits or nil
 end
 
--- The members for some of these ids; those of messages have none.
-local function members_of(ids)
+-- Returns the members for some of these ids; those of messages have none.
+local function index_members(ids)
   local members = {}
   for i = 1, #ids do
-    members[#members + 1] = member_of(ids[i])
+    members[#members + 1] = index_member(ids[i])
   end
   return members
 end
 
--- The digits of the dead letters of a message, the newest first. One whose body is missing is none, and neither is what no script
--- has put there: change.lua makes a number of the digits after its first write.
-local function letters_of(dead_letters, dead_messages, id)
-  local found = redis.call('ZRANGE', dead_letters, '(' .. id .. '\1', '[' .. id .. '\0', 'BYLEX', 'REV', 'LIMIT', 0, MOST_LETTERS)
+-- Returns the digits of a message's dead letters, the newest first. An entry without a body is no dead letter. Neither is one
+-- that no script has put there: change.lua makes a number of the digits after its first write.
+local function index_find(index, dead_messages, id)
+  local found = redis.call('ZRANGE', index, '(' .. id .. '\1', '[' .. id .. '\0', 'BYLEX', 'REV', 'LIMIT', 0, INDEX_MOST)
   local all = {}
   for i = 1, #found do
     local digits = string.sub(found[i], #id + 2)

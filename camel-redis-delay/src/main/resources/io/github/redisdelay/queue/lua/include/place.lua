@@ -1,42 +1,35 @@
 -- Included where ids are looked for in the sets in which messages wait, or put there, after queue.lua.
 
--- Checks that a priority can be used by use_priority, which comes after the first write.
-local function check_priority(priority)
-  if priority > 0 then
-    redis.call('ZCARD', delayed_set(priority))
-  end
-end
-
--- Claims look into the set of this priority from now on.
-local function use_priority(priority)
+-- Notes a priority, so that claims look into its set from now on.
+local function place_use_priority(priority)
   local at = 1
-  while priorities[at] and priorities[at] > priority do
+  while queue_priorities[at] and queue_priorities[at] > priority do
     at = at + 1
   end
-  if priority > 0 and priorities[at] ~= priority then
-    table.insert(priorities, at, priority)
-    write_priorities()
+  if priority > 0 and queue_priorities[at] ~= priority then
+    table.insert(queue_priorities, at, priority)
+    queue_write_priorities()
   end
 end
 
--- When a delayed message is due, as text, and its priority; nil if it is not delayed.
-local function find_delayed(id)
-  local score = redis.call('ZSCORE', delayed, id)
+-- Returns when a delayed message is due, as text, and its priority; nil if it is not delayed.
+local function place_find(id)
+  local score = redis.call('ZSCORE', queue_delayed, id)
   if score then
     return score, 0
   end
-  for i = 1, #priorities do
-    score = redis.call('ZSCORE', delayed_set(priorities[i]), id)
+  for i = 1, #queue_priorities do
+    score = redis.call('ZSCORE', queue_delayed_set(queue_priorities[i]), id)
     if score then
-      return score, priorities[i]
+      return score, queue_priorities[i]
     end
   end
 end
 
 -- Removes an id from whatever set of delayed ones it is in.
-local function remove_delayed(id)
-  redis.call('ZREM', delayed, id)
-  for i = 1, #priorities do
-    redis.call('ZREM', delayed_set(priorities[i]), id)
+local function place_remove(id)
+  redis.call('ZREM', queue_delayed, id)
+  for i = 1, #queue_priorities do
+    redis.call('ZREM', queue_delayed_set(queue_priorities[i]), id)
   end
 end

@@ -1,30 +1,30 @@
--- Included where messages are looked at, after session.lua, record.lua and queue.lua.
+-- Included where messages are looked at, after call.lua, record.lua and queue.lua.
 --
 -- KEYS  1 to 16 see queue.lua  17 consumers
 
-local consumers = KEYS[17]
-local names = {}
+local row_consumers = KEYS[17]
+local row_names = {}
 
--- The name of the consumer that leased a message, or nothing if it is not known.
-local function holder(record)
-  if record.claim == NO_CLAIM then
+-- Returns the name of the consumer that leased a message, or nothing if it is not known.
+local function row_holder(record)
+  if record.claim == RECORD_NO_CLAIM then
     return ''
   end
   local id = string.sub(record.claim, 1, 8)
-  if not names[id] then
-    local found = redis.call('HGET', consumers, id)
-    names[id] = found and string.sub(found, 9) or ''
+  if not row_names[id] then
+    local found = redis.call('HGET', row_consumers, id)
+    row_names[id] = found and string.sub(found, 9) or ''
   end
-  return names[id]
+  return row_names[id]
 end
 
--- Appends what is told of a message: id, struct '<d' score, priority in digits, state record, holder.
-local function tell(reply, id, score, priority, leased_now)
-  local record = read_record(redis.call('HGET', state, id), score, priority)
+-- Appends the five elements of a row: id, struct '<d' score, priority in digits, state record, holder.
+local function row_append(reply, id, score, priority, is_leased)
+  local record = record_read(redis.call('HGET', queue_state, id), score, priority)
   local n = #reply
   reply[n + 1] = id
   reply[n + 2] = struct.pack('<d', score)
-  reply[n + 3] = string.format('%d', record.priority % DEAD)
-  reply[n + 4] = write_record(record)
-  reply[n + 5] = leased_now and holder(record) or ''
+  reply[n + 3] = string.format('%d', record.priority % RECORD_DEAD)
+  reply[n + 4] = record_write(record)
+  reply[n + 5] = is_leased and row_holder(record) or ''
 end

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
+import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
@@ -502,9 +503,9 @@ class ConsumerLoopTest {
             hangingWithReadAhead();
             assertThat(handler.ids()).containsExactly("m1000");
             timers.advance(ms(999));
-            assertThat(queue.ids('r')).isEmpty();
+            assertThat(queue.ids(SettleAction.RELEASE)).isEmpty();
             timers.advance(ms(1));
-            assertThat(queue.ids('r')).hasSize(39).startsWith("m1001").endsWith("m1039");
+            assertThat(queue.ids(SettleAction.RELEASE)).hasSize(39).startsWith("m1001").endsWith("m1039");
             int claimed = claims.count();
             timers.advance(s(5));
             assertThat(claims.count()).as("claims while it hangs").isEqualTo(claimed);
@@ -517,7 +518,7 @@ class ConsumerLoopTest {
             becomeFast(task, 10);
             claims.answer(reply(ZERO, null, messages(1000, 1010)));
             timers.advance(ms(100));
-            assertThat(queue.ids('r')).hasSize(9);
+            assertThat(queue.ids(SettleAction.RELEASE)).hasSize(9);
         }
 
         @Test
@@ -528,7 +529,7 @@ class ConsumerLoopTest {
                 handler.begun.get(i).acknowledge();
             }
             assertThat(handler.ids()).startsWith("m1000", "m1001", "m1002").contains("m1020");
-            assertThat(queue.ids('r')).isEmpty();
+            assertThat(queue.ids(SettleAction.RELEASE)).isEmpty();
         }
 
         @Test
@@ -549,7 +550,7 @@ class ConsumerLoopTest {
             timers.advance(s(16));
             claims.answer(reply(null, null, message("late")));
             assertThat(handler.begun).isEmpty();
-            assertThat(queue.ids('r')).containsExactly("late");
+            assertThat(queue.ids(SettleAction.RELEASE)).containsExactly("late");
         }
 
         @Test
@@ -609,7 +610,7 @@ class ConsumerLoopTest {
             assertThat(handler.ids()).containsExactly("poison");
             timers.advance(ms(500));
             assertThat(claims.count()).isEqualTo(1);
-            assertThat(queue.ids('r')).as("would be lost with it").containsExactly("a", "b");
+            assertThat(queue.ids(SettleAction.RELEASE)).as("would be lost with it").containsExactly("a", "b");
             handler.begun.get(0).acknowledge();
             assertThat(claims.count()).isEqualTo(2);
         }
@@ -621,7 +622,7 @@ class ConsumerLoopTest {
             assertThat(handler.ids()).containsExactly("a");
             handler.begun.get(0).acknowledge();
             assertThat(handler.ids()).containsExactly("a", "poison");
-            assertThat(queue.ids('r')).as("would be lost with it").containsExactly("b");
+            assertThat(queue.ids(SettleAction.RELEASE)).as("would be lost with it").containsExactly("b");
             handler.begun.get(1).acknowledge();
             assertThat(claims.count()).isEqualTo(2);
         }
@@ -638,7 +639,7 @@ class ConsumerLoopTest {
             running(4, 100);
             claims.answer(reply(s(20), null, message("a"), message("poison", 2), message("b"), message("c")));
             timers.advance(ms(1001));
-            assertThat(queue.ids('r')).containsExactly("b", "c");
+            assertThat(queue.ids(SettleAction.RELEASE)).containsExactly("b", "c");
         }
 
         @Test
@@ -646,7 +647,7 @@ class ConsumerLoopTest {
             running(1, 100);
             claims.answer(reply(s(20), null, message("a"), message("poison", 2)));
             timers.advance(s(15));
-            assertThat(queue.ids('r')).containsExactly("poison");
+            assertThat(queue.ids(SettleAction.RELEASE)).containsExactly("poison");
             assertThat(handler.ids()).containsExactly("a");
         }
 
@@ -801,7 +802,7 @@ class ConsumerLoopTest {
             running(1, 100);
             claims.answer(reply(ZERO, null, message("a")));
             assertThat(queue.settled).hasSize(1);
-            assertThat(queue.settled.get(0).action()).isEqualTo('n');
+            assertThat(queue.settled.get(0).action()).isEqualTo(SettleAction.RETURN);
             assertThat(queue.settled.get(0).micros()).isEqualTo(1_000_000);
             assertThat(claims.count()).isEqualTo(2);
             handler.failure = null;
@@ -832,7 +833,7 @@ class ConsumerLoopTest {
                 claims.answer(reply(s(20), null, message("a")));
                 // What is released becomes due at once, and the queue tells everybody.
                 task.wakeUp(0, 0);
-                assertThat(queue.ids('r')).hasSize(i);
+                assertThat(queue.ids(SettleAction.RELEASE)).hasSize(i);
                 assertBackoff(untilNextClaim(), Math.min(i, 7));
             }
             assertThat(task.underWay()).isZero();
@@ -943,7 +944,7 @@ class ConsumerLoopTest {
             ConsumerLoop task = new Room().hangingWithReadAhead();
             int claimed = claims.count();
             task.suspend();
-            assertThat(queue.ids('r')).hasSize(39);
+            assertThat(queue.ids(SettleAction.RELEASE)).hasSize(39);
             task.wakeUp(0, 0);
             task.makePass(0);
             handler.begun.get(0).acknowledge();
@@ -991,7 +992,7 @@ class ConsumerLoopTest {
             ConsumerLoop task = running(2, 100);
             task.suspend();
             claims.answer(reply(ZERO, null, message("a"), message("b")));
-            assertThat(queue.ids('r')).containsExactly("a", "b");
+            assertThat(queue.ids(SettleAction.RELEASE)).containsExactly("a", "b");
             assertThat(handler.begun).isEmpty();
             assertThat(claims.count()).isEqualTo(1);
             assertThat(timers.waiting()).isZero();
@@ -1012,7 +1013,7 @@ class ConsumerLoopTest {
             ConsumerLoop task = running(2, 100);
             task.stop(true);
             claims.answer(reply(ZERO, null, message("a")));
-            assertThat(queue.ids('r')).containsExactly("a");
+            assertThat(queue.ids(SettleAction.RELEASE)).containsExactly("a");
             assertThat(handler.begun).isEmpty();
         }
 
@@ -1061,7 +1062,7 @@ class ConsumerLoopTest {
             timers.advance(s(10));
             assertThat(queue.extended).hasSize(1);
             handler.begun.get(0).acknowledge();
-            assertThat(queue.ids('a')).containsExactly("a");
+            assertThat(queue.ids(SettleAction.ACKNOWLEDGE)).containsExactly("a");
             timers.advance(s(100));
             assertThat(queue.extended).hasSize(1);
         }
@@ -1076,7 +1077,7 @@ class ConsumerLoopTest {
             assertThat(leases.size()).isZero();
             assertThat(task.underWay()).isEqualTo(2);
             handler.begun.get(0).acknowledge();
-            assertThat(queue.ids('a')).containsExactly("a");
+            assertThat(queue.ids(SettleAction.ACKNOWLEDGE)).containsExactly("a");
         }
 
         @Test

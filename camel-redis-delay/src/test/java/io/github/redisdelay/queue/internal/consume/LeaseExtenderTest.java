@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
+import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.Delivery;
@@ -171,7 +172,7 @@ class LeaseExtenderTest {
             }
 
             @Override
-            public Submission<Settlement> settle(ClaimedDelivery delivery, char action, long micros, byte[] failure) {
+            public Submission<Settlement> settle(ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure) {
                 return submit(LuaScript.SETTLE, delivery);
             }
 

@@ -88,7 +88,7 @@ class RedisClaimCallsTest {
                         "1048576",
                         "redis-delay:{orders}",
                         "c0 wakeup:client",
-                        "q",
+                        "quick",
                         "28000000");
         redis.answer(emptyReply());
         assertThat(reply)
@@ -200,7 +200,7 @@ class RedisClaimCallsTest {
             letters.add(redis.last().argument(9));
             redis.answer(emptyReply());
         }
-        assertThat(letters).containsExactly("d", "l", "w", "k", "q");
+        assertThat(letters).containsExactly("leave", "fill", "stay", "quick");
     }
 
     @Test

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.format;
+
+/** The changes of messages and of a queue, with their words in {@code change.lua}. */
+public enum ChangeAction {
+    /** Removes a message in any state. */
+    CANCEL,
+    /** Removes a message that is not being delivered. */
+    CANCEL_DELAYED,
+    /** Makes a message due after a delay. */
+    RESCHEDULE_AFTER,
+    /** Makes a message due at a time. */
+    RESCHEDULE_AT,
+    /** Makes a message due at a time, 0 is now, unless it is due earlier. */
+    PROMOTE,
+    /** Pauses the queue. */
+    PAUSE,
+    /** Resumes the queue. */
+    RESUME;
+
+    private final byte[] word = WireWord.bytes(this);
+
+    public byte[] word() {
+        return word;
+    }
+}
