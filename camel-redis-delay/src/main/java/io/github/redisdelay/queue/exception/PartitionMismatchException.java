@@ -2,8 +2,8 @@
 package io.github.redisdelay.queue.exception;
 
 /**
- * A client works with another number of partitions than the queue has. Nothing was changed: it would look for messages, or leave
- * them, where the others do not look.
+ * The refusal of a client that works with another number of partitions than the queue has. Nothing was changed: the client would
+ * store messages, or look for them, where the other clients do not.
  */
 public class PartitionMismatchException extends DelayQueueException {
 

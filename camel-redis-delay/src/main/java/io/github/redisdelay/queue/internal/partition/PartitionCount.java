@@ -22,9 +22,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * The agreement of a client with Redis on the number of a queue's partitions, which is recorded once (see {@code partitions.lua}).
- * No call passes before Redis has agreed. While calls pass, Redis is asked again about once a minute: it may have lost the record,
- * or somebody may have removed it.
+ * The agreement of a client with Redis on the number of a queue's partitions. The number is recorded once (see {@code
+ * partitions.lua}). No call passes before Redis has agreed. While calls pass, the client asks again about once a minute, because
+ * Redis may have lost the record, or somebody may have removed it.
  */
 public final class PartitionCount implements CallGate {
 
@@ -127,7 +127,7 @@ public final class PartitionCount implements CallGate {
         return turn;
     }
 
-    /** Lets the waiting calls pass, or fails them. Redis that does not answer leaves a client alone with which it has agreed. */
+    /** Lets the waiting calls pass, or fails them. An agreement ends only with another number, not because Redis does not answer. */
     private void answered(Throwable error) {
         while (true) {
             CompletableFuture<Void> turn;

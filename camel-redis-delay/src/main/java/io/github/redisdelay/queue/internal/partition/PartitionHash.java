@@ -5,28 +5,28 @@ import io.github.redisdelay.queue.DeadLetterId;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Which partition of a queue a message belongs to, and what the partitions' keys are called. Both follow from names and
- * numbers alone, so that every client in every language comes to the same result; the one function that is needed is CRC16 as
- * Redis Cluster uses it for its slots (XMODEM: polynomial 0x1021, start value 0).
+ * The partition of a message, and the hash tags of a queue's partitions. Both follow from names and numbers alone, so every
+ * client in every language comes to the same result. They need one function: CRC16 as Redis Cluster uses it for its slots
+ * (XMODEM: polynomial 0x1021, start value 0).
  */
 public final class PartitionHash {
 
     /** The most partitions of a queue. */
     public static final int MAX = 64;
 
-    /** How many slots a Redis Cluster has. */
+    /** The number of slots of a Redis Cluster. */
     static final int SLOTS = 16384;
 
     private static final int[] TABLE = table();
 
     private PartitionHash() {}
 
-    /** The partition of a message: CRC16 of its id's bytes in UTF-8, modulo their number. */
+    /** The partition of a message: CRC16 of its id's bytes in UTF-8, modulo the number of partitions. */
     public static int of(String id, int partitions) {
         return crc16(0, id.getBytes(StandardCharsets.UTF_8)) % partitions;
     }
 
-    /** The partition of a dead letter: that of its message, which stays where it was when it is given up or redriven. */
+    /** The partition of a dead letter: that of its message, so it stays there when it is given up or redriven. */
     static int ofDeadLetter(String id, int partitions) {
         return of(DeadLetterId.messageIdOf(id), partitions);
     }
@@ -52,7 +52,7 @@ public final class PartitionHash {
         }
     }
 
-    /** Goes on with a checksum, which begins with 0. */
+    /** Continues a checksum, which begins with 0. */
     static int crc16(int begun, byte[] bytes) {
         int crc = begun;
         for (byte b : bytes) {

@@ -43,8 +43,8 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * One queue over several hash tags, so that it can grow past one Redis node. An id always belongs to the same partition, so what
- * is about one message is as in any queue; what is about all of them asks every partition.
+ * A queue over several hash tags, which can grow past one Redis node. An id always belongs to the same partition: a call about
+ * one message goes to that partition, and a call about all messages goes to every partition.
  */
 public final class PartitionedQueue implements DelayQueue, Partitioned {
 
@@ -80,7 +80,7 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
         return partitions.get(0).isDeadLetters();
     }
 
-    /** The partition of a message of this queue, which may be one of dead letters. */
+    /** The partition of a message, or of a dead letter if this is a queue of dead letters. */
     private RedisDelayQueue partition(String id) {
         ScheduleRequest.requireId(id, isDeadLetters());
         return partitions.get(
@@ -103,7 +103,7 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
     @Override
     public Submission<ScheduleResult> schedule(ScheduleRequest message) {
         partitions.get(0).checkNoDeadLetters("schedule");
-        // The partition follows from the id, so a generated one is made before.
+        // The partition follows from the id, so the id is generated here.
         String id = message.id() == null ? ids.next() : message.id();
         ScheduleRequest own = message.id() != null && message.maximumQueueLength() == 0
                 ? message
@@ -119,7 +119,7 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
         return count.submit(() -> partition.schedule(own));
     }
 
-    /** A partition knows only its own messages: a limit is divided, rounded up. */
+    /** The share of a partition in a limit, rounded up: a partition knows only its own messages. */
     private long share(long maximum) {
         return maximum / partitions.size() + (maximum % partitions.size() == 0 ? 0 : 1);
     }
@@ -165,14 +165,14 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
         return ofAll(RedisDelayQueue::resume);
     }
 
-    /** Asks every partition; whether any of them was changed. */
+    /** Changes every partition. The answer says whether any of them was changed. */
     private Submission<Boolean> ofAll(Function<RedisDelayQueue, Submission<Boolean>> change) {
         return count.submit(() -> {
             return any(partitions.stream().map(change).toList(), change);
         });
     }
 
-    /** Whether any of the partitions was changed; unconfirmed if that is so of any of the answers. */
+    /** One answer for all partitions: whether any was changed. It is unconfirmed if the answer of any partition is. */
     private Submission<Boolean> any(
             List<Submission<Boolean>> parts, Function<RedisDelayQueue, Submission<Boolean>> change) {
         Submission<Boolean> result = new Submission<>();
@@ -190,7 +190,7 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
                 result.succeed(answers.contains(true));
             }
         });
-        // Their callers may not wait for as long as that.
+        // A partition's outcome may come long after its request timeout, and callers wait no longer than that.
         parts.forEach(part -> part.whenComplete((changed, error) -> {
             if (error instanceof RequestTimeoutException) {
                 result.completeExceptionally(error);
@@ -199,7 +199,7 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
         return result;
     }
 
-    /** Waits once more for what is unconfirmed, and asks again for what was refused. */
+    /** Waits once more for each unconfirmed answer, and repeats each refused change. */
     private List<Submission<Boolean>> confirm(
             List<Submission<Boolean>> parts, Function<RedisDelayQueue, Submission<Boolean>> change) {
         List<Submission<Boolean>> next = new ArrayList<>(parts.size());
@@ -232,7 +232,7 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
         return count.ask(() -> partition.get(id));
     }
 
-    /** A dead letter is in the partition of its message, which has another id than it. */
+    /** Looks where the dead letter lies: in the partition of its message, whose id is another one. */
     @Override
     public CompletableFuture<List<DeadLetterId>> deadLettersOf(String id) {
         partitions.get(0).checkNoDeadLetters("deadLettersOf");
@@ -249,8 +249,7 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
     }
 
     /**
-     * A position is a score and an id, in whichever partition that is: behind it all partitions go on, so a page is merged of
-     * the next ones of each.
+     * Merges a page of the next messages of each partition. A cursor is a score and an id, behind which every partition goes on.
      */
     @Override
     public CompletableFuture<MessagePage> browse(MessageState state, String from, int limit) {
@@ -278,18 +277,18 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
         return sum(limit, (partition, left) -> partition.redriveAll(which, left));
     }
 
-    /** What was changed in all partitions; each is told how many are left to be changed. */
+    /** Changes one partition after the other, each with what is left of the limit, and counts the changes. */
     private CompletableFuture<Long> sum(long limit, BiFunction<RedisDelayQueue, Long, CompletableFuture<Long>> change) {
         return oneByOne(
                 0L, (sum, partition) -> change.apply(partition, limit - sum).thenApply(count -> sum + count));
     }
 
-    /** Does something with a partition, and what came out of those before. */
+    /** A call to a partition that is given the result of the partitions before it. */
     private interface Step<T> {
         CompletableFuture<T> with(T before, RedisDelayQueue partition);
     }
 
-    /** One partition after the other, so that nobody is called by two threads at a time. */
+    /** Calls one partition after the other, so that no two threads are in the caller's predicate at a time. */
     private <T> CompletableFuture<T> oneByOne(T begin, Step<T> step) {
         return count.ask(() -> {
             CompletableFuture<T> done = CompletableFuture.completedFuture(begin);
@@ -300,7 +299,7 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
         });
     }
 
-    /** What is too old is dropped in each partition; of what is too much, the oldest ones of all of them. */
+    /** Drops the dead letters that are too old in each partition, and then the oldest ones of all partitions. */
     @Override
     public CompletableFuture<Long> trimDeadLetters(Duration retention, long maximum) {
         partitions.get(0).checkNoDeadLetters("trimDeadLetters");
@@ -318,7 +317,7 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
             if (excess <= 0) {
                 return CompletableFuture.completedFuture(before);
             }
-            // First the oldest ones, then how many are too many: what others drop in between counts for both.
+            // The count is read after the page, so what others drop in between lowers it.
             int limit = (int) Math.min(excess, MAX_PAGE);
             return letters.browse(MessageState.DELAYED, null, limit)
                     .thenCompose(page -> letters.stats()
@@ -344,7 +343,7 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
                     .cancelWaiting(deadLetterId)
                     .thenApply(result -> result.previousState() == MessageState.DELAYED);
         } catch (IllegalArgumentException e) {
-            // Another client's id that no call of this one can name.
+            // An id that another client has written, and that this client's calls refuse.
             return CompletableFuture.completedFuture(false);
         }
     }
@@ -368,7 +367,7 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
                                 all.stream().reduce(PartitionedQueue::together).orElseThrow()));
     }
 
-    /** The figures of two partitions; a consumer is one of both. */
+    /** The figures of two partitions, both of which know the same consumers. */
     private static QueueStats together(QueueStats one, QueueStats other) {
         return new QueueStats(
                 Math.max(one.timeMicros(), other.timeMicros()),
@@ -393,7 +392,7 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
                                 all.stream().reduce(PartitionedQueue::together).orElseThrow()));
     }
 
-    /** What is worse of two servers, which may be the same one. */
+    /** The worse of two servers in each respect; they may be the same server. */
     private static ServerInfo together(ServerInfo one, ServerInfo other) {
         return new ServerInfo(
                 one.product(),
