@@ -57,7 +57,7 @@ class FailureLogTest extends ConsumerSideTest {
 
     private List<String> ours() {
         return logs.lines().stream()
-                .filter(line -> line.startsWith("WARN io.github.redisdelay") && !line.contains("StartReport"))
+                .filter(line -> line.startsWith("WARN io.github.redisdelay") && !line.contains("StartupLog"))
                 .map(line -> line.substring(line.indexOf(' ', 5) + 1))
                 .toList();
     }

@@ -49,12 +49,12 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     private final ComponentThreads threads;
     private final BatchCollector batches;
 
-    // Written under the lock of the consumer, which Camel starts and stops; read by any thread.
+    // Written under the lock of the consumer, which Camel starts and stops. Read by any thread.
     private volatile ConsumerSettings settings;
     private volatile boolean suspended;
     private volatile String shown;
     private volatile DelayQueueConsumer claims;
-    private volatile ConsumptionGate claimSwitch;
+    private volatile ConsumptionGate gate;
 
     /** The id of the exchange of each delivery under way. An exchange may be pooled, so the exchange itself is not kept. */
     private final Map<Delivery, String> underWay = new ConcurrentHashMap<>();
@@ -118,7 +118,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         shown = inSentence;
         DelayQueueConsumer started =
                 queue.consume(settings.claims(ConsumerNames.full(name)), threads.executor(), this);
-        claimSwitch = new ConsumptionGate(started, () -> !suspended && (batches == null || batches.wantsMore()));
+        gate = new ConsumptionGate(started, () -> !suspended && (batches == null || batches.wantsMore()));
         claims = started;
         claimingChanged();
     }
@@ -130,7 +130,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
 
     /** Makes the gate look again whether messages should be claimed. */
     private void claimingChanged() {
-        ConsumptionGate running = claimSwitch;
+        ConsumptionGate running = gate;
         if (running != null) {
             running.changed();
         }
@@ -170,7 +170,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
      * @param patience how many nanoseconds a consumer without a route waits for its work
      */
     public void stop(long patience) {
-        claimSwitch = null;
+        gate = null;
         if (claims != null) {
             if (consumer.getRoute() == null) {
                 claims.suspend();

@@ -14,7 +14,7 @@
  * <caption>The objects for one message</caption>
  * <tr><th>Object</th><th>What it is</th><th>Made by</th><th>Lives until</th></tr>
  * <tr><td>{@code ClaimedMessage}</td><td>the values that a claim has answered</td><td>the claim's reply</td>
- *     <td>the delivery is made</td></tr>
+ *     <td>its delivery is gone</td></tr>
  * <tr><td>{@code ClaimedDelivery}, a {@code Delivery}</td><td>the lease: its claim id, and the calls that end it</td>
  *     <td>the consumer's loop</td><td>Redis has answered to its end</td></tr>
  * <tr><td>{@code DeliveryCompletion}</td><td>the delivery with its message as it was read: ends the delivery once, as the policy
