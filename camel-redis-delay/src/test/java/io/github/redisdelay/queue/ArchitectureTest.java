@@ -2,10 +2,15 @@
 package io.github.redisdelay.queue;
 
 import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.internal.redis.DurableScriptExecutor;
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaCall.Predicates.target;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongToAnyOf;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
 import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
@@ -15,8 +20,11 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.redisson.Redisson;
+import org.redisson.RedissonShutdownException;
 
 /** Keeps the layers apart, and some things out. */
 class ArchitectureTest {
@@ -89,6 +97,19 @@ class ArchitectureTest {
                         .or(name(org.redisson.client.codec.ByteArrayCodec.class.getName()))
                         .or(name(org.redisson.client.codec.Codec.class.getName())))
                 .because("scripts take and answer bytes")
+                .check(all);
+    }
+
+    @Test
+    void should_use_the_inside_of_Redisson_in_one_class_only() {
+        noClasses()
+                .that(not(nameMatching(Pattern.quote(DurableScriptExecutor.class.getName()) + "(\\$.*)?")))
+                .should()
+                .dependOnClassesThat(resideInAnyPackage(
+                                "org.redisson.command..", "org.redisson.connection..", "org.redisson.client.protocol..")
+                        .or(resideInAPackage("org.redisson")
+                                .and(not(belongToAnyOf(Redisson.class, RedissonShutdownException.class)))))
+                .because("no release promises to keep it")
                 .check(all);
     }
 

@@ -29,17 +29,24 @@ import org.redisson.config.BaseMasterSlaveServersConfig;
 import org.redisson.connection.NodeSource;
 
 /**
- * Calls scripts through Redisson and has Redis wait for replicas, or for the disk, directly behind them: in one batch, on one
- * connection. That connection is taken out of the pool for so long, so that others are not held up; in a pool of one it
- * holds up everything.
+ * Script calls with a wait directly behind them: for replicas, or for the disk. A call and its wait are one batch on one
+ * connection. Redisson takes that connection out of its pool until the answer is there, so other calls are not held up; in a pool of
+ * one connection they are.
  *
- * <p>The batch is one of Redisson's inside: {@code RBatch} neither sends {@code WAITAOF} without replicas nor says what it
- * answered for the master, and it keeps the first answer to {@code WAIT} where a node of a cluster has sent the batch on to
- * another one.
+ * <p>This is the only class that uses Redisson's inside, which no release promises to keep:
+ *
+ * <ul>
+ *   <li>{@link RedissonKeys} gives the executor of a client, and the executor tells the client's configuration;
+ *   <li>{@link CommandBatchService} is the batch, and this class overrides its method {@code async};
+ *   <li>{@link RedissonScript} puts a script call into the batch.
+ * </ul>
+ *
+ * <p>The public {@code RBatch} is not enough: it does not send {@code WAITAOF} without replicas, does not tell what that answered for
+ * the master, and keeps the first answer to {@code WAIT} where a node of a cluster has sent the batch on to another node.
  */
 public final class DurableScriptExecutor {
 
-    /** A script with all that it needs. */
+    /** A call of a script. */
     record ScriptCall(LuaScript script, List<Object> keys, Object[] arguments) {}
 
     /**
@@ -56,7 +63,7 @@ public final class DurableScriptExecutor {
         }
     }
 
-    /** What WAIT or WAITAOF answered. */
+    /** The answer to WAIT or WAITAOF. */
     public record Waited(boolean onDisk, int replicas) {
 
         /** @param reply to WAITAOF: on how many disks of the master it is, 0 or 1, and on those of how many replicas */
@@ -71,7 +78,7 @@ public final class DurableScriptExecutor {
 
     private final RedissonClient redisson;
     private final ScriptExecutor plain;
-    /** Whether this Redis was found to wait for what is wanted. It may be asked more than once. */
+    /** True once Redis was found to wait for what is wanted. Several threads may find that at the same time. */
     private volatile boolean known;
 
     /** @param plain calls a script without waiting, and makes sure that Redis knows it */

@@ -6,13 +6,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.OptionalOptions;
 import org.redisson.client.RedisNoScriptException;
 import org.redisson.client.codec.ByteArrayCodec;
-import org.redisson.client.protocol.RedisCommands;
 
 /**
  * Calls scripts through Redisson: by digest, and with the source where a server does not know it (after a restart, a
@@ -29,9 +29,11 @@ public final class RedissonScriptExecutor implements ScriptExecutor {
 
     public static final int TIMEOUT_STEPS = 5;
 
-    /** The constant was renamed between Redisson 3 (MULTI) and 4 (LIST). */
+    private static final Set<String> LIST_NAMES = Set.of("LIST", "MULTI");
+
+    /** The type of a reply that is a list. The constant was renamed between Redisson 3 (MULTI) and 4 (LIST). */
     public static final RScript.ReturnType LIST = Arrays.stream(RScript.ReturnType.values())
-            .filter(type -> type.getCommand() == RedisCommands.EVAL_LIST)
+            .filter(type -> LIST_NAMES.contains(type.name()))
             .findFirst()
             .orElseThrow();
 
