@@ -172,7 +172,7 @@ class BulkChangeTest extends RealQueueTest {
             ScriptExecutor real = new RedissonScriptExecutor(redis.client());
             ScriptExecutor claimsFirst = (script, keys, arguments, attempt) -> script == LuaScript.CHANGE
                     ? claims.claim(new ClaimRequest(
-                                    client.consumers().nextClaimId(), 60_000_000, 1, 0, ClaimRequest.Afterwards.DONE, 1))
+                                    FakeHost.randomClaimId(), 60_000_000, 1, 0, ClaimRequest.Afterwards.DONE, 1))
                             .thenCompose(claimed -> real.call(script, keys, arguments, attempt))
                     : real.call(script, keys, arguments, attempt);
             try (DelayQueueClient other =

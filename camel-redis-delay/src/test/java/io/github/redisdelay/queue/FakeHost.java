@@ -5,6 +5,7 @@ import io.github.redisdelay.queue.internal.consume.ConsumerLoop;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
 
 /** Numbers claims, and leaves it to the test to answer with figures. */
 public final class FakeHost implements ConsumerLoop.Host {
@@ -12,6 +13,13 @@ public final class FakeHost implements ConsumerLoop.Host {
     public final List<CompletableFuture<QueueStats>> statsAsked = new ArrayList<>();
     public int stopped;
     private byte claimNumber;
+
+    /** A claim id that nobody else has. */
+    static ClaimId randomClaimId() {
+        byte[] bytes = new byte[ClaimId.LENGTH];
+        ThreadLocalRandom.current().nextBytes(bytes);
+        return ClaimId.of(bytes);
+    }
 
     @Override
     public ClaimId nextClaimId() {

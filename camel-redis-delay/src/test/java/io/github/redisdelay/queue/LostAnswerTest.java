@@ -142,7 +142,7 @@ class LostAnswerTest {
 
     private static ClaimedDelivery claim(DelayQueueClient client, RedisDelayQueue queue, ClaimCalls claims) {
         ClaimRequest request =
-                new ClaimRequest(client.consumers().nextClaimId(), 60_000_000, 1, 1, ClaimRequest.Afterwards.DONE, 1);
+                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 1, 1, ClaimRequest.Afterwards.DONE, 1);
         ClaimReply reply = get(claims.claim(request));
         assertThat(reply.messages()).as("claimed messages").hasSize(1);
         return new ClaimedDelivery(
@@ -240,14 +240,14 @@ class LostAnswerTest {
         ClaimCalls claims = client.consumers().newClaims(queue.address(), error -> {});
         fates(Fate.ANSWER_LOST, Fate.LOST, Fate.TWICE);
         ClaimReply reply = get(claims.claim(
-                new ClaimRequest(client.consumers().nextClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
+                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
         assertThat(reply.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("m0", "m1", "m2");
         assertThat(reply.messages())
                 .extracting(ClaimReply.ClaimedMessage::attempt)
                 .containsOnly(1);
         assertThat(held().keys().get("leased").keySet()).containsExactly("m0", "m1", "m2");
         assertThat(get(claims.claim(new ClaimRequest(
-                                client.consumers().nextClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)))
+                                FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)))
                         .messages())
                 .extracting(ClaimReply.ClaimedMessage::id)
                 .containsExactly("m3", "m4");
@@ -262,7 +262,7 @@ class LostAnswerTest {
         caller.meanwhile =
                 () -> assertThat(get(otherQueue.cancel("a")).previousState()).isEqualTo(MessageState.LEASED);
         ClaimReply reply = get(claims.claim(
-                new ClaimRequest(client.consumers().nextClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
+                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
         assertThat(reply.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("b");
     }
 
@@ -276,7 +276,7 @@ class LostAnswerTest {
             claim(other, otherQueue, otherClaims);
         };
         ClaimReply reply = get(claims.claim(
-                new ClaimRequest(client.consumers().nextClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
+                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
         assertThat(reply.messages()).isEmpty();
         assertThat(held().keys().get("state").get("a")).startsWith("attempts 2 ");
     }

@@ -68,7 +68,7 @@ final class RandomHistory {
         final List<Consumer> deadConsumers = new ArrayList<>();
         final ConsumerId consumer;
 
-        Client(DelayQueueClient client, String name) {
+        Client(DelayQueueClient client, String name, Random random) {
             this.client = client;
             this.queue = (RedisDelayQueue) client.queue(name);
             this.dead = (RedisDelayQueue) queue.deadLetters();
@@ -76,7 +76,7 @@ final class RandomHistory {
                 consumers.add(new Consumer(client.consumers().newClaims(queue.address(), error -> {})));
                 deadConsumers.add(new Consumer(client.consumers().newClaims(dead.address(), error -> {})));
             }
-            this.consumer = ConsumerId.next(client.consumers().random());
+            this.consumer = ConsumerId.next(random);
         }
     }
 
@@ -84,7 +84,7 @@ final class RandomHistory {
         this.random = new Random(seed);
         this.network = new SimulatedNetwork(redisson, QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, queue));
         for (int i = 0; i < clients; i++) {
-            Client client = new Client(network.client(random), queue);
+            Client client = new Client(network.client(random), queue, random);
             this.clients.add(client);
             if (random.nextInt(3) != 0) { // the others are as good as dead
                 network.listenTo(client.client);

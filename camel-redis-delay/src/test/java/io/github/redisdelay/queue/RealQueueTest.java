@@ -123,7 +123,7 @@ public abstract class RealQueueTest {
 
     List<ClaimedDelivery> claim(DelayQueue from, ClaimCalls with, int messages, int ended) {
         ClaimRequest request = new ClaimRequest(
-                client.consumers().nextClaimId(), 3_600_000_000L, messages, ended, ClaimRequest.Afterwards.DONE, 1);
+                FakeHost.randomClaimId(), 3_600_000_000L, messages, ended, ClaimRequest.Afterwards.DONE, 1);
         ClaimReply reply = get(with.claim(request));
         return reply.messages().stream()
                 .map(m -> new ClaimedDelivery(

@@ -86,7 +86,7 @@ class WaitingRoomTest extends RealQueueTest {
 
         ClaimReply claim(int messages, Afterwards afterwards, long safety) {
             return get(claims.claim(
-                    new ClaimRequest(client.consumers().nextClaimId(), 3_600_000_000L, messages, messages, afterwards, safety)));
+                    new ClaimRequest(FakeHost.randomClaimId(), 3_600_000_000L, messages, messages, afterwards, safety)));
         }
 
         ClaimReply claim(int messages, Afterwards afterwards) {
@@ -527,7 +527,7 @@ class WaitingRoomTest extends RealQueueTest {
         schedule("a", IN_AN_HOUR);
         List<Waiter> all = waiting(3);
         all.forEach(Waiter::look);
-        all.get(2).claims.leave(client.consumers().nextClaimId());
+        all.get(2).claims.leave(FakeHost.randomClaimId());
         await().until(() -> all.get(2).promise() == null);
         assertThat(all).allSatisfy(each -> assertThat(each.heard()).isEmpty());
     }
@@ -700,7 +700,7 @@ class WaitingRoomTest extends RealQueueTest {
         Object[] arguments = {
             bytes("lane"),
             bytes("7"),
-            client.consumers().nextClaimId().bytes(),
+            FakeHost.randomClaimId().bytes(),
             bytes("3600000000"),
             bytes("1"),
             bytes("1"),
@@ -752,7 +752,7 @@ class WaitingRoomTest extends RealQueueTest {
                 List<Expected> expected = new ArrayList<>();
                 for (ClaimCalls claims : List.of(first, second)) {
                     expected.add(get(claims.claim(new ClaimRequest(
-                                    other.consumers().nextClaimId(), 1, 1, 1, Afterwards.WAITS_IF_GIVEN_LESS, LONG_SAFETY)))
+                                    FakeHost.randomClaimId(), 1, 1, 1, Afterwards.WAITS_IF_GIVEN_LESS, LONG_SAFETY)))
                             .expected());
                 }
                 assertThat(expected).containsExactly(Expected.BY_EVENT, Expected.BY_SECOND);
@@ -761,7 +761,7 @@ class WaitingRoomTest extends RealQueueTest {
                 assertThatThrownBy(() -> get(full.schedule(ScheduleRequest.of("b", new byte[1], DueTime.now()))))
                         .hasMessageContaining("no memory left");
                 assertThat(QueueSnapshot.read(redisson, full.address().keys())).isEqualTo(before);
-                first.leave(other.consumers().nextClaimId());
+                first.leave(FakeHost.randomClaimId());
                 await().until(() -> QueueSnapshot.read(redisson, full.address().keys())
                                 .keys()
                                 .get("waiters")

@@ -77,6 +77,11 @@ final class CapacityShare {
         return expiredLeaseCapacity(now) > 0 || (capacity > 0 && capacity >= prefetch.count());
     }
 
+    /** Whether there is no capacity now for what the consumer has promised to come for. */
+    boolean lacksForPromise(PartitionState partition, long now) {
+        return partition.dueComesFirst() ? !isWorthAClaim(now) : expiredLeaseCapacity(now) == 0;
+    }
+
     /** Divides the capacity among the partitions that are to be claimed from now. */
     List<Share> divide(long now) {
         List<PartitionState> ready = ready(now);

@@ -14,11 +14,15 @@ import io.github.redisdelay.queue.internal.redis.Backoff;
 import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,17 +45,13 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
     /** How long to wait at the most without a claim, so that a lost wake-up costs no more than this. */
     static final long SAFETY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    private static final Duration RETURN_AFTER_HANDLER_ERROR = Duration.ofSeconds(1);
-
     private final String queue;
     private final PartitionState[] partitions;
     private final ConsumerOptions options;
     private final Host host;
     private final Timers timers;
     private final RandomGenerator random;
-    private final LeaseExtender leases;
-    private final Executor executor;
-    private final DeliveryHandler handler;
+    private final DeliveryHandOver handOver;
     private final long leaseNanos;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -70,17 +70,13 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
     private final CapacityShare capacity;
     private final OverdueReport overdue;
 
-    private Timers.Timer timer;
-    private long timerNanos;
+    private final StepTimer timer;
     /** No claim is sent before: the back-off after the executor has rejected a message. */
     private long rejectedUntilNanos;
     /** The number of the latest claim. */
     private long claimed;
 
-    // Read without the lock.
-    /** Whether leases are not extended any more. Set under lock, before those under way are let go. */
-    private volatile boolean letLeasesRunOut;
-    /** How often in a row the executor rejected a message. */
+    /** How often in a row the executor rejected a message. Written under lock or by a step that was not rejected. */
     private volatile int rejections;
 
     /**
@@ -111,7 +107,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
     }
 
     /** A claim that is to be sent. */
-    private record Sending(PartitionState partition, ClaimRequest request) {}
+    private record Sending(PartitionState partition, long number, ClaimRequest request) {}
 
     /** @param partitions all of the queue, at least one */
     public ConsumerLoop(
@@ -128,9 +124,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         this.host = host;
         this.timers = timers;
         this.random = random;
-        this.leases = leases;
-        this.executor = executor;
-        this.handler = handler;
+        this.handOver = new DeliveryHandOver(options, leases, executor, handler);
         this.leaseNanos = options.visibilityTimeout().toNanos();
         long now = timers.nanoTime();
         this.partitions = partitions.stream()
@@ -141,7 +135,8 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         this.capacity = new CapacityShare(this.partitions, inFlight, prefetch, options.maxMessagesPerPoll());
         this.overdue = new OverdueReport(now);
         this.rejectedUntilNanos = now;
-        this.timerNanos = now;
+        this.timer = new StepTimer(
+                this.partitions, inFlight, prefetch, capacity, overdue, timers, this::timerFired);
     }
 
     // Events.
@@ -212,13 +207,13 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
             first = mode != Mode.STOPPED;
             mode = Mode.STOPPED;
             if (!extendLeases) {
-                letLeasesRunOut = true;
+                handOver.letLeasesRunOut();
                 letGo = inFlight.all();
             }
         } finally {
             lock.unlock();
         }
-        letGo.forEach(leases::remove);
+        handOver.letLeasesRunOut(letGo);
         step();
         if (first) {
             for (PartitionState partition : partitions) {
@@ -236,11 +231,49 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
 
     @Override
     public void finished(ClaimedDelivery delivery, boolean worked) {
-        leases.remove(delivery);
+        handOver.finished(delivery);
         change(() -> {
             long now = timers.nanoTime();
             if (inFlight.finished(delivery, worked, now) && worked) {
                 prefetch.worked(now);
+            }
+        });
+    }
+
+    /**
+     * Callers that wait for a message have come or gone. They are the slots; while there are none nothing is claimed.
+     *
+     * @param callers how many wait now
+     * @param look whether to look at everything now, for a caller that has come
+     * @return the number of the latest claim before that look
+     */
+    long callersChanged(IntSupplier callers, boolean look) {
+        long before;
+        lock.lock();
+        try {
+            before = claimed;
+            if (mode != Mode.STOPPED) {
+                int slots = callers.getAsInt();
+                inFlight.setSlots(slots);
+                mode = slots > 0 ? Mode.RUNNING : Mode.SUSPENDED;
+            }
+            for (PartitionState partition : partitions) {
+                if (look) {
+                    lookAgain(partition);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        step();
+        return before;
+    }
+
+    /** A caller takes a message with it, so the message occupies no slot. */
+    void handedOver(ClaimedDelivery delivery) {
+        change(() -> {
+            if (inFlight.finished(delivery, false, timers.nanoTime())) {
+                inFlight.setSlots(inFlight.slots() - 1);
             }
         });
     }
@@ -263,22 +296,22 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         lock.lock();
         try {
             // One Redis may have all the partitions: it is told once, not once for each.
-            first = failingLongest() == null && mode != Mode.STOPPED;
+            first = failingLongest().isEmpty() && mode != Mode.STOPPED;
             partition.attemptFailed(error, timers.nanoTime());
         } finally {
             lock.unlock();
         }
         if (first) {
-            tell(() -> handler.claimsFailing(error));
+            handOver.tell(queue, handler -> handler.claimsFailing(error));
         }
     }
 
-    private void answered(
-            PartitionState partition, ClaimRequest request, long sentNanos, ClaimReply reply, Throwable error) {
+    private void answered(Sending claim, long sentNanos, ClaimReply reply, Throwable error) {
         if (error != null) {
-            refused(partition, RedisErrors.unwrap(error));
+            refused(claim, RedisErrors.unwrap(error));
             return;
         }
+        PartitionState partition = claim.partition();
         boolean recovered;
         boolean tooLate;
         lock.lock();
@@ -286,14 +319,14 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
             long now = timers.nanoTime();
             tooLate = now - sentNanos > leaseNanos / 2 && !reply.messages().isEmpty();
             recovered =
-                    partition.answered(reply, tooLate, now, random) && failingLongest() == null && mode != Mode.STOPPED;
+                    partition.answered(reply, tooLate, now, random) && failingLongest().isEmpty() && mode != Mode.STOPPED;
             overdue.claimAnswered();
             tooLate = partition.lateAnswers() == 3;
             for (ClaimReply.ClaimedMessage message : reply.messages()) {
                 prefetch.add(new ClaimedDelivery(
                         partition.queue,
                         message,
-                        request.claimId(),
+                        claim.request().claimId(),
                         reply.timeMicros(),
                         sentNanos,
                         now,
@@ -304,7 +337,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
             lock.unlock();
         }
         if (recovered) {
-            tell(() -> handler.claimsFailing(null));
+            handOver.tell(queue, handler -> handler.claimsFailing(null));
         }
         if (tooLate) {
             LOG.warn(
@@ -315,17 +348,29 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         }
         for (String id : reply.dropped()) {
             LOG.warn("queue '{}': message '{}' had no body and was dropped", queue, ShownId.of(id));
-            tell(() -> handler.bodyMissing(id));
+            handOver.tell(queue, handler -> handler.bodyMissing(id));
         }
         step();
-        host.claimEnded(null);
+        ended(claim, null);
     }
 
-    private void refused(PartitionState partition, Throwable refusal) {
+    private void refused(Sending claim, Throwable refusal) {
+        PartitionState partition = claim.partition();
         Throwable error = RedisErrors.explained(queue, refusal);
         attemptFailed(partition, error);
         change(() -> partition.refused(timers.nanoTime(), random));
-        host.claimEnded(error);
+        ended(claim, error);
+    }
+
+    /** What a claim gave was handed over. */
+    private void ended(Sending claim, Throwable refusal) {
+        lock.lock();
+        try {
+            claim.partition().ended(claim.number(), refusal == null);
+        } finally {
+            lock.unlock();
+        }
+        host.claimEnded(refusal);
     }
 
     /** Changes the state under the lock, then makes a step. */
@@ -352,7 +397,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
             now = timers.nanoTime();
             if (mode != Mode.RUNNING) {
                 prefetch.releaseAll(release);
-                cancelTimer();
+                timer.cancel();
                 for (PartitionState partition : partitions) {
                     if (partition.inRoom() && !partition.claiming()) {
                         partition.leave(host.nextClaimId());
@@ -368,7 +413,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
                 for (PartitionState partition : partitions) {
                     leaveIfItCannotCome(partition, now);
                 }
-                armTimer(now);
+                timer.arm(now, rejectedUntilNanos);
             }
         } finally {
             lock.unlock();
@@ -378,16 +423,37 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         claims.forEach(claim -> send(claim, now));
     }
 
-    private void send(Sending claim, long now) {
-        PartitionState partition = claim.partition();
-        ClaimRequest request = claim.request();
+    private void hand(ClaimedDelivery delivery) {
+        if (handOver.begin(delivery)) {
+            rejections = 0;
+            return;
+        }
+        lock.lock();
         try {
-            partition
+            long now = timers.nanoTime();
+            // What is released comes back at once, so that claims have to wait; but once for several that were rejected together.
+            if (now - rejectedUntilNanos >= 0) {
+                int count = rejections + 1;
+                rejections = count;
+                rejectedUntilNanos = now + Backoff.nanos(count, random);
+                for (PartitionState partition : partitions) {
+                    partition.lookForDue(rejectedUntilNanos);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        delivery.release();
+    }
+
+    private void send(Sending claim, long now) {
+        try {
+            claim.partition()
                     .claims
-                    .claim(request)
-                    .whenComplete((reply, error) -> answered(partition, request, now, reply, error));
+                    .claim(claim.request())
+                    .whenComplete((reply, error) -> answered(claim, now, reply, error));
         } catch (RuntimeException e) {
-            refused(partition, e);
+            refused(claim, e);
         }
     }
 
@@ -401,6 +467,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
             share.partition().claims(share.messages(), ++claimed, now);
             claims.add(new Sending(
                     share.partition(),
+                    claimed,
                     new ClaimRequest(
                             host.nextClaimId(),
                             TimeUnit.NANOSECONDS.toMicros(leaseNanos),
@@ -422,7 +489,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
 
     /** Says so if this consumer cannot come as it has promised. Holds the lock. */
     private void leaveIfItCannotCome(PartitionState partition, long now) {
-        if (!partition.promised() || !cannotCome(partition, now) || now - partition.leavesAt() < 0) {
+        if (!partition.promised() || !capacity.lacksForPromise(partition, now) || now - partition.leavesAt() < 0) {
             return;
         }
         partition.leave(host.nextClaimId());
@@ -432,85 +499,14 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         partition.lookForEnded(now);
     }
 
-    /** Whether it could not claim now for what it has promised to come for. Holds the lock. */
-    private boolean cannotCome(PartitionState partition, long now) {
-        return partition.dueComesFirst() ? !capacity.isWorthAClaim(now) : capacity.expiredLeaseCapacity(now) == 0;
-    }
-
-    /** Sets the timer to the next thing that this loop has to do by itself. Holds the lock. */
-    private void armTimer(long now) {
-        long next = inFlight.isOneAlone(now) ? inFlight.aloneFor(now) : Long.MAX_VALUE;
-        next = Math.min(next, prefetch.nextWait(now));
-        boolean waitsForCapacity = false;
-        for (PartitionState partition : partitions) {
-            if (!partition.claiming()) {
-                next = Math.min(next, nextWait(partition, now));
-                waitsForCapacity |= partition.isDue(now) || partition.leaseEnded(now);
-            }
-        }
-        if (waitsForCapacity) {
-            next = Math.min(next, capacity.nextReturn(now));
-        }
-        if (next == Long.MAX_VALUE) {
-            cancelTimer();
-            return;
-        }
-        next = Math.max(0, next);
-        if (timer != null) {
-            if (timerNanos == now + next) {
-                return;
-            }
-            timer.cancel();
-        }
-        timerNanos = now + next;
-        Timers.Timer[] self = new Timers.Timer[1];
-        self[0] = timers.schedule(next, () -> timerFired(self));
-        timer = self[0];
-    }
-
-    /** How long until a partition needs a step; {@link Long#MAX_VALUE} if it needs none. Holds the lock. */
-    private long nextWait(PartitionState partition, long now) {
-        int free = capacity.capacity(now);
-        long next = Long.MAX_VALUE;
-        if (capacity.isWorthAClaim(now)) {
-            next = partition.nextDueNanos() - now;
-        } else if (free == 0) {
-            long ask = overdue.nextAsk(headNanos());
-            next = ask == Long.MAX_VALUE ? ask : ask - now;
-        }
-        if (partition.promised() && cannotCome(partition, now)) {
-            next = Math.min(next, partition.leavesAt() - now);
-        }
-        if (capacity.expiredLeaseCapacity(now) > 0) {
-            next = Math.min(next, partition.nextEndNanos() - now);
-        }
-        if (free > 0 && next != Long.MAX_VALUE) {
-            next = Math.max(next, Math.max(partition.notBeforeNanos(), rejectedUntilNanos) - now);
-        }
-        return next;
-    }
-
-    private void cancelTimer() {
-        if (timer != null) {
-            timer.cancel();
-            timer = null;
-        }
-    }
-
-    private void timerFired(Timers.Timer[] fired) {
+    private void timerFired(Object firing) {
         boolean ask;
         lock.lock();
         try {
-            if (timer != fired[0]) {
-                return; // an older timer that could not be cancelled any more
+            if (!timer.isLatest(firing)) {
+                return;
             }
-            timer = null;
-            long now = timers.nanoTime();
-            long askAt = overdue.nextAsk(headNanos());
-            ask = mode == Mode.RUNNING
-                    && askAt != Long.MAX_VALUE
-                    && now - askAt >= 0
-                    && capacity.capacity(now) == 0;
+            ask = mode == Mode.RUNNING && timer.isTimeToAsk(timers.nanoTime());
             if (ask) {
                 overdue.asks();
             }
@@ -524,17 +520,6 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         }
     }
 
-    /** When the next message is due; the answers of claims under way tell more. Holds the lock. */
-    private long headNanos() {
-        long head = Long.MAX_VALUE;
-        for (PartitionState partition : partitions) {
-            if (!partition.claiming()) {
-                head = Math.min(head, partition.headNanos());
-            }
-        }
-        return head;
-    }
-
     private void reportOverdue(QueueStats figures) {
         Duration age;
         ClaimedDelivery longest;
@@ -546,110 +531,59 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
             lock.unlock();
         }
         if (age != null && longest != null) {
-            tell(() -> handler.overdueWhileFull(age, longest));
+            handOver.tell(queue, handler -> handler.overdueWhileFull(age, longest));
         }
         step();
     }
 
-    // A delivery.
+    // What others ask.
 
-    private void hand(ClaimedDelivery delivery) {
-        leases.keep(delivery, options, handler);
-        if (letLeasesRunOut) {
-            leases.remove(delivery); // it was stopped in between
-        }
-        try {
-            executor.execute(() -> work(delivery));
-        } catch (RuntimeException e) {
-            LOG.debug("queue '{}': message '{}' could not be begun", queue, delivery.id(), e);
-            rejected();
-            delivery.release();
-            return;
-        }
-        rejections = 0;
+    String queue() {
+        return queue;
     }
 
-    /** The executor is full or being shut down: what is released comes back at once, so that claims have to wait. */
-    private void rejected() {
+    private <T> T read(Supplier<T> read) {
         lock.lock();
         try {
-            long now = timers.nanoTime();
-            if (now - rejectedUntilNanos >= 0) { // else it is one of several that were rejected together
-                int count = rejections + 1;
-                rejections = count;
-                rejectedUntilNanos = now + Backoff.nanos(count, random);
-                for (PartitionState partition : partitions) {
-                    partition.lookForDue(rejectedUntilNanos);
-                }
-            }
+            return read.get();
         } finally {
             lock.unlock();
         }
     }
 
-    private void work(ClaimedDelivery delivery) {
-        try {
-            handler.handle(delivery);
-        } catch (Throwable e) {
-            LOG.warn("queue '{}': the handler of message '{}' failed", queue, ShownId.of(delivery.id()), e);
-            delivery.negativeAcknowledge(RETURN_AFTER_HANDLER_ERROR, new byte[0]);
-        }
+    /** Whether a claim after the one of that number was answered. */
+    boolean hasAnswered(long since) {
+        return read(() -> Arrays.stream(partitions).anyMatch(partition -> partition.hasAnswered(since)));
     }
 
-    /** Tells the handler something; what it throws must not stop the loop. */
-    private void tell(Runnable report) {
-        try {
-            report.run();
-        } catch (Throwable e) {
-            LOG.warn("queue '{}': a listener failed", queue, e);
-        }
+    /** Whether each partition has answered or refused a claim after the one of that number, or makes the others wait in vain. */
+    boolean hasLooked(long since) {
+        return read(() -> Arrays.stream(partitions)
+                .allMatch(partition -> partition.hasEnded(since)
+                        || (partitions.length > 1 && partition.keepsWaiting(timers.nanoTime()))));
     }
-
-    // What others ask.
 
     @Override
     public int underWay() {
-        lock.lock();
-        try {
-            return inFlight.count();
-        } finally {
-            lock.unlock();
-        }
+        return read(inFlight::count);
     }
 
     @Override
     public Duration failingFor() {
-        lock.lock();
-        try {
-            PartitionState partition = failingLongest();
-            return partition == null
-                    ? Duration.ZERO
-                    : Duration.ofNanos(timers.nanoTime() - partition.failingSinceNanos());
-        } finally {
-            lock.unlock();
-        }
+        return read(() -> failingLongest()
+                .map(partition -> Duration.ofNanos(timers.nanoTime() - partition.failingSinceNanos()))
+                .orElse(Duration.ZERO));
     }
 
     @Override
     public Throwable lastError() {
-        lock.lock();
-        try {
-            PartitionState partition = failingLongest();
-            return partition == null ? null : partition.lastError();
-        } finally {
-            lock.unlock();
-        }
+        return read(() -> failingLongest().map(PartitionState::lastError).orElse(null));
     }
 
-    /** The partition whose claims have been failing for the longest time, or null. Holds the lock. */
-    private PartitionState failingLongest() {
-        PartitionState longest = null;
-        for (PartitionState partition : partitions) {
-            if (partition.lastError() != null
-                    && (longest == null || partition.failingSinceNanos() - longest.failingSinceNanos() < 0)) {
-                longest = partition;
-            }
-        }
-        return longest;
+    /** The partition whose claims have been failing for the longest time. Holds the lock. */
+    private Optional<PartitionState> failingLongest() {
+        return Arrays.stream(partitions)
+                .filter(partition -> partition.lastError() != null)
+                .min((one, other) -> Long.signum(one.failingSinceNanos() - other.failingSinceNanos()));
     }
 }

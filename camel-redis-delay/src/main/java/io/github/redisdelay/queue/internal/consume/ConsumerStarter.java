@@ -92,7 +92,16 @@ public final class ConsumerStarter {
     /** Makes a receiver for single messages. */
     public DelayQueueReceiver receiver(
             List<ConsumedPartition> partitions, ConsumerOptions consumerOptions, DeliveryHandler listener) {
-        return new PullReceiver(this, partitions, consumerOptions, listener);
+        ConsumerRegistration registration = new ConsumerRegistration(() -> CompletableFuture.failedFuture(
+                new IllegalStateException("a receiver asks for no figures")));
+        PullReceiver receiver = new PullReceiver(
+                registration.sources(partitions), consumerOptions, registration, timers, random, leases, listener);
+        registration.task = receiver.loop();
+        consumers.add(receiver.loop());
+        if (closing) {
+            receiver.close(); // the thread that stops all consumers may have missed it
+        }
+        return receiver;
     }
 
     /** The claims of one consumer from one partition, which pass its gate. */
@@ -135,23 +144,15 @@ public final class ConsumerStarter {
             Executor executor,
             DeliveryHandler handler) {
         checkOpen();
-        ConsumerId consumer = ConsumerId.next(random);
-        ConsumerRegistration registration = new ConsumerRegistration(consumer, stats);
-        List<ConsumerLoop.Partition> sources = new ArrayList<>(partitions.size());
-        for (int i = 0; i < partitions.size(); i++) {
-            ConsumedPartition partition = partitions.get(i);
-            int number = i;
-            ClaimCalls claims = newClaims(partition, error -> registration.task.attemptFailed(number, error));
-            sources.add(new ConsumerLoop.Partition(partition.settlements(), claims));
-            registration.add(
-                    partition.address().keys().base(),
-                    new ConsumerHeartbeat(
-                            arguments -> partition
-                                    .gate()
-                                    .ask(() -> calls.once(partition.address(), LuaScript.HEARTBEAT, arguments)),
-                            timers,
-                            consumer,
-                            consumerOptions.name()));
+        ConsumerRegistration registration = new ConsumerRegistration(stats);
+        List<ConsumerLoop.Partition> sources = registration.sources(partitions);
+        for (ConsumedPartition partition : partitions) {
+            registration.presences.add(new ConsumerHeartbeat(
+                    arguments ->
+                            partition.gate().ask(() -> calls.once(partition.address(), LuaScript.HEARTBEAT, arguments)),
+                    timers,
+                    registration.consumer,
+                    consumerOptions.name()));
         }
         ConsumerLoop task = new ConsumerLoop(
                 sources,
@@ -171,7 +172,7 @@ public final class ConsumerStarter {
         // First the subscription, then the first claim: what is scheduled in between is not missed. Where Redis cannot
         // be subscribed to the claims begin all the same, and a pass follows once it can.
         Timers.Timer impatient = timers.schedule(options.requestTimeout().toNanos(), registration::begin);
-        registration.subscribe().whenComplete((none, error) -> {
+        registration.listen().whenComplete((none, error) -> {
             impatient.cancel();
             registration.begin();
         });
@@ -179,8 +180,8 @@ public final class ConsumerStarter {
     }
 
     /** The connection of a consumer with the wake-ups and its heartbeat. */
-    private final class ConsumerRegistration implements ConsumerLoop.Host, WakeupListener.Woken {
-        private final ConsumerId consumer;
+    private final class ConsumerRegistration implements PullReceiver.Host, WakeupListener.Woken {
+        private final ConsumerId consumer = ConsumerId.next(random);
         private final Supplier<CompletableFuture<QueueStats>> stats;
         // Set before anything can call this object, and not changed afterwards.
         private volatile ConsumerLoop task;
@@ -188,9 +189,20 @@ public final class ConsumerStarter {
         private final List<ConsumerHeartbeat> presences = new ArrayList<>();
         private final AtomicBoolean begun = new AtomicBoolean();
 
-        ConsumerRegistration(ConsumerId consumer, Supplier<CompletableFuture<QueueStats>> stats) {
-            this.consumer = consumer;
+        ConsumerRegistration(Supplier<CompletableFuture<QueueStats>> stats) {
             this.stats = stats;
+        }
+
+        /** The claims from each partition; and a listener to its wake-ups. */
+        List<ConsumerLoop.Partition> sources(List<ConsumedPartition> partitions) {
+            List<ConsumerLoop.Partition> sources = new ArrayList<>(partitions.size());
+            for (ConsumedPartition partition : partitions) {
+                int number = sources.size();
+                listeners.add(new WakeupListener(partition.address().keys().base(), number, this));
+                sources.add(new ConsumerLoop.Partition(
+                        partition.settlements(), newClaims(partition, error -> task.attemptFailed(number, error))));
+            }
+            return sources;
         }
 
         @Override
@@ -213,13 +225,21 @@ public final class ConsumerStarter {
             task.makePass(partition);
         }
 
-        void add(String base, ConsumerHeartbeat presence) {
-            listeners.add(new WakeupListener(base, listeners.size(), this));
-            presences.add(presence);
+        @Override
+        public CompletableFuture<Void> listen() {
+            return CompletableFuture.allOf(listeners.stream()
+                    .map(listener -> wakeups.add(listener.base(), listener))
+                    .toArray(CompletableFuture<?>[]::new));
         }
 
-        CompletableFuture<Void> subscribe() {
-            return ConsumerStarter.this.subscribe(listeners);
+        @Override
+        public Duration requestTimeout() {
+            return options.requestTimeout();
+        }
+
+        @Override
+        public String server() {
+            return redis.server();
         }
 
         void begin() {
@@ -233,7 +253,7 @@ public final class ConsumerStarter {
         public void stopped() {
             begun.set(true);
             presences.forEach(ConsumerHeartbeat::stop);
-            unsubscribe(listeners);
+            listeners.forEach(listener -> wakeups.remove(listener.base(), listener));
             consumers.remove(task);
             leases.trim();
         }
@@ -245,27 +265,10 @@ public final class ConsumerStarter {
         }
     }
 
-    /** @return completes when the subscription stands */
-    CompletableFuture<Void> subscribe(List<WakeupListener> listeners) {
-        return CompletableFuture.allOf(listeners.stream()
-                .map(listener -> wakeups.add(listener.base(), listener))
-                .toArray(CompletableFuture<?>[]::new));
-    }
-
-    void unsubscribe(List<WakeupListener> listeners) {
-        listeners.forEach(listener -> wakeups.remove(listener.base(), listener));
-    }
-
-    /** A claim id of no consumer, for a receiver. */
-    public ClaimId nextClaimId() {
-        return ConsumerId.next(random).nextClaimId(random);
-    }
-
-    /** Stops the consumers and wakes the receivers, which see {@link #isClosing()}. */
+    /** Stops the consumers and closes the receivers. */
     public void stopAll() {
         closing = true;
         consumers.forEach(task -> task.stop(false));
-        wakeups.passAll();
     }
 
     /** Whether no claim is under way. */
@@ -275,22 +278,9 @@ public final class ConsumerStarter {
         }
     }
 
-    /** Whether the client is being closed, or is. */
-    boolean isClosing() {
-        return closing;
-    }
-
     /** Ends the subscription. */
     public CompletableFuture<Void> close() {
         return wakeups.close();
-    }
-
-    Timers timers() {
-        return timers;
-    }
-
-    public RandomGenerator random() {
-        return random;
     }
 
     public LeaseExtender leases() {
@@ -299,14 +289,5 @@ public final class ConsumerStarter {
 
     public WakeupChannel wakeups() {
         return wakeups;
-    }
-
-    Duration requestTimeout() {
-        return options.requestTimeout();
-    }
-
-    /** The address of the server, for people. */
-    String server() {
-        return redis.server();
     }
 }

@@ -36,6 +36,10 @@ public final class PartitionState {
     private long askedNanos;
     /** The number of its latest claim: who waits for the longest time has the lowest. */
     private long claimNumber;
+    /** The numbers of the latest claim that was answered, and of the latest that was answered or refused. */
+    private long answeredNumber;
+
+    private long endedNumber;
     /** When to claim for the next message that is due. */
     private long nextDueNanos;
     /** When to claim for the next lease that ends; such messages are claimed only into free slots. */
@@ -146,6 +150,14 @@ public final class PartitionState {
         return failing;
     }
 
+    /** The claim of that number was answered or refused, and what it gave was handed over. */
+    void ended(long number, boolean answered) {
+        endedNumber = Math.max(endedNumber, number);
+        if (answered) {
+            answeredNumber = endedNumber;
+        }
+    }
+
     /** The next claim: the earliest of the answer, the wake-ups since the claim was sent, and the safety interval. */
     private void expect(ClaimReply reply, long now) {
         long safety = now + TimeUnit.MICROSECONDS.toNanos(reply.safetyMicros());
@@ -210,6 +222,21 @@ public final class PartitionState {
     long nextRoom(long now) {
         long left = askedNanos + ANSWER_NANOS - now;
         return claiming && asked > 0 && left > 0 ? left : Long.MAX_VALUE;
+    }
+
+    /** Whether a claim after the one of that number was answered. */
+    boolean hasAnswered(long number) {
+        return answeredNumber > number;
+    }
+
+    /** Whether a claim after the one of that number was answered or refused. */
+    boolean hasEnded(long number) {
+        return endedNumber > number;
+    }
+
+    /** Whether a claim is under way that has given up its capacity. */
+    boolean keepsWaiting(long now) {
+        return claiming && asked(now) == 0;
     }
 
     long claimNumber() {

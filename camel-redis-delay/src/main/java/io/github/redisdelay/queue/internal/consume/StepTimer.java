@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.consume;
+
+import io.github.redisdelay.queue.Timers;
+import java.util.function.Consumer;
+
+/**
+ * The one timer of a consumer loop, and the time of the next thing that the loop has to do by itself.
+ *
+ * <p>Guarded by the lock of the {@link ConsumerLoop} that owns it. Times are readings of the local clock.
+ */
+final class StepTimer {
+
+    private final PartitionState[] partitions;
+    private final InFlightDeliveries inFlight;
+    private final Prefetch prefetch;
+    private final CapacityShare capacity;
+    private final OverdueReport overdue;
+    private final Timers timers;
+    /** Called without the lock, with the firing that {@link #isLatest} knows. */
+    private final Consumer<Object> fired;
+
+    private Timers.Timer timer;
+    /** Tells the latest timer from an older one that could not be cancelled any more. */
+    private Object firing;
+
+    private long atNanos;
+
+    StepTimer(
+            PartitionState[] partitions,
+            InFlightDeliveries inFlight,
+            Prefetch prefetch,
+            CapacityShare capacity,
+            OverdueReport overdue,
+            Timers timers,
+            Consumer<Object> fired) {
+        this.partitions = partitions;
+        this.inFlight = inFlight;
+        this.prefetch = prefetch;
+        this.capacity = capacity;
+        this.overdue = overdue;
+        this.timers = timers;
+        this.fired = fired;
+    }
+
+    /** @param notBeforeNanos no claim is sent before */
+    void arm(long now, long notBeforeNanos) {
+        long next = next(now, notBeforeNanos);
+        if (next == Long.MAX_VALUE) {
+            cancel();
+            return;
+        }
+        next = Math.max(0, next);
+        if (timer != null) {
+            if (atNanos == now + next) {
+                return;
+            }
+            timer.cancel();
+        }
+        atNanos = now + next;
+        Object own = new Object();
+        firing = own;
+        timer = timers.schedule(next, () -> fired.accept(own));
+    }
+
+    void cancel() {
+        if (timer != null) {
+            timer.cancel();
+            timer = null;
+            firing = null;
+        }
+    }
+
+    /** Whether the latest timer has fired; it is gone then. */
+    boolean isLatest(Object fired) {
+        if (firing != fired) {
+            return false;
+        }
+        timer = null;
+        firing = null;
+        return true;
+    }
+
+    /** Whether it is time to ask if a message is overdue. */
+    boolean isTimeToAsk(long now) {
+        long askAt = overdue.nextAsk(headNanos());
+        return askAt != Long.MAX_VALUE && now - askAt >= 0 && capacity.capacity(now) == 0;
+    }
+
+    /** How long until the loop needs a step; {@link Long#MAX_VALUE} if it needs none. */
+    private long next(long now, long notBeforeNanos) {
+        long next = inFlight.isOneAlone(now) ? inFlight.aloneFor(now) : Long.MAX_VALUE;
+        next = Math.min(next, prefetch.nextWait(now));
+        boolean waitsForCapacity = false;
+        for (PartitionState partition : partitions) {
+            if (!partition.claiming()) {
+                next = Math.min(next, next(partition, now, notBeforeNanos));
+                waitsForCapacity |= partition.isDue(now) || partition.leaseEnded(now);
+            }
+        }
+        return waitsForCapacity ? Math.min(next, capacity.nextReturn(now)) : next;
+    }
+
+    private long next(PartitionState partition, long now, long notBeforeNanos) {
+        int free = capacity.capacity(now);
+        long next = Long.MAX_VALUE;
+        if (capacity.isWorthAClaim(now)) {
+            next = partition.nextDueNanos() - now;
+        } else if (free == 0) {
+            long ask = overdue.nextAsk(headNanos());
+            next = ask == Long.MAX_VALUE ? ask : ask - now;
+        }
+        if (partition.promised() && capacity.lacksForPromise(partition, now)) {
+            next = Math.min(next, partition.leavesAt() - now);
+        }
+        if (capacity.expiredLeaseCapacity(now) > 0) {
+            next = Math.min(next, partition.nextEndNanos() - now);
+        }
+        if (free > 0 && next != Long.MAX_VALUE) {
+            next = Math.max(next, Math.max(partition.notBeforeNanos(), notBeforeNanos) - now);
+        }
+        return next;
+    }
+
+    /** When the next message is due; the answers of claims under way tell more. */
+    private long headNanos() {
+        long head = Long.MAX_VALUE;
+        for (PartitionState partition : partitions) {
+            if (!partition.claiming()) {
+                head = Math.min(head, partition.headNanos());
+            }
+        }
+        return head;
+    }
+}
