@@ -2,8 +2,8 @@
 package io.github.redisdelay.queue.exception;
 
 /**
- * The refusal of a client that works with another number of partitions than the queue has. Nothing was changed: the client would
- * store messages, or look for them, where the other clients do not.
+ * The refusal of a client that works with another number of partitions than the queue has. Nothing was changed. The client
+ * would store messages, or look for them, where the other clients do not.
  */
 public class PartitionMismatchException extends DelayQueueException {
 
@@ -15,8 +15,8 @@ public class PartitionMismatchException extends DelayQueueException {
         super(
                 "queue '" + queue + "' has " + count(partitions) + ", and option 'partitions' is " + wanted
                         + "; nothing was changed: set the option to " + partitions
-                        + ", or take another queue name, or, if the queue is empty and nobody uses it, remove its record of the"
-                        + " number, the keys <keyPrefix>:{" + queue + "}:config and <keyPrefix>:{" + queue + "}:dead:config",
+                        + ", or take another queue name, or, if the queue is empty and nobody uses it, remove its record of"
+                        + " the number, the keys <keyPrefix>:{" + queue + "}:config and <keyPrefix>:{" + queue + "}:dead:config",
                 cause);
         this.partitions = partitions;
     }

@@ -23,7 +23,7 @@ import java.util.function.Supplier;
 
 /**
  * The agreement of a client with Redis on the number of a queue's partitions. The number is recorded once (see {@code
- * partitions.lua}). No call passes before Redis has agreed. While calls pass, the client asks again about once a minute, because
+ * partitions.lua}). No call passes before Redis has agreed. While calls pass, the client asks again about once a minute:
  * Redis may have lost the record, or somebody may have removed it.
  */
 public final class PartitionCount implements CallGate {
@@ -59,7 +59,8 @@ public final class PartitionCount implements CallGate {
     /**
      * Asks Redis, which records the number if none is recorded.
      *
-     * @return fails with a {@link PartitionMismatchException} if another number is recorded, or with a {@link DelayQueueException}
+     * @return fails with a {@link PartitionMismatchException} if another number is recorded, or with a {@link
+     *     DelayQueueException}
      */
     public CompletableFuture<Void> check() {
         return calls.untilAnswered(root, LuaScript.PARTITIONS, new Object[] {Digits.of(partitions)})
@@ -127,7 +128,7 @@ public final class PartitionCount implements CallGate {
         return turn;
     }
 
-    /** Lets the waiting calls pass, or fails them. An agreement ends only with another number, not because Redis does not answer. */
+    /** Lets the waiting calls pass, or fails them. Another number ends an agreement; Redis that does not answer does not. */
     private void answered(Throwable error) {
         while (true) {
             CompletableFuture<Void> turn;

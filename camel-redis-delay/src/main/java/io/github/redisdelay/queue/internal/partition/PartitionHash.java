@@ -32,10 +32,11 @@ public final class PartitionHash {
     }
 
     /**
-     * The hash tag of a partition: the queue's name, an opening brace, the partition's number from 0, a slash, how many there are,
-     * a dot, and the smallest whole number from 0 with which the tag's slot lies in the middle half of the partition's share of
-     * all slots: such as {@code orders, 1/3.12} with the brace for the comma and the space. So the partitions spread evenly over
-     * the nodes of a cluster whose slots are divided evenly. No queue's name has a brace, so no queue has such a tag.
+     * The hash tag of a partition, which looks like <code>orders&#123;1/3.12</code>: the queue's name, an opening brace, the
+     * number of the partition from 0, a slash, the number of partitions, a dot, and a whole number k. k is the smallest number
+     * from 0 for which the slot of the tag lies in the middle half of the partition's share of all slots. So the partitions
+     * spread evenly over the nodes of a cluster whose slots are divided evenly. A queue's name has no brace, so no queue has
+     * such a tag.
      */
     public static String tag(String queue, int partition, int partitions) {
         String stem = queue + "{" + partition + "/" + partitions + ".";

@@ -43,8 +43,8 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * A queue over several hash tags, which can grow past one Redis node. An id always belongs to the same partition: a call about
- * one message goes to that partition, and a call about all messages goes to every partition.
+ * A queue over several hash tags, which can grow past one Redis node. An id always belongs to the same partition: a call
+ * about one message goes to that partition, and a call about all messages goes to every partition.
  */
 public final class PartitionedQueue implements DelayQueue, Partitioned {
 
@@ -249,7 +249,8 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
     }
 
     /**
-     * Merges a page of the next messages of each partition. A cursor is a score and an id, behind which every partition goes on.
+     * Merges a page of the next messages of each partition. A cursor is a score and an id, behind which every partition goes
+     * on.
      */
     @Override
     public CompletableFuture<MessagePage> browse(MessageState state, String from, int limit) {
