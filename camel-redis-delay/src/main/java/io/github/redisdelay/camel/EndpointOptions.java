@@ -16,9 +16,9 @@ import java.util.stream.Collectors;
 import org.apache.camel.spi.UriParam;
 
 /**
- * The options that an endpoint's own URI sets: which of the component's they replace, and whether they can be meant. An option of
- * the other side would be accepted and do nothing: who writes {@code from("redis-delay:orders?delay=30m")} believes that the
- * queue delays.
+ * The options that an endpoint's own URI sets: checks them, and puts them in the place of the component's. Camel would
+ * accept an option of the other side, which does nothing: {@code from("redis-delay:orders?delay=30m")} looks as if the
+ * queue delayed.
  */
 final class EndpointOptions {
 
@@ -38,7 +38,7 @@ final class EndpointOptions {
 
     private EndpointOptions() {}
 
-    /** Whether an option is labelled as one of this side only. */
+    /** True if an option is labelled as one of this side only. */
     private static boolean isOf(String side, String option) {
         Field field = OPTIONS.get(option);
         return field != null
@@ -46,12 +46,12 @@ final class EndpointOptions {
     }
 
     /**
-     * The component's options without those that an endpoint replaces as a whole: a connection or a delivery time that the
-     * endpoint names must not be mixed with parts of the component's.
+     * The component's options without those that an endpoint replaces as a whole. A connection or a delivery time that
+     * the endpoint names must not be mixed with parts of the component's.
      *
      * @param own the names of the options that the endpoint sets
-     * @throws IllegalArgumentException if the endpoint sets a part of a connection that it cannot change, or the component what
-     *     only an endpoint can
+     * @throws IllegalArgumentException if the endpoint sets a part of a connection that it cannot change, or the
+     *     component an option that only an endpoint can set
      */
     static RedisDelayConfiguration inherit(RedisDelayConfiguration component, Set<String> own) {
         Set<String> names = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
@@ -88,7 +88,7 @@ final class EndpointOptions {
         return options;
     }
 
-    /** What an operation acts on has to be said where it is asked for, and not for all operations of all queues. */
+    /** An endpoint, and not the component, chooses the messages of an operation. */
     private static void checkChooses(String option, boolean set) {
         if (set) {
             throw new IllegalArgumentException(
@@ -109,7 +109,7 @@ final class EndpointOptions {
     /**
      * Checks the options of an endpoint that gets a consumer.
      *
-     * @param own those that its URI sets
+     * @param own the options that its URI sets
      * @throws IllegalArgumentException if one is the producer's
      */
     static void checkConsumer(String queue, Map<String, Object> own) {
@@ -123,7 +123,7 @@ final class EndpointOptions {
     /**
      * Checks the options of an endpoint that gets a producer.
      *
-     * @param own those that its URI sets
+     * @param own the options that its URI sets
      * @throws IllegalArgumentException if one is the consumer's
      */
     static void checkProducer(String queue, Map<String, Object> own) {
@@ -159,9 +159,9 @@ final class EndpointOptions {
     }
 
     /**
-     * Checks that nothing in a URI waits to be evaluated, and that whole numbers are some: Camel reads one as a duration if it
-     * cannot read it otherwise, so that "x" and "" become 0. The URI of an endpoint is fixed, only {@code toD} makes a new one for
-     * each message.
+     * Checks that a URI has no expressions, and that whole numbers are whole numbers. Only {@code toD} evaluates an
+     * expression: it makes a new URI for each message. Camel reads a number that it cannot read as a duration, so that
+     * "x" and "" become 0.
      *
      * @param own the options that the URI sets
      * @throws IllegalArgumentException naming the option, its value and what would be right

@@ -30,7 +30,7 @@ import org.apache.camel.spi.HeaderFilterStrategy;
  */
 public record OptionReader(RedisDelayConfiguration options) {
 
-    /** Options that say what becomes of messages that are given up: a dead letter never is. */
+    /** Options for messages that are given up: a dead letter never is. */
     private static final List<String> NOT_FOR_DEAD_LETTERS =
             List.of("maximumRedeliveries", "deadLetter", "onExpiry", "deadLetterRetention", "maximumDeadLetters");
 
@@ -41,7 +41,7 @@ public record OptionReader(RedisDelayConfiguration options) {
         DROP
     }
 
-    /** Where Redis is; credentials are not shown in errors. */
+    /** The connection to Redis; credentials are not shown in errors. */
     ConnectionSettings connection() {
         return ConnectionSettings.of(
                 options.getRedisson(),

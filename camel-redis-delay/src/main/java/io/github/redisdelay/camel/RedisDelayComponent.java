@@ -75,8 +75,8 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     }
 
     /**
-     * An endpoint's URI in which Camel finds the password of an address, to show it nowhere. Where it has sorted the options it
-     * has encoded them, and finds a password no more; what is {@code RAW} stays as it is.
+     * An endpoint's URI in which Camel finds the password of an address, to show it nowhere. Where it has sorted the
+     * options it has encoded them, and finds a password no more; what is {@code RAW} stays as it is.
      *
      * @param address the option, decoded; null if it is not set
      */
@@ -168,8 +168,8 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     }
 
     /**
-     * Runs what closes a client, on a thread of its own: it waits for the client's threads, and whoever gives the last share
-     * back may be one of them. That may be after the component's threads have been stopped.
+     * Runs what closes a client, on a thread of its own: it waits for the client's threads, and whoever gives the last
+     * share back may be one of them. That may be after the component's threads have been stopped.
      */
     void close(Runnable task) {
         getCamelContext()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-/** What a producer does with a message. */
+/** The operations of a producer. */
 public enum RedisDelayOperation {
     /** Stores a message that is delivered when it is due. */
     schedule,
@@ -9,7 +9,7 @@ public enum RedisDelayOperation {
     cancel,
     /** Changes the due time of a message that is not being delivered. */
     reschedule,
-    /** Makes a message due now, or all that wait. */
+    /** Makes a message due now, or all waiting ones. */
     promote,
     /** Looks at the message with the given id. */
     get,
@@ -25,6 +25,6 @@ public enum RedisDelayOperation {
     redrive,
     /** Removes dead letters. */
     purge,
-    /** Finds messages that are in no state, and lets them wait again. */
+    /** Finds messages that are in no state, and makes them wait again. */
     check
 }

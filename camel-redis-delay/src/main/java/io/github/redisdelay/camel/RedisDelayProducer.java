@@ -18,8 +18,9 @@ import org.apache.camel.Exchange;
 import org.apache.camel.support.DefaultAsyncProducer;
 
 /**
- * Schedules messages, changes and looks at those that wait. A message is made on the caller's thread; the exchange goes on, on a thread
- * of the component, when Redis has answered. Holds nothing of an exchange itself.
+ * The producer: schedules messages, and changes and queries waiting ones. It makes a message on the caller's thread.
+ * The exchange goes on, on a thread of the component, when Redis has answered. The producer itself holds nothing of an
+ * exchange.
  */
 public class RedisDelayProducer extends DefaultAsyncProducer {
 

@@ -12,20 +12,20 @@ import org.apache.camel.spi.ShutdownStrategy;
 import org.apache.camel.support.jsse.SSLContextParameters;
 
 /**
- * The delay queue clients of a component, one for each different setting in use. Those that differ only in key prefix or
- * timeout share the RedissonClient below them.
+ * The delay queue clients of a component, one for each different setting in use. Clients that differ only in key prefix
+ * or timeout share a RedissonClient.
  */
 public final class ClientRegistry {
 
-    /** What tells one client from another. */
+    /** The settings that tell one client from another. */
     record Key(ConnectionSettings connection, ClientOptions options) {}
 
-    /** A client, and where it connects to. */
+    /** A client with its address and connection. */
     public record OpenClient(DelayQueueClient queues, String address, Reference<RedisConnection> connection) {
 
         void close(Duration patience) {
             try {
-                // Redisson waits afterwards for the same answers.
+                // Redisson then waits for the same answers in the time that is left.
                 queues.close(patience.multipliedBy(3).dividedBy(4));
             } finally {
                 connection.release();
@@ -33,19 +33,19 @@ public final class ClientRegistry {
         }
     }
 
-    /** Of what remains: closing goes on where Redis answers, and shares what is left where it does not. */
+    /** The least time for closing one client, so that clients whose Redis answers are closed in any case. */
     private static final Duration LEAST_PATIENCE = Duration.ofMillis(200);
 
-    /** So that it can be counted in nanoseconds, whatever the shutdown timeout is. */
+    /** The most time for closing all clients, so that it can be counted in nanoseconds. */
     private static final long MOST_PATIENCE_MILLIS = TimeUnit.DAYS.toMillis(1);
 
     private final RefCounted<ConnectionSettings, RedisConnection> connections;
     private final RefCounted<Key, OpenClient> clients;
     private final Supplier<Duration> shutdownTimeout;
-    /** When all of them have to be closed, by {@link System#nanoTime}; null before that was asked for. */
+    /** The {@link System#nanoTime} until which all clients have to be closed; null before {@link #close}. */
     private volatile Long deadline;
 
-    /** @param globalTls parameters for connections by TLS that have none of their own; may give null */
+    /** @param globalTls gives the parameters for connections by TLS that have none of their own, or null */
     public ClientRegistry(CamelContext context, Supplier<SSLContextParameters> globalTls) {
         connections = new RefCounted<>(
                 settings -> RedisConnection.open(context, settings.withTls(globalTls.get())),
@@ -58,7 +58,7 @@ public final class ClientRegistry {
         };
     }
 
-    /** How long closing one of them may take. */
+    /** The time that closing one client may take. */
     private Duration patience() {
         Long until = deadline;
         if (until == null) {
@@ -85,23 +85,23 @@ public final class ClientRegistry {
     /**
      * The client for these settings; connects if it is the first use of them.
      *
-     * @return to be released when the client is not needed any more
+     * @return a share in the client, which the caller releases
      */
     public Reference<OpenClient> acquire(ConnectionSettings connection, ClientOptions options) throws Exception {
         return clients.acquire(new Key(connection, options));
     }
 
-    /** How many clients are open. */
+    /** The number of open clients. */
     public int size() {
         return clients.size();
     }
 
-    /** How many connections are open, given ones included. */
+    /** The number of open connections, given ones included. */
     public int connections() {
         return connections.size();
     }
 
-    /** Closes all of them. It takes as long as Camel's shutdown timeout, at the most, where Redis does not answer. */
+    /** Closes all clients. Without answers of Redis this takes as long as Camel's shutdown timeout, at the most. */
     public void close() {
         deadline = System.nanoTime() + shutdownTimeout.get().toNanos();
         clients.closeAll();

@@ -10,13 +10,13 @@ import org.apache.camel.support.jsse.SSLContextParameters;
 import org.redisson.api.RedissonClient;
 
 /**
- * Where Redis is and how to log in: a client that exists, a Redisson configuration file, or an address; or none of them
- * yet. Equal settings share a client.
+ * The place of Redis and the login: an existing client, a Redisson configuration file, an address, or none of them yet.
+ * Equal settings share a client.
  *
- * @param redisson a client that belongs to somebody else, or null
+ * @param redisson a client that the user closes, or null
  * @param configurationUri a Redisson configuration in YAML, or null
  * @param address {@code redis://host:port} or {@code rediss://host:port} without credentials, or null
- * @param tls for {@code rediss://}, or null for what the JVM trusts
+ * @param tls parameters for {@code rediss://}, or null for what the JVM trusts
  */
 public record ConnectionSettings(
         RedissonClient redisson,
@@ -65,14 +65,18 @@ public record ConnectionSettings(
             }
             return ofAddress(address, username, password, database, tls);
         }
-        String part = username != null
-                ? "username"
-                : password != null ? "password" : tls != null ? "sslContextParameters" : database != 0 ? "database" : null;
-        if (part != null) {
-            throw partWithoutAddress(part);
-        }
+        checkUnset("username", username == null);
+        checkUnset("password", password == null);
+        checkUnset("sslContextParameters", tls == null);
+        checkUnset("database", database == 0);
         return new ConnectionSettings(
                 configurationUri == null ? redisson : null, configurationUri, null, null, null, 0, null);
+    }
+
+    private static void checkUnset(String option, boolean unset) {
+        if (!unset) {
+            throw partWithoutAddress(option);
+        }
     }
 
     /** @param option the part of a connection that is set */
@@ -111,7 +115,7 @@ public record ConnectionSettings(
         String user = username;
         String secret = password;
         if (uri.getUserInfo() != null) {
-            // Moved out of the address, so that it can be logged.
+            // The settings keep credentials apart, so that the address can be logged.
             String[] parts = uri.getUserInfo().split(":", 2);
             if (secret == null) {
                 secret = parts[parts.length - 1];
@@ -130,8 +134,8 @@ public record ConnectionSettings(
     }
 
     /**
-     * An address that can be shown: scheme, host and port, and the number of a database. It may be wrong in any way, so it is
-     * not read as a URI: a slash in a password ends what a URI takes for the host, and nobody can tell where the rest of it is.
+     * An address that can be shown: scheme, host and port, and the number of a database. The address may be wrong in
+     * any way, so this method does not read it as a URI: a slash in a password ends what a URI takes for the host.
      */
     public static String withoutCredentials(String address) {
         Matcher scheme = SCHEME.matcher(address);
@@ -163,12 +167,12 @@ public record ConnectionSettings(
         return new ConnectionSettings(redisson, configurationUri, address, username, password, database, global);
     }
 
-    /** Whether there is anything to connect to. */
+    /** True if there is something to connect to. */
     boolean isComplete() {
         return redisson != null || configurationUri != null || address != null;
     }
 
-    /** A client, and parameters for TLS, are equal to themselves only, whatever their classes say. */
+    /** Compares clients and parameters for TLS by identity, whatever their classes say. */
     @Override
     public boolean equals(Object other) {
         return other instanceof ConnectionSettings that
@@ -197,7 +201,7 @@ public record ConnectionSettings(
         return database == 0 ? address : address + " database " + database;
     }
 
-    /** What was configured, without credentials. */
+    /** The configuration without credentials. */
     @Override
     public String toString() {
         if (address != null) {

@@ -29,28 +29,28 @@ import org.redisson.config.Config;
 import org.redisson.config.SingleServerConfig;
 
 /**
- * A RedissonClient, where it connects to, and whether it is ours to shut down.
+ * A RedissonClient with the address that it connects to.
  *
- * @param address fit to be shown: without credentials
+ * @param address the address without credentials, for logs and errors
+ * @param owned true if the component shuts the client down
  */
 public record RedisConnection(RedissonClient redisson, String address, boolean owned) {
 
-    // A script call holds a connection until it is answered, and few are under way at a time: what is asked for
-    // meanwhile
-    // goes together in the next one.
+    // A script call holds a connection until it is answered. Few are under way at a time: requests that come meanwhile
+    // share the next call.
     private static final int POOL_SIZE = 32;
     private static final int IDLE_CONNECTIONS = 2;
     private static final int NETTY_THREADS = 4;
     private static final int LISTENER_THREADS = 2;
     private static final Pattern POSITION = Pattern.compile("line:? \\d+, column:? \\d+");
     /**
-     * How often connections are tried out. One that is half-open, as a firewall leaves it that forgot it, is found by this
-     * alone: with Redisson's 30 s, deliveries stood still for 68 s in an experiment, with this for 7 s.
+     * The interval at which Redisson pings connections. Only a ping finds a connection that a firewall has dropped: with
+     * Redisson's 30 s, deliveries stood still for 68 s in an experiment, with this for 7 s.
      */
     private static final int PING_INTERVAL_MILLIS = 5000;
 
     private static final int CONNECT_TIMEOUT_MILLIS = 5000;
-    /** How long Redisson waits by itself when it is shut down. */
+    /** Redisson's own time limit for a shutdown. */
     private static final long SHUTDOWN_MILLIS = 10_000;
 
     private static final String UNTRUSTED =
@@ -73,9 +73,9 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
         Config config = settings.configurationUri() != null
                 ? read(context, settings.configurationUri())
                 : make(context, settings);
-        // Nothing of ours goes through a codec; this one keeps Redisson from ever making an object of what it reads.
+        // The component uses no codec. This one keeps Redisson from making an object of what it reads.
         config.setCodec(ByteArrayCodec.INSTANCE);
-        // Nor is anything of it an object of Redisson's, for which it would look at every argument of every script.
+        // Redisson would look for objects of its own in every argument of every script.
         config.setReferenceEnabled(false);
         String address = describe(config);
         try {
@@ -96,9 +96,9 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
     }
 
     /**
-     * Shuts the client down if it is ours.
+     * Shuts the client down if the component owns it.
      *
-     * @param patience how long Redisson waits, at the most, for what Redis has not answered
+     * @param patience the longest time that Redisson waits for answers
      */
     void close(Duration patience) {
         if (owned) {
@@ -106,7 +106,7 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
         }
     }
 
-    /** The address of a single server that is to be connected to by TLS; or null. */
+    /** The address of a single server with TLS; null for any other. */
     private static URI tlsAddress(Config config) {
         String address = config.isSingleConfig() ? config.useSingleServer().getAddress() : null;
         if (address == null || !address.startsWith("rediss:")) {
@@ -116,7 +116,7 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
             URI uri = new URI(address);
             return uri.getHost() == null || uri.getPort() < 0 ? null : uri;
         } catch (URISyntaxException e) {
-            return null; // a password with any characters: Redisson may read it
+            return null; // Redisson may read it: a password can have any characters
         }
     }
 
@@ -148,7 +148,10 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
         }
     }
 
-    /** What is wrong and where. A parser quotes the lines around it, and those may be the password: not shown. */
+    /**
+     * The problem and its position. A parser also quotes the lines around it, which may be the password: they are left
+     * out.
+     */
     private static String problem(Exception e) {
         if (e instanceof FileNotFoundException) {
             return e.getMessage();
@@ -186,7 +189,9 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
         return config;
     }
 
-    /** Redisson 4.7 has these on the whole configuration and warns of those on the server's, which 3.x alone has. */
+    /**
+     * Redisson 4.7 has these setters on the configuration and warns of the server's; Redisson 3 has only the server's.
+     */
     private static <T> void set(Config config, BaseConfig<?> server, String setter, Class<T> type, T value) {
         if (value == null) {
             return;
@@ -207,7 +212,7 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
         }
     }
 
-    /** Where a configuration connects to. */
+    /** The addresses that a configuration connects to, without credentials. */
     public static String describe(Config config) {
         if (config == null) {
             return "Redis";
@@ -228,7 +233,7 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
                 .collect(Collectors.joining(","));
     }
 
-    /** Which Redis a client uses, and which database of it; of servers that cannot be named, at least which client it is. */
+    /** The Redis and the database that a client uses; the client's id if its servers cannot be named. */
     public static String place(RedissonClient client) {
         Config config = client.getConfig();
         String address = describe(config);
@@ -260,17 +265,17 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
     /**
      * The error that Redis cannot be used.
      *
-     * @param prefix who cannot use it
-     * @param error no secret is in it
+     * @param prefix begins the message: the one that cannot use it
+     * @param error an error without secrets
      */
     public static RuntimeCamelException unusable(String prefix, String address, Throwable error) {
-        // Ours says in its own words what its cause was.
+        // A DelayQueueException tells its cause in its own words.
         Throwable cause = error instanceof DelayQueueException && error.getCause() != null ? error.getCause() : error;
         return new RuntimeCamelException(
                 prefix + "Redis at " + address + " cannot be used: " + reason(address, cause), error);
     }
 
-    /** What happened, without the address where that stands before it. */
+    /** An error as text, without the address, which the message names already. */
     private static String reason(String address, Throwable error) {
         String text = RedisErrors.text(error);
         int where = text.lastIndexOf(": ");

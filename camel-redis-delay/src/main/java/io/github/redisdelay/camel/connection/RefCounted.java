@@ -11,8 +11,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
- * Things that are made at their first use, shared by all users with an equal key, and closed with the last of them.
- * Thread-safe; making and closing happen outside of the lock that guards the others.
+ * Resources with reference counts: the first user of a key makes one, users of an equal key share it, and the last one
+ * closes it. Thread-safe. Making and closing a resource does not block users of other keys.
  */
 public final class RefCounted<K, R> {
 
@@ -32,9 +32,9 @@ public final class RefCounted<K, R> {
     }
 
     /**
-     * The resource for a key, to be closed when it is not needed any more.
+     * A share in the resource for a key, which the caller releases.
      *
-     * @throws Exception what the factory threw; the next call tries again
+     * @throws Exception as the factory; the next call tries again
      */
     Reference<R> acquire(K key) throws Exception {
         Entry entry;
@@ -57,7 +57,7 @@ public final class RefCounted<K, R> {
         return entry;
     }
 
-    /** How many resources there are. */
+    /** The number of resources. */
     int size() {
         lock.lock();
         try {
@@ -67,7 +67,7 @@ public final class RefCounted<K, R> {
         }
     }
 
-    /** Closes all of them, whoever uses them. */
+    /** Closes all resources, even those in use. */
     void closeAll() {
         List<Entry> all;
         lock.lock();
@@ -85,20 +85,20 @@ public final class RefCounted<K, R> {
 
         R get();
 
-        /** One more share in the same resource. Only for who has one. */
+        /** One more share in the same resource. Only the owner of a share may ask for it. */
         Reference<R> retain();
 
-        /** Gives up this share. The last one closes the resource, which may take a while. */
+        /** Gives up this share. The last share closes the resource, which may take a while. */
         void release();
 
-        /** As {@link #release()}, but leaves the closing to somebody else: for threads that must not be blocked. */
+        /** As {@link #release()}, but the executor closes the resource: for threads that must not be blocked. */
         void release(Executor executor);
     }
 
     private final class Entry implements Reference<R> {
 
         private final K key;
-        /** 0 means closed, for good. */
+        /** The number of shares; 0 means closed for good. */
         private final AtomicInteger shares = new AtomicInteger(1);
 
         private final ReentrantLock opening = new ReentrantLock();

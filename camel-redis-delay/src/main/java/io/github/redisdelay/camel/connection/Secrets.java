@@ -7,14 +7,16 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.redisson.config.Config;
 
-/** The passwords in a Redisson configuration, which no error may show: those of Redis, of key stores, and in addresses. */
+/**
+ * The passwords in a Redisson configuration, which no error may show: those of Redis, of key stores, and in addresses.
+ */
 final class Secrets {
 
     private final Set<String> secrets = new LinkedHashSet<>();
 
     private Secrets() {}
 
-    /** @param password one that is set beside the configuration, or null */
+    /** @param password a password that is set beside the configuration, or null */
     static Secrets of(Config config, String password) {
         Secrets secrets = new Secrets();
         secrets.add(password);
@@ -32,7 +34,9 @@ final class Secrets {
         return secrets;
     }
 
-    /** Finds passwords by the names of their getters: which there are, and where, differs between versions of Redisson. */
+    /**
+     * Finds passwords by the names of their getters: which there are, and where, differs between versions of Redisson.
+     */
     private void addPasswords(Object config) {
         for (Method method : config.getClass().getMethods()) {
             if (method.getName().matches("get\\w*Password")
@@ -41,7 +45,7 @@ final class Secrets {
                 try {
                     add((String) method.invoke(config));
                 } catch (ReflectiveOperationException e) {
-                    // Then it is not known to this configuration.
+                    // This configuration has no such password.
                 }
             }
         }
@@ -66,11 +70,12 @@ final class Secrets {
         }
     }
 
+    /** True if a text has a password in it. */
     boolean isIn(String text) {
         return secrets.stream().anyMatch(text::contains);
     }
 
-    /** A text that can be shown. */
+    /** A text with its passwords replaced. */
     String hide(String text) {
         String shown = text;
         for (String secret : secrets) {

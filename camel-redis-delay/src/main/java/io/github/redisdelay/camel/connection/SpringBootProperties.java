@@ -13,12 +13,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells those who set the component's options in the properties of Spring Boot that nobody reads them: Camel leaves that to a
+ * A warning about options of the component in the properties of Spring Boot, which nobody reads: Camel leaves that to a
  * component's starter, and there is none.
  */
 public final class SpringBootProperties {
 
-    /** Where options are set instead. */
+    /** The place where options are set instead. */
     static final String INSTEAD = "set options on a bean of type RedisDelayComponent named redis-delay";
 
     private static final Logger LOG = LoggerFactory.getLogger(SpringBootProperties.class);
@@ -34,7 +34,7 @@ public final class SpringBootProperties {
 
     private SpringBootProperties() {}
 
-    /** Spring's own form of a name, by which it finds all others. */
+    /** The name of a property in Spring's own form, by which it finds all other forms. */
     private static String key(String option) {
         return PREFIX + StringHelper.camelCaseToDash(option);
     }
@@ -44,7 +44,7 @@ public final class SpringBootProperties {
     }
 
     /**
-     * Warns of properties that are there, and do not say what the component has.
+     * Warns of properties whose values the component does not have.
      *
      * @param endpointOptions the names of the options that the component shares with its endpoints
      */

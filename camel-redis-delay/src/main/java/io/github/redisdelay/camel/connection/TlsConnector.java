@@ -18,11 +18,12 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Connects by TLS, and gives up where the server speaks none. Redisson by itself waits five times for 10 s for an answer that
- * never comes. Only where it takes long is the server asked in plain text, because one that speaks TLS logs that as an error.
+ * A connection attempt by TLS that gives up if the server speaks none. Redisson by itself waits five times 10 s for an
+ * answer that never comes. The server is asked in plain text only if connecting takes long, because a server with TLS
+ * logs that as an error.
  *
- * @param unsuspicious how long connecting may take before the server is asked
- * @param patience how long the server may say nothing then
+ * @param unsuspicious the time that connecting may take before the server is asked
+ * @param patience the time that the server may take for its answer
  */
 public record TlsConnector(Duration unsuspicious, Duration patience) {
 
@@ -31,16 +32,16 @@ public record TlsConnector(Duration unsuspicious, Duration patience) {
 
     private static final byte[] PING = "PING\r\n".getBytes(StandardCharsets.US_ASCII);
 
-    /** What asks the user. */
+    /** The question to the user. */
     public static final String QUESTION =
             "does the server speak TLS at this port? For a connection without TLS write redis:// instead of rediss://";
 
     /**
-     * @param connect connects, and blocks until it has
-     * @param drop is given what has connected when nobody waited for it any more
-     * @param executor has a thread for that
+     * @param connect connects; may block
+     * @param drop closes a connection for which nobody waits any more
+     * @param executor runs {@code connect}
      * @throws IllegalStateException if the server seems to speak no TLS
-     * @throws RuntimeException what {@code connect} has thrown
+     * @throws RuntimeException as {@code connect}
      */
     public <T> T connect(URI address, Supplier<T> connect, Consumer<T> drop, Executor executor) throws InterruptedException {
         CompletableFuture<T> connected = new CompletableFuture<>();
@@ -75,7 +76,7 @@ public record TlsConnector(Duration unsuspicious, Duration patience) {
         }
     }
 
-    /** What shows that no TLS is spoken there; or null. */
+    /** The sign that the server speaks no TLS; null if there is none. */
     private String problem(URI address) {
         int millis = (int) patience.toMillis();
         boolean listens = false;

@@ -18,7 +18,7 @@ import org.apache.camel.support.jsse.AliasedX509ExtendedKeyManager;
 import org.apache.camel.support.jsse.SSLContextParameters;
 
 /**
- * What Camel's parameters for TLS say, in the form in which Redisson takes it.
+ * Camel's parameters for TLS in the form in which Redisson takes them.
  *
  * @param trustManagers null for those of the JVM
  * @param keyManagers null for none
@@ -35,7 +35,7 @@ public record TlsSettings(
      */
     public static TlsSettings of(CamelContext context, SSLContextParameters parameters) {
         try {
-            // First: it hands the context on, which the other two need to find files and to replace placeholders.
+            // First: it hands the context to the managers, which find files and replace placeholders with it.
             SSLEngine engine = parameters.createSSLContext(context).createSSLEngine();
             engine.setUseClientMode(true);
             TrustManager[] trust = parameters.getTrustManagers() == null

@@ -43,17 +43,17 @@ import org.slf4j.LoggerFactory;
 import org.w3c.dom.Node;
 
 /**
- * Turns a Camel message into what is stored, and back.
+ * The mapping between a Camel message and its stored form.
  *
- * <p>Null, {@code byte[]}, {@code String}, {@code Boolean} and the numbers of {@code java.lang} and {@code java.math} are
- * stored as they are. Streams, files and byte buffers are stored as their bytes; readers, a {@code Character} or several, DOM nodes and XML
- * sources as text. Any other body is refused: Camel would turn it into a {@code String} by {@code toString}, which never
+ * <p>Null, {@code byte[]}, {@code String}, {@code Boolean} and the numbers of {@code java.lang} and {@code java.math}
+ * are stored as they are. Streams, files and byte buffers are stored as their bytes; readers, a {@code Character} or
+ * several, DOM nodes and XML sources as text. Any other body is refused: Camel would call {@code toString}, which never
  * fails and rarely says what the message was.
  *
- * <p>{@code Camel*} and {@code org.apache.camel.*} headers, in any letter case, are neither stored nor taken from a stored
- * message, whatever the filter strategy says, and so are names that are empty or have a control character; for all other
- * headers it decides, in both directions. A header that no type of the envelope can hold is not stored; the first such loss
- * for each name is logged as a warning, for at most {@link OncePerName#MAX} names.
+ * <p>Some headers are neither stored nor taken from a stored message, whatever the filter strategy says: {@code Camel*}
+ * and {@code org.apache.camel.*} in any letter case, and names that are empty or have a control character. The strategy
+ * decides on all other headers, in both directions. A header that no type of the envelope can hold is not stored; the
+ * first such loss for each name is logged as a warning, for at most {@link OncePerName#MAX} names.
  *
  * <p>Safe for use by several threads. One instance serves an endpoint, so that its warnings come once.
  */
@@ -86,8 +86,8 @@ public final class MessageMapper {
     }
 
     /**
-     * The exchange's message as it is to be stored, with settings of its own. A stream cache is reset afterwards, so the route can go on reading
-     * it; any other stream or reader has been read to its end and closed.
+     * The stored form of an exchange's message, with settings of its own. A stream cache is reset afterwards, so the
+     * route can go on reading it; any other stream or reader has been read to its end and closed.
      *
      * @throws IllegalArgumentException if the body or a header cannot be stored, or the message is larger than {@code
      *     maximumMessageSize}; a stream is not read further than that
@@ -98,7 +98,7 @@ public final class MessageMapper {
     }
 
     /**
-     * An element of a list of messages as it is to be stored.
+     * The stored form of an element of a list of messages.
      *
      * @param element an {@link Exchange} or {@link Message}, which has headers of its own; or a body, which is sent with
      *     the headers of {@code exchange}
@@ -167,7 +167,7 @@ public final class MessageMapper {
     /**
      * Puts a stored message into a message of its own, such as one of a batch.
      *
-     * @param exchange what the header filter is told
+     * @param exchange the exchange for the header filter
      */
     public void fill(Envelope envelope, Message message, Exchange exchange) {
         message.setBody(envelope.body());
@@ -185,12 +185,12 @@ public final class MessageMapper {
         }
     }
 
-    /** Whether a header is one of Camel's own, which direct components: it never passes, whatever the filter says. */
+    /** True for a header of Camel's own, which directs components: it never passes, whatever the filter says. */
     private static boolean isCamelHeader(String name) {
         return begins(name, CAMEL_PREFIX) || begins(name, CAMEL_PACKAGE);
     }
 
-    /** A name that is empty or has a control character could be read as a line of its own where the message is sent on. */
+    /** False for a name that could end a line in a protocol that the message is sent on by. */
     private static boolean isUsable(String name) {
         for (int i = 0; i < name.length(); i++) {
             if (Character.isISOControl(name.charAt(i))) {
@@ -200,7 +200,7 @@ public final class MessageMapper {
         return !name.isEmpty();
     }
 
-    /** In any letter case, as a message compares the names of its headers. */
+    /** True if a name begins with a prefix, in any letter case, as a message compares the names of its headers. */
     private static boolean begins(String name, String prefix) {
         return name.regionMatches(true, 0, prefix, 0, prefix.length());
     }
@@ -211,7 +211,7 @@ public final class MessageMapper {
             return body;
         }
         if (body instanceof StreamCache cache) {
-            // Whoever read it before may have left it anywhere.
+            // A step before may have read some of it.
             cache.reset();
             try {
                 return read(cache);

@@ -26,9 +26,9 @@ import java.util.regex.Pattern;
 /**
  * Reads durations and times from options and headers, strictly.
  *
- * <p>Camel's own converter turns {@code -5s}, {@code 2M}, {@code 5S} and {@code 1w} into 0 and wraps what overflows, which
- * would deliver at once what was meant for later. Here, whatever is not exactly in one of the documented forms is an
- * error that names the option or header, the value found and what would be right.
+ * <p>Camel's own converter turns {@code -5s}, {@code 2M}, {@code 5S} and {@code 1w} into 0 and wraps what overflows,
+ * which would deliver at once what was meant for later. Here, whatever is not exactly in one of the documented forms is
+ * an error that names the option or header, the value found and what would be right.
  *
  * <p>In every method, {@code what} names the option or header for the error, such as {@code option 'delay'}.
  */
@@ -53,7 +53,9 @@ public final class Durations {
     private static final Pattern DECODED_OFFSET =
             Pattern.compile("([-0-9]++T[0-9:.]++) ([0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:\\[\\S++)?)");
 
-    /** Fewer milliseconds than that are in the years up to 1973, and as seconds up to the year 5138: the unit is wrong. */
+    /**
+     * Fewer milliseconds than that are in the years up to 1973, and as seconds up to the year 5138: the unit is wrong.
+     */
     private static final long FIRST_MILLIS = 100_000_000_000L;
 
     private static final String DURATION_FORMS =
@@ -109,7 +111,7 @@ public final class Durations {
         try {
             return Duration.parse(text);
         } catch (DateTimeParseException e) {
-            // The form was right and a number did not fit.
+            // The form is right and a number does not fit.
             if (e.getCause() != null) {
                 throw tooLong(what, text);
             }
@@ -144,7 +146,7 @@ public final class Durations {
         return duration.toMillis() + " ms";
     }
 
-    /** What to add to an error about a duration that is too short: somebody may have meant seconds. */
+    /** The end of an error about a duration that is too short: somebody may have meant seconds. */
     public static String askForUnit(String text) {
         return DIGITS.matcher(text).matches() ? "; a bare number is milliseconds: " + text + "s?" : "";
     }
@@ -205,14 +207,14 @@ public final class Durations {
     /**
      * Reads a delivery time.
      *
-     * @param value an {@link Instant}, {@link Date}, {@link ZonedDateTime}, {@link OffsetDateTime} or {@link Calendar}; a
-     *     whole number of milliseconds since 1970, at least 10<sup>11</sup>; or text: ISO-8601 with an offset, or plain digits,
-     *     which are such a number. Where text names an offset and a zone, the offset counts. A space in the place of the + of
-     *     an offset is read as one.
+     * @param value an {@link Instant}, {@link Date}, {@link ZonedDateTime}, {@link OffsetDateTime} or {@link Calendar};
+     *     a whole number of milliseconds since 1970, at least 10<sup>11</sup>; or text: ISO-8601 with an offset, or
+     *     plain digits, which are such a number. Where text names an offset and a zone, the offset counts. A space in
+     *     the place of the + of an offset is read as one.
      * @return a time from 1970 to {@link #LAST}; may be in the past
      * @throws IllegalArgumentException for anything else; a date or time without an offset in particular, because it
-     *     means another moment on another host, and a smaller number, which is one of seconds or was never set. An object or ISO-8601
-     *     text of before 1973 is taken as the past: it has its unit with it.
+     *     means another moment on another host, and a smaller number, which is one of seconds or was never set. An
+     *     object or ISO-8601 text of before 1973 is taken as the past: it has its unit with it.
      */
     public static Instant instant(String what, Object value) {
         Instant time;
@@ -324,7 +326,7 @@ public final class Durations {
         if ((number instanceof BigInteger integer && integer.bitLength() > MAX_NUMBER_BITS)
                 || (number instanceof BigDecimal decimal
                         && decimal.unscaledValue().bitLength() > MAX_NUMBER_BITS)) {
-            // To look at it, and to show it, would cost the square of its length.
+            // Reading or showing it would cost the square of its length.
             throw new IllegalArgumentException(what + " has more than " + MAX_NUMBER_BITS + " binary digits: " + hint);
         }
         if (number instanceof Double || number instanceof Float) {
@@ -357,7 +359,7 @@ public final class Durations {
         return exact;
     }
 
-    /** What digits stand for, or the largest long instead of anything larger: that is out of every range here. */
+    /** The value of digits, or the largest long instead of anything larger, which is out of every range here. */
     private static long saturated(String digits) {
         try {
             return Long.parseLong(digits);

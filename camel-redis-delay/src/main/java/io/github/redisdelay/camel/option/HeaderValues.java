@@ -4,8 +4,8 @@ package io.github.redisdelay.camel.option;
 import org.apache.camel.Message;
 
 /**
- * Reads headers that ask for something. One that is there and null is an error: it comes from an expression that found nothing,
- * and must not mean "now", "all", or whatever holds without the header.
+ * Values of headers that ask for something. A header that is there and null is an error: it comes from an expression
+ * that found nothing, and must not mean "now", "all", or whatever holds without the header.
  */
 public final class HeaderValues {
 

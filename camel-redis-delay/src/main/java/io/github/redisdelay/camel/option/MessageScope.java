@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.option;
 
-/** Which messages of a queue an operation or a consumer is about. */
+/** The messages of a queue that an operation or a consumer is about. */
 public enum MessageScope {
-    /** Those that wait, due ones included. */
+    /** The messages that wait, due ones included. */
     DELAYED,
-    /** Those that are being delivered. */
+    /** The messages that are being delivered. */
     LEASED,
-    /** Those that were given up. */
+    /** The messages that were given up. */
     DEAD;
 
     /**

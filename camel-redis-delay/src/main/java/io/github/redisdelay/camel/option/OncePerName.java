@@ -5,20 +5,20 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * What is logged once for each name of a header. Names may come from outside, so only {@value #MAX} are kept and logged. Safe for
- * use by several threads.
+ * The names of headers that were logged, each once. Names may come from outside, so only {@value #MAX} are kept and
+ * logged. Safe for use by several threads.
  */
 public final class OncePerName {
 
     public static final int MAX = 1000;
 
-    private final Set<String> names = new HashSet<>();
+    private final Set<String> names = new HashSet<>(); // guarded by this
 
     /**
      * Notes that a name is logged.
      *
-     * @param name as it is shown
-     * @return what to add to the line; null if it must not be logged
+     * @param name the name as it is shown
+     * @return the end of the line; null if it must not be logged
      */
     public synchronized String note(String name) {
         if (names.size() == MAX || !names.add(name)) {

@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Reads constants by their names from options and headers, with errors that say what would be right. */
+/** Values of options and headers: constants by name and whole numbers, with errors that say what would be right. */
 public final class OptionValues {
 
     private static final int MAX_NUMBER_LENGTH = 100;
@@ -30,7 +30,7 @@ public final class OptionValues {
                 + Arrays.stream(type.getEnumConstants()).map(OptionValues::lower).collect(Collectors.joining(", ")));
     }
 
-    /** A value as it can be shown in an error: not too long, without control characters. */
+    /** A value for an error: not too long, without control characters. */
     public static String shown(Object value) {
         String text = String.valueOf(value);
         String shown = text.length() <= 100 ? text : text.substring(0, 100) + "…";
@@ -55,7 +55,7 @@ public final class OptionValues {
                 }
             }
         } catch (ArithmeticException | NumberFormatException e) {
-            // told below
+            // The error follows.
         }
         throw new IllegalArgumentException(what + " is '" + shown(value) + "': it must be " + right);
     }

@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Knows the names of the component's headers. One that begins as they do and is none of them is a misspelt one, and must not mean
- * what holds without it: a message would be delivered now that was meant for later.
+ * The names of the component's headers. A header that begins as they do and is none of them is misspelt. It must not
+ * pass for no header: a message would be delivered now that was meant for later.
  */
 public final class OwnHeaders {
 
@@ -92,9 +92,9 @@ public final class OwnHeaders {
     private OwnHeaders() {}
 
     /**
-     * Looks at the headers of a message that a producer is to do something with.
+     * Checks the headers of a message that was given to a producer.
      *
-     * @throws IllegalArgumentException if one is nearly one of the component's
+     * @throws IllegalArgumentException if one is misspelt
      */
     public static void check(Message message) {
         if (!message.hasHeaders()) {
@@ -109,7 +109,9 @@ public final class OwnHeaders {
         }
     }
 
-    /** Warns of headers and properties of a received exchange that has ended, if they are nearly what it could have asked for. */
+    /**
+     * Warns of misspelt headers and properties by which a received exchange, now ended, may have asked for something.
+     */
     public static void warn(Exchange exchange) {
         try {
             if (exchange.getMessage().hasHeaders()) {
@@ -119,7 +121,7 @@ public final class OwnHeaders {
                 warn("exchange property", exchange.getProperties(), ASKING_AS_PROPERTIES, exchange);
             }
         } catch (RuntimeException e) {
-            // Another thread of the user's may still change the headers: that is no reason to deliver a message again.
+            // Another thread of the user may still change the headers. A message must not be delivered again for that.
             LOG.debug("The headers of exchange {} cannot be looked through", exchange.getExchangeId(), e);
         }
     }
@@ -146,8 +148,9 @@ public final class OwnHeaders {
     }
 
     /**
-     * Whether a name begins as ours do and is none of them. One in another letter case is ours where Camel finds it by our name, too:
-     * among headers, unless it was told otherwise, but never among properties.
+     * True if a name begins as the component's do and is none of them. A name in another letter case is known if Camel
+     * finds it by the component's name. It does so among headers, unless it was told otherwise, but never among
+     * properties.
      */
     private static boolean isUnknown(String name, Map<String, Object> all) {
         if (!name.regionMatches(true, 0, PREFIX, 0, PREFIX.length()) || KNOWN.contains(name)) {
@@ -185,9 +188,9 @@ public final class OwnHeaders {
     }
 
     /**
-     * The header that says for one message what an option says for all; null if there is none.
+     * The header that sets an option for one message; null if there is none.
      *
-     * @param option in any letter case
+     * @param option the name in any letter case
      */
     public static String ofOption(String option) {
         String name = option.equalsIgnoreCase("delay") ? RedisDelayConstants.DELAY : PREFIX + option;
@@ -216,7 +219,7 @@ public final class OwnHeaders {
         return name.substring(PREFIX.length()).toLowerCase(Locale.ROOT);
     }
 
-    /** How many letters two names share at their beginnings and at their ends. */
+    /** The number of letters that two names share at their beginnings and at their ends. */
     private static int inCommon(String one, String other) {
         int most = Math.min(one.length(), other.length());
         int begin = 0;

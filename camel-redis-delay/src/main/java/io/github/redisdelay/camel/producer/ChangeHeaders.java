@@ -11,21 +11,21 @@ import java.util.stream.Collectors;
 import org.apache.camel.Message;
 
 /**
- * The headers that tell what changes of messages found and did.
+ * The headers with the results of changes.
  *
- * @param list whether ids were given as a list, so that results are lists, too
- * @param deadLetters whether the ids are those of dead letters
+ * @param list true if ids were given as a list, so that results are lists, too
+ * @param deadLetters true if the ids are those of dead letters
  */
 record ChangeHeaders(String queue, boolean list, boolean deadLetters) {
 
     /**
      * A change of one message.
      *
-     * @param previousState where the message was
-     * @param result what was done, or why nothing was
+     * @param previousState the state before the change
+     * @param result {@link #DONE}, or the reason why nothing was done
      * @param dueMillis the new due time; 0 if there is none
-     * @param deadLetterId of a message that was found to be dead: its newest dead letter; else null
-     * @param deadLetters how many dead letters it has then; else 0
+     * @param deadLetterId the newest dead letter of a message that was given up; else null
+     * @param deadLetters the number of its dead letters then; else 0
      */
     record Change(String previousState, String result, long dueMillis, String deadLetterId, int deadLetters) {
 
@@ -40,7 +40,7 @@ record ChangeHeaders(String queue, boolean list, boolean deadLetters) {
         }
     }
 
-    /** @param change what an answer means */
+    /** @param change reads an answer */
     <T> PendingChanges.Results<T> results(Function<T, Change> change) {
         return (all, message) -> put(all, change, message);
     }
@@ -54,7 +54,7 @@ record ChangeHeaders(String queue, boolean list, boolean deadLetters) {
         List<String> ids = all.stream().map(PendingChange::id).toList();
         List<Change> changes =
                 all.stream().map(each -> change.apply(each.result())).toList();
-        // What an earlier change answered is no answer to this one.
+        // The answers to an earlier change are none to this one.
         message.removeHeader(RedisDelayConstants.DEAD_LETTER_ID);
         message.removeHeader(RedisDelayConstants.DEAD_LETTER_COUNT);
         message.removeHeader(RedisDelayConstants.DUE_TIME);

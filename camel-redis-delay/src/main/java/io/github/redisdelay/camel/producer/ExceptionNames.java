@@ -4,7 +4,7 @@ package io.github.redisdelay.camel.producer;
 import io.github.redisdelay.camel.option.OptionValues;
 import java.util.regex.Pattern;
 
-/** The names of exception classes by which dead letters are chosen: with their package, or the class alone. */
+/** Names of exception classes by which dead letters are chosen: with their package, or the class alone. */
 final class ExceptionNames {
 
     private static final String PART = "\\p{javaJavaIdentifierStart}\\p{javaJavaIdentifierPart}*+";
@@ -28,7 +28,9 @@ final class ExceptionNames {
         return stripped;
     }
 
-    /** Whether a class, named in full, is the one that is meant. One without a package is that of any package. */
+    /**
+     * True if a name means this class, which is named in full. A name without a package means the class of any package.
+     */
     static boolean matches(String name, String exception) {
         if (exception == null || !exception.endsWith(name)) {
             return false;

@@ -42,9 +42,9 @@ public final class ManageOperations {
     }
 
     /**
-     * Sends what a message asks for.
+     * Sends the change that a message asks for.
      *
-     * @throws IllegalArgumentException if that is not possible; then nothing was sent
+     * @throws IllegalArgumentException if the message asks for none; then nothing was sent
      */
     public PendingRequest send(RedisDelayOperation operation, Exchange exchange) {
         Message message = exchange.getMessage();
@@ -100,12 +100,15 @@ public final class ManageOperations {
         };
     }
 
-    /** A route that cancels its own message is done with that delivery, and may plan the message anew. */
+    /**
+     * Cancels a message. A route that cancels its own message has ended that delivery, and may schedule the message
+     * anew.
+     */
     private static Submission<ChangeResult> cancel(DelayQueue target, String id, Exchange exchange) {
         return superseding(DeliveriesOfExchange.find(exchange, target, id), target.cancel(id));
     }
 
-    /** A route may move the dead letter that it holds, which nobody else may, and is done with that delivery. */
+    /** Moves a dead letter back. Only the route that holds a dead letter may move it, which ends its delivery. */
     private Submission<RedriveOutcome> redrive(String id, Exchange exchange) {
         DeliveryCompletion held = DeliveriesOfExchange.find(exchange, queue.deadLetters(), id);
         return held == null || held.isOver()
@@ -113,7 +116,7 @@ public final class ManageOperations {
                 : superseding(held, queue.redrive(id, held.delivery().claimId()));
     }
 
-    /** @param held the delivery for which nothing is left to be done once the change is made; may be null */
+    /** @param held the delivery that ends with the change, or null */
     private static <T> Submission<T> superseding(DeliveryCompletion held, Submission<T> submission) {
         if (held != null) {
             submission.outcome().whenComplete((result, error) -> {
@@ -141,9 +144,9 @@ public final class ManageOperations {
     }
 
     /**
-     * The ids of the messages that an operation means which can be about many; null if it means those that are chosen otherwise.
+     * The ids for an operation that can be about many messages; null if the message chooses them otherwise.
      *
-     * @throws IllegalArgumentException if nobody has said which are meant, or has said it twice
+     * @throws IllegalArgumentException if the message names none and chooses none, or does both
      */
     private ScheduleIds chosen(RedisDelayOperation operation, Exchange exchange, MessageChoice choice) {
         Message message = exchange.getMessage();
@@ -173,7 +176,7 @@ public final class ManageOperations {
                         + "'" + others(message));
     }
 
-    /** That a header is there which could be taken for one that asks. */
+    /** A note for errors about a header that looks as if it asked for a message. */
     private static String others(Message message) {
         Object id = message.getHeader(RedisDelayConstants.MESSAGE_ID);
         return id == null
@@ -197,7 +200,7 @@ public final class ManageOperations {
         return time;
     }
 
-    /** @param deadLetters whether dead letters are meant, by ids of their own or by those of their messages */
+    /** @param deadLetters true if dead letters are meant, by ids of their own or by those of their messages */
     private <T> PendingRequest changes(
             ScheduleIds ids,
             boolean deadLetters,
@@ -220,7 +223,10 @@ public final class ManageOperations {
                 .toList());
     }
 
-    /** The dead letters that some ids mean, each an id of a dead letter or of a message: of a message the one that is held, or the newest one. */
+    /**
+     * The dead letters that ids of dead letters or messages mean. An id of a message means its held dead letter, or its
+     * newest.
+     */
     private CompletableFuture<List<String>> letters(ScheduleIds ids, List<String> held) {
         List<CompletableFuture<String>> letters =
                 ids.ids().stream().map(id -> letter(id, held)).toList();
@@ -261,7 +267,7 @@ public final class ManageOperations {
         };
     }
 
-    /** The message was given up: nothing is done, and what is left of it is named. */
+    /** The result for a message that was given up: nothing is done, and its newest dead letter is named. */
     private static Change dead(ChangeResult result) {
         return new Change(DEAD, DEAD, 0, result.deadLetterId().toString(), result.deadLetters());
     }
@@ -270,7 +276,7 @@ public final class ManageOperations {
         return dead ? DEAD : OptionValues.lower(state);
     }
 
-    /** An exchange that holds a dead letter and names one that is not there would lose the one that it holds, in silence. */
+    /** Refuses an id that names no dead letter if the exchange holds another one, which would be lost in silence. */
     private Function<RedriveOutcome, Change> redriven(ScheduleIds ids, Exchange exchange) {
         List<String> held = ids.list() ? List.of() : heldLetters(exchange);
         String header = ScheduleIds.headerOfDeadLetter(exchange.getMessage());
@@ -298,14 +304,14 @@ public final class ManageOperations {
     }
 
     private void putCount(long count, Message message) {
-        // What an earlier change answered is no answer to this one.
+        // The answers to an earlier change are none to this one.
         message.removeHeader(RedisDelayConstants.PREVIOUS_STATE);
         message.removeHeader(RedisDelayConstants.RESULT);
         message.setHeader(RedisDelayConstants.QUEUE, queue.name());
         message.setHeader(RedisDelayConstants.COUNT, count);
     }
 
-    /** A queue is checked together with its dead letters, unless only they are meant. */
+    /** Checks a queue together with its dead letters, unless only they are meant. */
     private CompletableFuture<List<CheckResult>> check(DelayQueue target, boolean dead) {
         return target.check()
                 .thenCompose(found -> dead

@@ -12,18 +12,18 @@ import java.util.function.Predicate;
 import org.apache.camel.Message;
 
 /**
- * Which of many messages redrive, purge and promote mean. Nothing is chosen unless somebody asks for it: an operation without an id
- * must not mean all of them by accident.
+ * The choice among many messages that redrive, purge and promote make. Without a choice they mean none: an operation
+ * without an id must not mean all messages by accident.
  *
- * @param all whether all of them are asked for
- * @param exceptionClass with which the last delivery failed; null for any
- * @param reason why the message was given up; null for any
- * @param routeId in which the last delivery failed; null for any
- * @param limit how many at the most; null if nobody has limited this
+ * @param all true if all of them are asked for
+ * @param exceptionClass the exception of the last failed delivery; null for any
+ * @param reason the reason for which the message was given up; null for any
+ * @param routeId the route of the last failed delivery; null for any
+ * @param limit the most messages; null for any number
  */
 public record MessageChoice(boolean all, String exceptionClass, String reason, String routeId, Integer limit) {
 
-    /** A header, and the option that it wins over. */
+    /** A header, and the option that it overrides. */
     private record Source(String header, String option) {}
 
     private static final String A_CLASS = "the name of a class, such as java.net.ConnectException";
@@ -52,7 +52,7 @@ public record MessageChoice(boolean all, String exceptionClass, String reason, S
     }
 
     /**
-     * The same where the headers of a message do not say otherwise.
+     * This choice with the headers of a message, which override it.
      *
      * @throws IllegalArgumentException naming the header, its value and what would be right
      */
@@ -104,7 +104,7 @@ public record MessageChoice(boolean all, String exceptionClass, String reason, S
         return value == null ? otherwise : name("header '" + header + "'", right, value);
     }
 
-    /** @param right what to give, for the error */
+    /** @param right the right kind of value, for the error */
     private static String name(String what, String right, Object value) {
         if (value == null) {
             return null;
@@ -116,7 +116,7 @@ public record MessageChoice(boolean all, String exceptionClass, String reason, S
                 what + " is '" + OptionValues.shown(value) + "': give " + right + ", or leave it out for any");
     }
 
-    /** What of a message and of the options asks for many messages, such as {@code option 'all'}; null if nothing does. */
+    /** The header or option that asks for many messages, such as {@code option 'all'}; null if none does. */
     String asking(Message message) {
         Object[] values = {all ? true : null, exceptionClass, reason, routeId, limit};
         for (int i = 0; i < values.length; i++) {
@@ -131,7 +131,7 @@ public record MessageChoice(boolean all, String exceptionClass, String reason, S
         return null;
     }
 
-    /** Decides for each message. */
+    /** The test for each message. */
     Predicate<MessageInfo> which() {
         if (exceptionClass == null && reason == null && routeId == null) {
             return each -> true;
@@ -145,7 +145,7 @@ public record MessageChoice(boolean all, String exceptionClass, String reason, S
         };
     }
 
-    /** How many at the most. */
+    /** The most messages. */
     long most() {
         return limit == null ? Long.MAX_VALUE : limit;
     }

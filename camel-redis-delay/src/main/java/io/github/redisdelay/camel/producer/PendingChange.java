@@ -25,10 +25,10 @@ final class PendingChange<T> {
     /**
      * Sends a change.
      *
-     * @param id of the message; null for a change of the queue
+     * @param id the message; null for a change of the queue
      * @param queue any of the same Redis
      * @param what begins the change's name in errors, such as {@code the pause of}
-     * @param call sends it; again only if the first one certainly had no effect
+     * @param call sends the change; is called again only if the first call certainly had no effect
      */
     PendingChange(String id, DelayQueue queue, String what, Supplier<Submission<T>> call) {
         this.id = id;
@@ -68,18 +68,18 @@ final class PendingChange<T> {
             return;
         }
         if (submission.isUnconfirmed()) {
-            // It is stored: all that is left is to wait for replicas.
+            // The change is stored and only waits for replicas.
             submission = submission.confirm();
             answer = submission;
         } else if (isUnknown() && !submission.outcome().isCompletedExceptionally()) {
             answer = submission.outcome().copy().orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS);
         } else if (error() != null) {
-            // It had no effect, or nobody will ever know: then it goes under the same id again.
+            // The change had no effect, or nobody will ever know. It goes again under the same id.
             send();
         }
     }
 
-    /** What went wrong, or null. */
+    /** The error, or null. */
     Exception error() {
         try {
             answer.join();
@@ -97,12 +97,12 @@ final class PendingChange<T> {
         return answer.join();
     }
 
-    /** Whether nobody knows if the change took effect. */
+    /** True if nobody knows if the change took effect. */
     private boolean isUnknown() {
         return error() instanceof RequestTimeoutException timeout && timeout.isPossiblyStored();
     }
 
-    /** Whether nobody knows if the change took effect, or if a failover can undo it. */
+    /** True if nobody knows if the change took effect, or if a failover can undo it. */
     boolean mustResume() {
         return isUnknown() || (submission != null && submission.isUnconfirmed());
     }

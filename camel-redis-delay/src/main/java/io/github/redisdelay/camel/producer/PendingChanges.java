@@ -10,7 +10,7 @@ import org.apache.camel.Message;
 /** The changes of one step, sent at once: one, or one for each message of a list. */
 final class PendingChanges<T> implements PendingRequest {
 
-    /** Puts the results into a message, or throws what went wrong with those of a list. */
+    /** Puts the results into a message; for a list, throws an error if one has failed. */
     interface Results<T> {
         void put(List<PendingChange<T>> changes, Message message) throws Exception;
     }
@@ -25,7 +25,7 @@ final class PendingChanges<T> implements PendingRequest {
     /**
      * Sends changes that can be made only when something has been looked up.
      *
-     * @param list whether they are those of a list
+     * @param list true for the changes of a list
      * @param send looks up and sends; is called again only if it failed
      */
     PendingChanges(boolean list, Supplier<CompletableFuture<List<PendingChange<T>>>> send, Results<T> results) {
@@ -35,7 +35,7 @@ final class PendingChanges<T> implements PendingRequest {
         sent = send.get();
     }
 
-    /** Of changes that are sent. */
+    /** Changes that have been sent. */
     PendingChanges(boolean list, List<PendingChange<T>> changes, Results<T> results) {
         this(list, () -> CompletableFuture.completedFuture(changes), results);
     }

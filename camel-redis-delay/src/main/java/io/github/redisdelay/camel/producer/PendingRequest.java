@@ -6,26 +6,31 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.apache.camel.Message;
 
-/** A request of a producer's step to Redis. One thread uses it at a time: Camel redelivers a step after it has failed. */
+/**
+ * A request of a producer's step to Redis. One thread uses it at a time: Camel redelivers a step after it has failed.
+ */
 public interface PendingRequest {
 
     /**
-     * Completes when everything is answered or the request timeout is over. Its value or error says nothing: {@link #complete}
-     * does.
+     * Completes when everything is answered or the request timeout is over. Its value or error has no meaning: {@link
+     * #complete} gives the outcome.
      */
     CompletableFuture<?> answered();
 
-    /** For a redelivery of the step: sends again what certainly had no effect, and waits for what may have had one. */
+    /**
+     * Goes on in a redelivery of the step: sends again what certainly had no effect, and waits for what may have had
+     * one.
+     */
     void resume(Duration timeout);
 
     /**
      * Puts the results into the message.
      *
-     * @throws Exception why the request failed as a whole or in part, or that its outcome is not known
+     * @throws Exception if the request failed as a whole or in part, or if its outcome is not known
      */
     void complete(Message message) throws Exception;
 
-    /** Whether a redelivery of the step has to go on with this request. */
+    /** True if a redelivery of the step has to go on with this request. */
     boolean mustResume();
 
     /** The value of a future that is done, or its error as it was thrown. */

@@ -11,14 +11,14 @@ import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.envelope.Envelope;
 
 /**
- * What a producer does unless headers say otherwise.
+ * The settings of a producer, which headers override.
  *
- * @param due from the options delay or deliverAt; null if neither is set
- * @param message what its messages bring along
- * @param maximumQueueLength how many messages the queue may hold for another one to be stored; 0 for any number
- * @param limit how many messages a list has at the most
- * @param choice which messages redrive, purge and promote mean where they are not named
- * @param state which messages an operation is about; null if that is not said
+ * @param due the time from the options delay or deliverAt; null if neither is set
+ * @param message the settings that its messages bring along
+ * @param maximumQueueLength the most messages that the queue may hold; 0 for any number
+ * @param limit the most messages of a list
+ * @param choice the messages that redrive, purge and promote mean if no id is given
+ * @param state the messages that an operation is about; null if the option is not set
  */
 public record ProducerSettings(
         DueTime due,
@@ -49,8 +49,8 @@ public record ProducerSettings(
     }
 
     /**
-     * Checks that an operation can be about the messages that the option {@code state} names. Not checked before, because the
-     * operation may come with the message.
+     * Checks that an operation can be about the messages that the option {@code state} names. The operation may come
+     * with the message, so the constructor cannot check this.
      *
      * @throws IllegalArgumentException if it cannot
      */

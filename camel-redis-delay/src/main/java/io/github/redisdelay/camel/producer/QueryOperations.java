@@ -41,8 +41,8 @@ public final class QueryOperations {
     /**
      * A message that was found.
      *
-     * @param dead whether it is a dead letter
-     * @param deadLetters how many dead letters the message has, if it was asked for by its own id; else 0
+     * @param dead true if it is a dead letter
+     * @param deadLetters the number of the message's dead letters, if it was asked for by its own id; else 0
      */
     private record Found(StoredMessage message, boolean dead, int deadLetters) {}
 
@@ -53,9 +53,9 @@ public final class QueryOperations {
     }
 
     /**
-     * Sends what a message asks for.
+     * Sends the query that a message asks for.
      *
-     * @throws IllegalArgumentException if that is not possible; then nothing was sent
+     * @throws IllegalArgumentException if the message asks for none; then nothing was sent
      */
     public PendingRequest send(RedisDelayOperation operation, Exchange exchange) {
         settings.checkState(operation);
@@ -88,7 +88,7 @@ public final class QueryOperations {
         return dead ? queue.deadLetters() : queue;
     }
 
-    /** A message is looked for in the queue; then a dead letter with this id, or the newest one of the message with this id. */
+    /** Looks for a message in the queue, then for a dead letter with this id, then for the newest one of the message. */
     private CompletableFuture<Optional<Found>> find(String id) {
         // Only a dead letter's id may be longer than an id can be.
         if (settings.state() == MessageScope.DEAD
@@ -112,7 +112,7 @@ public final class QueryOperations {
     private CompletableFuture<Optional<Found>> findDead(String id) {
         return queue.deadLettersOf(id).thenCompose(letters -> {
             if (letters.isEmpty()) {
-                return findLetter(id, 0); // one of another client's, whose id may be any
+                return findLetter(id, 0); // another client may give dead letters any id
             }
             String newest = letters.get(0).toString();
             return findLetter(newest, newest.equals(id) ? 0 : letters.size());
@@ -126,7 +126,7 @@ public final class QueryOperations {
     }
 
     private void put(String id, Optional<Found> found, Message message, Exchange exchange) {
-        // What was told of the message before must not stay, or a route that looks at several mixes them up.
+        // Headers of an earlier message must not stay, or a route that looks at several mixes them up.
         OwnHeaders.TELLING.forEach(message::removeHeader);
         message.removeHeader(RedisDelayConstants.DEAD_LETTER_ID);
         message.removeHeader(Exchange.CONTENT_TYPE);
@@ -212,7 +212,7 @@ public final class QueryOperations {
         }
     }
 
-    /** A message of a list: each value under the name that its header has behind what all begin with. */
+    /** A message of a list: each value under its header's name without the beginning that all names share. */
     private Map<String, Object> entry(MessageInfo info) {
         Map<String, Object> entry = new LinkedHashMap<>();
         told(info, settings.state() == MessageScope.DEAD).forEach((header, value) -> {

@@ -6,7 +6,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.apache.camel.Message;
 
-/** A call that can be made again after it has failed: one that looks, or that changes only what is left to be changed. */
+/**
+ * A call that can be made again after it has failed: one that looks, or that changes only what is left to be changed.
+ */
 final class RepeatableCall<T> implements PendingRequest {
 
     /** Puts a result into a message. */

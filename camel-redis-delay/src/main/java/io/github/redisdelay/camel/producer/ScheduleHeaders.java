@@ -15,12 +15,12 @@ import java.time.Duration;
 import org.apache.camel.Message;
 
 /**
- * What the headers of a message ask of the producer. Its own headers win over those of the batch that it is in, and these over
- * the options.
+ * The headers by which a message directs the producer. Its own headers override those of its batch, which override the
+ * options.
  *
  * @param own the message
- * @param outer the message whose body is the batch; the same as {@code own} if there is no batch
- * @param options what holds where neither says anything
+ * @param outer the message whose body is the batch; {@code own} if there is no batch
+ * @param options the settings without headers
  */
 public record ScheduleHeaders(Message own, Message outer, ProducerSettings options) {
 
@@ -28,7 +28,7 @@ public record ScheduleHeaders(Message own, Message outer, ProducerSettings optio
     private static final String DELIVER_AT = "header '" + RedisDelayConstants.DELIVER_AT + "'";
 
     /**
-     * When the message is due.
+     * The delivery time of the message.
      *
      * @throws IllegalArgumentException naming the header and its value
      */
@@ -44,7 +44,7 @@ public record ScheduleHeaders(Message own, Message outer, ProducerSettings optio
     }
 
     /**
-     * When a message is due, or null if its headers say nothing about that.
+     * The delivery time that the headers of a message name, or null.
      *
      * @throws IllegalArgumentException naming the header and its value
      */
@@ -55,12 +55,12 @@ public record ScheduleHeaders(Message own, Message outer, ProducerSettings optio
     }
 
     /**
-     * When a message is due.
+     * The delivery time that a delay or a time names.
      *
      * @param delayName the option or header of the delay, for errors
      * @param atName the option or header of the time, for errors
-     * @return null if both values are
-     * @throws IllegalArgumentException naming what is wrong
+     * @return null if both values are null
+     * @throws IllegalArgumentException naming the option or header and its value
      */
     public static DueTime due(String delayName, Object delay, String atName, Object at) {
         if (delay != null && at != null) {
@@ -92,7 +92,7 @@ public record ScheduleHeaders(Message own, Message outer, ProducerSettings optio
     }
 
     /**
-     * What the message brings along.
+     * The settings that the message brings along.
      *
      * @throws IllegalArgumentException naming the header and its value
      */

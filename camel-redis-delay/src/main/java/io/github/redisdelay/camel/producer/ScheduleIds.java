@@ -12,15 +12,15 @@ import org.apache.camel.Message;
 /**
  * The ids in the header {@code CamelRedisDelayScheduleId}, or in {@code CamelRedisDelayDeadLetterId}.
  *
- * @param list whether they were given as a list; otherwise there is exactly one
- * @param known whether they are certainly the ids of dead letters, and not of messages
+ * @param list true if they were given as a list; otherwise there is exactly one
+ * @param known true if they are certainly the ids of dead letters, and not of messages
  */
 public record ScheduleIds(List<String> ids, boolean list, boolean known) {
 
     /**
      * The ids that a message names.
      *
-     * @param deadLetters whether they are those of dead letters
+     * @param deadLetters true if they are those of dead letters
      * @return null if it names none
      * @throws IllegalArgumentException if one cannot be an id
      */
@@ -29,8 +29,8 @@ public record ScheduleIds(List<String> ids, boolean list, boolean known) {
     }
 
     /**
-     * The ids of the dead letters that a message names: in the header that asks for ids, or else in the one that says of which dead
-     * letter it is.
+     * The ids of the dead letters that a message names: in the header that asks for ids, or else in the header with the
+     * id of its own dead letter.
      *
      * @return null if it names none
      * @throws IllegalArgumentException if one cannot be an id

@@ -32,7 +32,7 @@ public final class ScheduleOperation {
     private final Supplier<String> ids;
 
     /**
-     * @param ids makes an id for a message that has none
+     * @param ids makes the id of a message without one
      */
     public ScheduleOperation(ProducerSettings settings, DelayQueue queue, MessageMapper mapper, Supplier<String> ids) {
         this.settings = settings;
@@ -63,7 +63,7 @@ public final class ScheduleOperation {
     }
 
     private PendingChange<ScheduleResult> schedule(String id, ScheduleHeaders headers, byte[] body, Exchange exchange) {
-        // Only who holds the lease may put a message in the place of its own delivery.
+        // Only the holder of the lease may put a message in the place of its own delivery.
         DeliveryCompletion held = DeliveriesOfExchange.find(exchange, queue, id);
         ClaimId supersedes =
                 held == null || held.isOver() ? null : held.delivery().claimId();

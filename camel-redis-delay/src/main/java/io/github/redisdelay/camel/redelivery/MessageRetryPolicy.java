@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import org.apache.camel.Message;
 
 /**
- * The redelivery policy that a message brings along: what it says takes the place of its consumer's options of the same names.
+ * The redelivery policy that a message brings along. It overrides its consumer's options of the same names.
  *
  * <p>As text it is {@code name=value} pairs with {@code ;} between them, in any order, each name once:
  *
@@ -134,7 +134,7 @@ public record MessageRetryPolicy(
                 return multiplier;
             }
         } catch (NumberFormatException e) {
-            // told below
+            // The error follows.
         }
         throw new IllegalArgumentException(
                 what + " is '" + OptionValues.shown(value) + "': it must be 1 or more; 1 keeps the delay the same");
@@ -180,8 +180,8 @@ public record MessageRetryPolicy(
     }
 
     /**
-     * A consumer's policy with what this one says in the place of its own. Steps without a maximum set the maximum to their
-     * number, and a delay without steps sets the consumer's steps aside.
+     * A consumer's policy with what this one says in the place of its own. Steps without a maximum set the maximum to
+     * their number, and a delay without steps sets the consumer's steps aside.
      */
     RetryPolicy over(RetryPolicy other) {
         List<Duration> steps = redeliveryDelays;
