@@ -14,8 +14,8 @@ import org.apache.camel.api.management.ManagedOperation;
 import org.apache.camel.api.management.ManagedResource;
 
 /**
- * A queue, or the dead letters of one, in JMX: its figures, and what an operator does with it. There is one for each queue, however
- * many endpoints lead to it. No operation is about all messages: that is for routes.
+ * A queue, or the dead letters of one, in JMX: its figures, and what an operator does with it. There is one for each queue,
+ * however many endpoints lead to it. No operation is about all messages: that is for routes.
  */
 @ManagedResource(description = "Managed Redis Delay Queue")
 public final class ManagedQueue {
@@ -177,7 +177,7 @@ public final class ManagedQueue {
         try {
             return calls.ask(failed, call);
         } catch (RuntimeCamelException e) {
-            // Who reads it may have none of our classes.
+            // A JMX client may have none of our classes.
             throw new IllegalStateException(e.getMessage());
         }
     }

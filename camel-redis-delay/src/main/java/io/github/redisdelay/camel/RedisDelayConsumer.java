@@ -44,7 +44,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
 
     /** For a consumer without a route; no other of the component has it. */
     private final Supplier<String> ownName;
-    /** The one that only logs; bridgeErrorHandler and exceptionHandler set another. */
+    /** Camel's exception handler, which only logs. bridgeErrorHandler and exceptionHandler set another one. */
     private final ExceptionHandler camels = getExceptionHandler();
 
     // Set by doStart, cleared by doStop, which Camel calls under this service's lock; read by any thread.

@@ -33,7 +33,7 @@ final class RedisDelayHealthCheck implements HealthCheck {
     private final Supplier<DelayQueueConsumer> claims;
     private final Supplier<DelayQueue> queue;
     private final Duration tolerance;
-    private volatile boolean enabled = true; // set by whoever configures Camel's checks
+    private volatile boolean enabled = true; // set by the configuration of Camel's checks
 
     /**
      * @param name the consumer's

@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
  * Receives one message when asked, for {@code pollEnrich}, {@code poll} and {@code ConsumerTemplate}. It claims at most as
  * many messages as callers are waiting.
  *
- * <p>The message is finished by the completion of the exchange that it comes in or that it is merged into. Who calls {@code
- * ConsumerTemplate.receive} has to call {@code doneUoW}, too.
+ * <p>The message is finished by the completion of the exchange that it comes in or that it is merged into. A caller of
+ * {@code ConsumerTemplate.receive} has to call {@code doneUoW}, too.
  */
 public class RedisDelayPollingConsumer extends PollingConsumerSupport implements DynamicPollingConsumer, IsSingleton {
 

@@ -205,7 +205,7 @@ final class BatchCollector {
             lock.unlock();
         }
         if (fullNow && !fullBefore) {
-            // First: what is given back must not come at once again.
+            // This comes first, or the messages that are given back would be claimed again at once.
             changed.run();
         }
         for (DeliveryCompletion message : decision.release) {

@@ -179,8 +179,8 @@ public final class ConsumerDeliveries implements DeliveryHandler {
                 }
                 awaitEnd(patience);
             }
-            // Camel has waited for the work of a route, up to its shutdown timeout. What is still under way now may go
-            // on or not: its leases end by themselves, and until then it can be acknowledged.
+            // Camel has waited for the work of a route, up to its shutdown timeout. Work still under way may go on: it can
+            // be acknowledged until its leases expire.
             claims.stop(false);
         }
         if (batches != null) {
@@ -190,7 +190,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
 
     @Override
     public void handle(Delivery delivery) {
-        // Its acknowledgement may come after the consumer's end: it keeps the client open.
+        // The delivery keeps the client open, as its acknowledgement may come after the consumer's end.
         Reference<OpenClient> held = share.retain();
         Runnable finished = () -> {
             underWay.remove(delivery);
@@ -274,7 +274,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     /** Wakes the thread that waits for the end of all exchanges. */
     private void ended() {
         if (consumer.getRoute() != null) {
-            return; // Camel waits for a route's work, and nobody here
+            return; // Camel waits for a route's work; no thread waits here
         }
         endLock.lock();
         try {
@@ -296,7 +296,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         try {
             long left = nanos;
             while (left > 0 && claims.underWay() > 0) {
-                // What is given back without having been begun ends without a word.
+                // No signal comes for a delivery that is given back without having been begun.
                 long look = Math.min(left, LOOK_NANOS);
                 left -= look - Math.max(0, end.awaitNanos(look));
             }

@@ -17,7 +17,7 @@ final class ConsumptionGate {
     /** The number of changes not looked at yet. The thread that makes it leave 0 looks at all of them. */
     private final AtomicInteger changes = new AtomicInteger();
 
-    private boolean claiming = true; // used only by who looks at the changes
+    private boolean claiming = true; // used only by the thread that looks at the changes
 
     /**
      * @param claims a consumer that claims

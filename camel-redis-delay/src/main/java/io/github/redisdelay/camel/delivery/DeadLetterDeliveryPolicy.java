@@ -12,14 +12,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The policy of dead letters. A dead letter whose route succeeds is removed. A dead letter whose route fails is returned, as often
- * as it takes, and keeps the failure that made it a dead letter. Thread-safe.
+ * The policy of dead letters. A dead letter whose route succeeds is removed. A dead letter whose route fails is returned, as
+ * often as it takes, and keeps the failure that made it a dead letter. Thread-safe.
  */
 final class DeadLetterDeliveryPolicy implements DeliveryPolicy {
 
     private static final Logger LOG = LoggerFactory.getLogger(DeadLetterDeliveryPolicy.class);
 
-    /** After so many lost leases in a row a dead letter is taken for one that kills its JVM. */
+    /** The number of lost leases in a row after which a dead letter is taken for one that kills its JVM. */
     private static final int LOST_LEASES = 2;
 
     private final MessagePolicy terms;

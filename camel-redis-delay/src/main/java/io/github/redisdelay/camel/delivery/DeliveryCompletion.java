@@ -42,7 +42,7 @@ public final class DeliveryCompletion {
     /**
      * @param routeId the route that received the message; null if none did
      * @param finished called once, when nothing more has to be told to Redis about the delivery; must not block
-     * @param admission the message as it was read; null for one that is not to be begun
+     * @param admission the message as it was read; null if its route is not to begin
      */
     DeliveryCompletion(
             Delivery delivery,
@@ -141,7 +141,7 @@ public final class DeliveryCompletion {
             decision = decide.get();
             sent = send(decision);
         } catch (Throwable e) {
-            // Such as an exception of the user's whose getMessage throws.
+            // For example, the getMessage of a user's exception throws.
             DeliveryReport.warn(LOG, "The end of " + delivery + " could not be decided; it is delivered again", e);
             decision = new Decision.Return(AFTER_ERROR, delivery.lastFailure());
             sent = send(decision);

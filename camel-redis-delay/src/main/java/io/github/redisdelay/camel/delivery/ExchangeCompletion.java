@@ -11,8 +11,8 @@ import org.apache.camel.support.SynchronizationAdapter;
  * The completion of an exchange: when the exchange's unit of work is done, it ends the delivery of its message, or the
  * deliveries of its batch, all alike. Camel passes it on with the exchange, through {@code seda:} and other handovers.
  *
- * <p>Knows the deliveries by itself, and never by the exchange's id or by a header: the id changes at a handover, a pooled
- * exchange is used again, and a route can overwrite a header.
+ * <p>It holds the deliveries itself. It never finds them by the exchange's id or by a header: the id changes at a handover, a
+ * pooled exchange is used again, and a route can overwrite a header.
  */
 public final class ExchangeCompletion implements Synchronization {
 

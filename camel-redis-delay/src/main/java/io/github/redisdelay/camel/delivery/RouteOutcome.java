@@ -57,7 +57,7 @@ public record RouteOutcome(
     /**
      * The outcome of an exchange that completes.
      *
-     * @param failed whether Camel says so; one that is marked rollback-only completes as if it had succeeded
+     * @param failed whether Camel completes it as failed, which it does not for one that is marked rollback-only
      * @param isKnownReason whether a dead letter came with this reason as its header: that is no wish of the route's
      */
     public static RouteOutcome of(Exchange exchange, boolean failed, Predicate<Object> isKnownReason) {
@@ -83,7 +83,7 @@ public record RouteOutcome(
         if (!returned && delay == null && reason == null) {
             return SUCCEEDED;
         }
-        // What an error handler of the route could not handle it has logged, as it was told to. Without one nobody has.
+        // An error handler of the route logs what it cannot handle. Without one the failure is in no log.
         boolean logged = exchange.getExchangeExtension().isErrorHandlerHandledSet();
         return new RouteOutcome(returned, cause, retryAfter, unreadable, reason, logged, false);
     }

@@ -15,9 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An exchange that a consumer has handed to its processor: ends its unit of work when the processor is done with it. The
- * unit of work is the consumer's own, because a processor that is no route makes none, and what the exchange holds is
- * finished by its end. A route's would also end too early for a processor that sends the exchange to several routes in turn.
+ * An exchange in a consumer's processor. It ends its unit of work when the processor is done with it. The unit of work is
+ * the consumer's own: its end finishes what the exchange holds, and a processor that is no route makes none. A route's unit
+ * of work would also end too early for a processor that sends the exchange to several routes in turn.
  */
 final class RoutedExchange implements AsyncCallback {
 
@@ -67,7 +67,7 @@ final class RoutedExchange implements AsyncCallback {
         boolean used = exchange.getUnitOfWork() != null;
         UnitOfWork work = consumer.createUoW(exchange);
         if (used) {
-            // That of a pooled exchange, which the first to prepare it has to end.
+            // It is that of a pooled exchange, and the first to prepare it has to end it.
             work.onPrepare(exchange);
         }
         // Camel's callback tells the exception handler, and Camel's own handler would only log what is logged already.
@@ -114,7 +114,7 @@ final class RoutedExchange implements AsyncCallback {
     }
 
     private void end() {
-        // As at the end of a route's own: completions ask for the route, and what they log names it.
+        // Completions ask for the route, and name it in the log, as at the end of a route's own unit of work.
         if (consumer.getRoute() != null) {
             work.pushRoute(consumer.getRoute());
         }
@@ -151,7 +151,7 @@ final class RoutedExchange implements AsyncCallback {
         // Error handlers have not seen it, and are not asked now.
         exchange.getExchangeExtension().setRedeliveryExhausted(true);
         runRest();
-        // Who counted the exchange as being in flight may not have heard of it: a stop would wait for it in vain.
+        // A route may not have heard of the end, and still count the exchange as in flight: a stop would wait in vain.
         InflightRepository inflight = exchange.getContext().getInflightRepository();
         for (Route route = work.popRoute(); route != null; route = work.popRoute()) {
             inflight.remove(exchange, route.getRouteId());

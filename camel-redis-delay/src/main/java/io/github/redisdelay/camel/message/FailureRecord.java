@@ -62,7 +62,7 @@ public record FailureRecord(
     }
 
     /**
-     * Reads a record. Whoever can write to Redis may have written it, so nothing is expected of it.
+     * Reads a record. Others can write to Redis, too, so nothing is expected of its text.
      *
      * @return null if it is none; members that cannot be read are null, an attempt is 0 and a time 1970
      */

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 import org.apache.camel.RuntimeCamelException;
 
 /**
- * The figures of a queue for those who read many of them one after the other: asks Redis once a second. A failure
+ * The figures of a queue for a reader of many of them, one after the other. Redis is asked once a second. A failure
  * holds as long, or each of the figures would wait for a Redis that does not answer.
  */
 public final class CachedStats {

@@ -10,8 +10,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.apache.camel.spi.ExecutorServiceManager;
 
 /**
- * The threads of a component from its start to its stop: a pool on which exchanges are routed, and one thread that waits for timers.
- * Each is made at its first use. Thread-safe.
+ * The threads of a component from its start to its stop: a pool on which exchanges are routed, and one thread that waits for
+ * timers. Each is made at its first use. Thread-safe.
  */
 public final class ComponentThreads {
 
@@ -78,7 +78,7 @@ public final class ComponentThreads {
         task.run();
     }
 
-    /** Runs what closes a client, for whoever gives the last share back; also after the pool has been stopped. */
+    /** The executor on which a client is closed when its last share is given back; also after the pool has been stopped. */
     public Executor closer() {
         return closer;
     }

@@ -51,7 +51,7 @@ final class ExchangeThreads implements Executor {
         } catch (RejectedExecutionException e) {
             // Unless a thread that is still running has taken it.
             boolean refused = tasks.remove(task);
-            // Those that came while this call tried to wake somebody rely on it.
+            // Tasks that came while this call tried to wake a thread rely on it.
             runAll();
             if (refused) {
                 throw e;
@@ -67,7 +67,7 @@ final class ExchangeThreads implements Executor {
                 waking.set(false);
                 throw e;
             } catch (Throwable e) {
-                // Such as no memory for a thread: it must not stop all that comes after it.
+                // For example, there is no memory for a thread. The tasks that come later must run all the same.
                 waking.set(false);
                 throw new RejectedExecutionException("no thread could be woken", e);
             }
@@ -75,7 +75,7 @@ final class ExchangeThreads implements Executor {
     }
 
     private void work() {
-        // Before the first look: a task that comes from now on is seen, or wakes somebody else.
+        // Before the first look: a task that comes from now on is seen, or wakes another thread.
         waking.set(false);
         runAll();
     }
