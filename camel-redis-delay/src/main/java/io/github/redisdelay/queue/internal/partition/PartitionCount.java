@@ -78,7 +78,7 @@ public final class PartitionCount implements CallGate {
         return turn == null ? call.get() : turn.thenCompose(agreed -> call.get());
     }
 
-    /** The same as {@link #ask}, for a request of a lane. */
+    /** The same as {@link #ask}, for a request of a batcher. */
     <T> Submission<T> submit(Supplier<Submission<T>> call) {
         CompletableFuture<Void> turn = turn();
         if (turn == null) {
