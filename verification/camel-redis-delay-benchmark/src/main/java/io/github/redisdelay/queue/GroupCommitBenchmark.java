@@ -2,17 +2,16 @@
 package io.github.redisdelay.queue;
 
 import io.github.redisdelay.queue.exception.DelayQueueException;
-import io.github.redisdelay.queue.internal.format.Digits;
-import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.queue.ScheduleCommand;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.ScheduledTimers;
-import io.github.redisdelay.queue.internal.request.Request;
 import io.github.redisdelay.queue.internal.request.RequestBatcher;
 import io.github.redisdelay.queue.internal.request.RequestChannel;
 import io.github.redisdelay.queue.internal.request.RequestKind;
 import io.github.redisdelay.queue.internal.request.Session;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -37,11 +36,9 @@ public class GroupCommitBenchmark {
     private static final int TOGETHER = 256;
     private static final int ARGUMENTS_BEFORE_REQUESTS = 3;
     private static final int ARGUMENTS_OF_REQUEST = 5;
-    private static final byte[] NOTHING = {};
+    private static final QueueAddress ADDRESS = QueueAddress.of("redis-delay", "jmh");
 
-    private final byte[] id = "0123456789abcdef".getBytes(java.nio.charset.StandardCharsets.US_ASCII);
-    private final byte[] body = new byte[202];
-    private final byte[] due = Digits.of(3_600_000_000L);
+    private final ScheduleRequest message = ScheduleRequest.of(new byte[202], DueTime.after(Duration.ofHours(1)));
     private ScheduledTimers timers;
     private RequestBatcher batcher;
 
@@ -55,7 +52,7 @@ public class GroupCommitBenchmark {
         timers = new ScheduledTimers();
         batcher = new RequestBatcher(
                 new RequestChannel(
-                        QueueAddress.of("redis-delay", "jmh"),
+                        ADDRESS,
                         RequestKind.CHANGE,
                         Durability.NONE,
                         (script, keys, arguments, attempt) -> answer(arguments),
@@ -91,18 +88,11 @@ public class GroupCommitBenchmark {
         return last;
     }
 
-    private Submission<Object> submit() {
-        Submission<Object> submission = new Submission<>();
-        batcher.submit(new Request<>(
-                LuaScript.SCHEDULE,
-                "0123456789abcdef",
-                new Object[] {id, NOTHING, due, NOTHING, body},
-                id.length + body.length + 40,
-                timers.nanoTime() + 5_000_000_000L,
-                (time, outcome, value) -> Boolean.TRUE,
-                submission,
-                null));
-        return submission;
+    private Submission<ScheduleResult> submit() {
+        ScheduleCommand command = new ScheduleCommand(ADDRESS, message, "0123456789abcdef");
+        command.waitUntil(timers.nanoTime() + 5_000_000_000L);
+        batcher.submit(command);
+        return command.submission();
     }
 
     private CompletableFuture<Object> answer(Object[] arguments) {

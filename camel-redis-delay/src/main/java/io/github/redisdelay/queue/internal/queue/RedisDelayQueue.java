@@ -3,7 +3,6 @@ package io.github.redisdelay.queue.internal.queue;
 
 import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.format.ChangeAction;
-import io.github.redisdelay.queue.internal.format.ScheduleReply;
 import io.github.redisdelay.queue.internal.format.WireWord;
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.CheckResult;
@@ -15,23 +14,17 @@ import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.DelayQueueReceiver;
 import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.RedriveOutcome;
-import io.github.redisdelay.queue.ScheduleOutcome;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.ServerInfo;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.StoredMessage;
 import io.github.redisdelay.queue.Submission;
-import io.github.redisdelay.queue.exception.DelayQueueException;
-import io.github.redisdelay.queue.exception.DuplicateMessageException;
-import io.github.redisdelay.queue.exception.QueueFullException;
-import io.github.redisdelay.queue.exception.StaleDeliveryException;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.consume.ConsumedPartition;
 import io.github.redisdelay.queue.internal.consume.ConsumerStarter;
@@ -43,14 +36,12 @@ import io.github.redisdelay.queue.internal.format.PageCursor;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.request.CallGate;
-import io.github.redisdelay.queue.internal.request.RequestBatcher;
 import io.github.redisdelay.queue.internal.request.RequestRouter;
 import io.github.redisdelay.queue.internal.request.UnbatchedCalls;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -67,17 +58,10 @@ import java.util.regex.Pattern;
  */
 public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
 
-    private static final byte[] NO_CLAIM = {};
     private static final byte[] NOTHING = {};
     private static final byte[] DEAD_LETTERS = "dead".getBytes(StandardCharsets.US_ASCII);
-    /** From this outcome of {@code change.lua} on a message is dead; what is more is how many dead letters it has. */
-    private static final int DEAD_AND = 20;
     /** How many dead letters {@code trim.lua} drops in one call. */
     private static final int TRIM_SLICE = 100;
-    /** What a redriven body is taken for, so that at most 16 of them, whatever their sizes, are moved in one call. */
-    private static final int REDRIVE_BYTES = RequestBatcher.MAX_BYTES_PER_CALL / 16;
-
-    private static final byte[][] PLAIN_OPTIONS = plainOptions();
 
     private final QueueAddress address;
     private final RequestRouter router;
@@ -92,27 +76,6 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
         this.calls = calls;
         this.ids = ids;
         this.starter = starter;
-    }
-
-    private static byte[][] plainOptions() {
-        byte[][] all = new byte[2 * DuplicatePolicy.values().length][];
-        for (DuplicatePolicy policy : DuplicatePolicy.values()) {
-            all[2 * policy.ordinal()] = ("at " + WireWord.text(policy)).getBytes(StandardCharsets.US_ASCII);
-            all[2 * policy.ordinal() + 1] = ("after " + WireWord.text(policy)).getBytes(StandardCharsets.US_ASCII);
-        }
-        return all;
-    }
-
-    /** Time and policy as words; behind them what differs from the default. */
-    private static byte[] options(ScheduleRequest message) {
-        byte[] plain = PLAIN_OPTIONS[
-                2 * message.onDuplicate().ordinal() + (message.due().relative() ? 1 : 0)];
-        if (message.priority() == 0 && message.maximumQueueLength() == 0) {
-            return plain;
-        }
-        String priority = message.priority() == 0 ? "" : " priority=" + message.priority();
-        String limit = message.maximumQueueLength() == 0 ? "" : " limit=" + message.maximumQueueLength();
-        return (new String(plain, StandardCharsets.US_ASCII) + priority + limit).getBytes(StandardCharsets.US_ASCII);
     }
 
     @Override
@@ -168,70 +131,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
     public Submission<ScheduleResult> schedule(ScheduleRequest message) {
         checkNoDeadLetters("schedule");
         String id = message.id() == null ? ids.next() : message.id();
-        return schedule(message, id, null);
-    }
-
-    /** @param before what was answered to it before a failover that may have undone it; null if this is the first time */
-    private Submission<ScheduleResult> schedule(ScheduleRequest message, String id, ScheduleResult before) {
-        byte[] idBytes = id.getBytes(StandardCharsets.UTF_8);
-        Object[] arguments = {
-            idBytes,
-            options(message),
-            Digits.of(message.due().micros()),
-            message.supersedes() == null ? NO_CLAIM : message.supersedes().bytes(),
-            message.body()
-        };
-        return router.submit(
-                address,
-                LuaScript.SCHEDULE,
-                id,
-                arguments,
-                idBytes.length + message.body().length + 40,
-                (time, outcome, micros) -> {
-                    ScheduleResult result = scheduled(message, id, time, outcome, micros);
-                    // What is there, or was there and is finished, is taken for the message itself.
-                    return before != null && result.outcome() == ScheduleOutcome.IGNORED ? before : result;
-                },
-                message.onDuplicate() == DuplicatePolicy.REPLACE
-                        ? null
-                        : result -> schedule(again(message, result), id, result));
-    }
-
-    private ScheduleResult scheduled(ScheduleRequest message, String id, long time, int outcome, long micros) {
-        return switch (ScheduleReply.of(outcome)) {
-            case SCHEDULED -> new ScheduleResult(id, ScheduleOutcome.SCHEDULED, time, micros);
-            case REPLACED -> new ScheduleResult(id, ScheduleOutcome.REPLACED, time, micros);
-            case SUPERSEDED -> new ScheduleResult(id, ScheduleOutcome.SUPERSEDED, time, micros);
-            case DELAYED -> duplicate(message, id, MessageState.DELAYED, time, micros);
-            case LEASED -> duplicate(message, id, MessageState.LEASED, time, micros);
-            case FINISHED -> duplicate(message, id, MessageState.FINISHED, time, 0);
-            case BEYOND_RANGE -> throw beyondRange(message.due());
-            case FULL -> throw new QueueFullException(
-                    address.name() + address.partitionLabel(), id, micros, message.maximumQueueLength());
-            case STALE -> throw new StaleDeliveryException(name(), id);
-        };
-    }
-
-    private ScheduleResult duplicate(ScheduleRequest message, String id, MessageState state, long time, long micros) {
-        if (message.onDuplicate() == DuplicatePolicy.IGNORE) {
-            return new ScheduleResult(id, ScheduleOutcome.IGNORED, time, micros);
-        }
-        throw new DuplicateMessageException(name(), id, state);
-    }
-
-    /**
-     * The same message, at the time that it was promised for, to be ignored where it is there. The time that was told of one that
-     * was ignored is another message's.
-     */
-    private static ScheduleRequest again(ScheduleRequest message, ScheduleResult result) {
-        return new ScheduleRequest(
-                message.id(),
-                result.outcome() == ScheduleOutcome.IGNORED ? message.due() : new DueTime(false, result.dueMicros()),
-                message.body(),
-                DuplicatePolicy.IGNORE,
-                message.supersedes(),
-                message.priority(),
-                message.maximumQueueLength());
+        return router.submit(new ScheduleCommand(address, message, id));
     }
 
     @Override
@@ -260,34 +160,17 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
      * @param micros the time or the delay that goes with it
      */
     private Submission<ChangeResult> change(String id, ChangeAction action, long micros) {
-        byte[] idBytes = idBytes(id);
-        Object[] arguments = {idBytes, action.word(), Digits.of(micros)};
-        return router.submit(address, LuaScript.CHANGE, id, arguments, idBytes.length + 20, (time, outcome, due) -> {
-            if (outcome == 3) {
-                throw beyondRange(new DueTime(action == ChangeAction.RESCHEDULE_AFTER, micros));
-            }
-            if (outcome > DEAD_AND) {
-                return new ChangeResult(id, MessageState.DEAD, 0, DeadLetterId.of(id, due), outcome - DEAD_AND);
-            }
-            return new ChangeResult(id, stateOf(outcome), due);
-        });
+        return router.submit(new ChangeCommand(address, id, idBytes(id), action, micros));
     }
 
     @Override
     public Submission<Boolean> pause() {
-        return setPaused(ChangeAction.PAUSE, 0);
+        return router.submit(new PauseCommand(address, true));
     }
 
     @Override
     public Submission<Boolean> resume() {
-        return setPaused(ChangeAction.RESUME, 1);
-    }
-
-    /** The script tells whether the queue was paused before. */
-    private Submission<Boolean> setPaused(ChangeAction action, int changing) {
-        Object[] arguments = {new byte[0], action.word(), Digits.of(0)};
-        return router.submit(
-                address, LuaScript.CHANGE, "", arguments, 20, (time, outcome, micros) -> outcome == changing);
+        return router.submit(new PauseCommand(address, false));
     }
 
     @Override
@@ -299,29 +182,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
     public Submission<RedriveOutcome> redrive(String deadLetterId, ClaimId held) {
         checkNoDeadLetters("redrive");
         byte[] idBytes = ScheduleRequest.checkId(deadLetterId, ScheduleRequest.MAX_DEAD_LETTER_ID_BYTES);
-        return router.submit(
-                address,
-                LuaScript.REDRIVE,
-                deadLetterId,
-                new Object[] {idBytes, held == null ? NO_CLAIM : held.bytes()},
-                REDRIVE_BYTES,
-                (time, outcome, micros) -> {
-                    RedriveOutcome found =
-                            switch (outcome) {
-                                case 0 -> RedriveOutcome.NONE;
-                                case 1 -> RedriveOutcome.REDRIVEN;
-                                case 2 -> RedriveOutcome.DUPLICATE;
-                                case 3 -> RedriveOutcome.LEASED;
-                                default -> throw unknown(LuaScript.REDRIVE, outcome);
-                            };
-                    if (held != null && found == RedriveOutcome.DUPLICATE) {
-                        throw DuplicateMessageException.ofDeadLetter(name(), deadLetterId);
-                    }
-                    if (held != null && found != RedriveOutcome.REDRIVEN) {
-                        throw StaleDeliveryException.ofDeadLetter(name(), deadLetterId);
-                    }
-                    return found;
-                });
+        return router.submit(new RedriveCommand(address, deadLetterId, idBytes, held));
     }
 
     public void checkNoDeadLetters(String operation) {
@@ -481,72 +342,14 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
                 .thenApply(reply -> (List<?>) reply);
     }
 
-    private static IllegalArgumentException beyondRange(DueTime due) {
-        return new IllegalArgumentException((due.relative() ? "delay" : "delivery time") + " of " + due.micros()
-                + " microseconds ends beyond the year 2255: a due time must be below 2^53 microseconds");
-    }
-
-    private static MessageState stateOf(int outcome) {
-        return switch (outcome) {
-            case 0 -> MessageState.NONE;
-            case 1 -> MessageState.DELAYED;
-            case 2 -> MessageState.LEASED;
-            case 4 -> MessageState.FINISHED;
-            default -> throw unknown(LuaScript.CHANGE, outcome);
-        };
-    }
-
-    private static DelayQueueException unknown(LuaScript script, int outcome) {
-        return new DelayQueueException("script " + script + " answered " + outcome);
-    }
-
     @Override
     public Submission<Settlement> settle(ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure) {
-        byte[] id = delivery.idBytes();
-        if (action == SettleAction.ACKNOWLEDGE && micros == 0 && !isDeadLetters()) {
-            return router.submit(
-                    address,
-                    LuaScript.ACKNOWLEDGE,
-                    delivery.id(),
-                    new Object[] {id, delivery.claimId().bytes()},
-                    id.length + 20,
-                    (time, outcome, due) -> settlementOf(LuaScript.ACKNOWLEDGE, outcome));
-        }
-        Object[] arguments = {id, delivery.claimId().bytes(), action.word(), Digits.of(micros), failure};
-        return router.submit(
-                address,
-                LuaScript.SETTLE,
-                delivery.id(),
-                arguments,
-                id.length + failure.length + 40,
-                (time, outcome, then) -> {
-                    if (action == SettleAction.BURY && then > 0) {
-                        delivery.buried(DeadLetterId.of(delivery.id(), then));
-                    }
-                    return settlementOf(LuaScript.SETTLE, outcome);
-                });
+        return router.submit(SettleCommand.finish(address, delivery, action, micros, failure));
     }
 
     @Override
     public Submission<Settlement> extend(ClaimedDelivery delivery, long leaseMicros) {
-        byte[] id = delivery.idBytes();
-        Object[] arguments = {id, delivery.claimId().bytes(), Digits.of(leaseMicros)};
-        return router.submit(
-                address,
-                LuaScript.EXTEND,
-                delivery.id(),
-                arguments,
-                id.length + 40,
-                (time, outcome, end) -> settlementOf(LuaScript.EXTEND, outcome));
-    }
-
-    private static Settlement settlementOf(LuaScript script, int outcome) {
-        return switch (outcome) {
-            case 1 -> Settlement.DONE;
-            case 2 -> Settlement.STALE_GONE;
-            case 3 -> Settlement.STALE_HELD;
-            default -> throw unknown(script, outcome);
-        };
+        return router.submit(SettleCommand.extend(address, delivery, leaseMicros));
     }
 
     @Override

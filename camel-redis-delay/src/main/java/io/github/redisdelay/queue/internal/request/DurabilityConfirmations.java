@@ -36,6 +36,7 @@ final class DurabilityConfirmations {
     private final ClientOptions options;
     private final Timers timers;
     private final RandomGenerator random;
+    private final Request.Sender sender;
 
     private final ReentrantLock lock = new ReentrantLock();
     /** The queues for which a wait is under way, by their base keys. Guarded by lock. */
@@ -62,11 +63,17 @@ final class DurabilityConfirmations {
      */
     private record Executed<T>(Request<T> request, String history) {}
 
-    DurabilityConfirmations(ScriptExecutor redis, ClientOptions options, Timers timers, RandomGenerator random) {
+    DurabilityConfirmations(
+            ScriptExecutor redis,
+            ClientOptions options,
+            Timers timers,
+            RandomGenerator random,
+            Request.Sender sender) {
         this.redis = redis;
         this.options = options;
         this.timers = timers;
         this.random = random;
+        this.sender = sender;
     }
 
     /**
@@ -85,9 +92,9 @@ final class DurabilityConfirmations {
      *
      * @param result what the request was answered
      */
-    <T> void tell(QueueAddress queue, Request<T> request, T result, UnmetDurability shortfall) {
+    <T> void tell(Request<T> request, T result, UnmetDurability shortfall) {
         Executed<T> executed = new Executed<>(request, shortfall.history());
-        new Wait<>(queue, request.done(), result, executed).tell(request.submission(), shortfall);
+        new Wait<>(request.queue(), request.done(), result, executed).tell(request.submission(), shortfall);
     }
 
     private <T> Submission<T> await(Wait<T> wait) {
@@ -189,11 +196,11 @@ final class DurabilityConfirmations {
         }
 
         private void sendAgain() {
-            Request.Resend<T> resend = executed.request().resend();
-            if (resend == null) {
+            Request<T> again = executed.request().afterFailover(result);
+            if (again == null) {
                 tell(submission, UnmetDurability.unknown(options.durability()));
             } else {
-                submission.follow(resend.send(result));
+                submission.follow(sender.submit(again));
             }
         }
 

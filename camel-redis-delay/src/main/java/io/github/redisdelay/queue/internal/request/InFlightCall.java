@@ -132,7 +132,7 @@ final class InFlightCall {
     private <T> void complete(Request<T> request, long timeMicros, int outcome, long valueMicros, UnmetDurability shortfall) {
         T result;
         try {
-            result = request.reply().read(timeMicros, outcome, valueMicros);
+            result = request.read(timeMicros, outcome, valueMicros);
         } catch (RuntimeException e) {
             request.submission().fail(e);
             return;
@@ -140,7 +140,7 @@ final class InFlightCall {
         if (shortfall == null) {
             request.submission().succeed(result);
         } else {
-            channel.confirmations().tell(channel.queue(), request, result, shortfall);
+            channel.confirmations().tell(request, result, shortfall);
         }
     }
 

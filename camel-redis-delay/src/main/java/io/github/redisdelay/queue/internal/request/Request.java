@@ -1,56 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.request;
 
+import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueAddress;
+
 /**
- * One caller's part of a script call.
+ * One caller's part of a script call. A subclass makes the arguments of its script and reads its answer.
  *
- * @param script the script that executes it; only requests for the same script share a call
- * @param id the message's id
- * @param arguments its arguments in the script's order
- * @param bytes about how much it adds to a call
- * @param deadlineNanos until when its caller waits, by the local clock; {@link Long#MAX_VALUE} if it waits for ever
- * @param reply makes the result from the script's answer, or throws what the caller is to get
- * @param submission the caller's future
- * @param resend sends it again where a failover may have undone it; null if that must not be, because it may undo what others have
- *     done since
+ * @param <T> the result for the caller
  */
-public record Request<T>(
-        LuaScript script,
-        String id,
-        Object[] arguments,
-        int bytes,
-        long deadlineNanos,
-        Reply<T> reply,
-        Submission<T> submission,
-        Resend<T> resend) {
+public abstract class Request<T> {
 
-    /** Reads one item of a script's answer. */
-    @FunctionalInterface
-    public interface Reply<T> {
-        /**
-         * @param timeMicros the server's time at the call
-         * @param outcome the item's first byte
-         * @param valueMicros the item's time
-         */
-        T read(long timeMicros, int outcome, long valueMicros);
+    private final QueueAddress queue;
+    private final LuaScript script;
+    private final String id;
+    private final int bytes;
+    private final Object[] arguments;
+    private final Submission<T> submission = new Submission<>();
+    /** Written by the router before it hands over the request. */
+    private long deadlineNanos = Long.MAX_VALUE;
+
+    /** The way of requests to Redis. */
+    public interface Sender {
+        <T> Submission<T> submit(Request<T> request);
     }
 
-    /** Sends a request again that a failover may have undone. It may also be there, or have been there and be finished. */
-    @FunctionalInterface
-    public interface Resend<T> {
-        /** @param result what the request was answered */
-        Submission<T> send(T result);
+    /**
+     * @param script the script that executes it; only requests for the same script share a call
+     * @param id the message's id; empty if the request is about no message
+     * @param bytes about how much it adds to a call
+     * @param arguments its arguments in the script's order
+     */
+    protected Request(QueueAddress queue, LuaScript script, String id, int bytes, Object... arguments) {
+        this.queue = queue;
+        this.script = script;
+        this.id = id;
+        this.bytes = bytes;
+        this.arguments = arguments;
     }
 
-    /** What was done, a clause. */
+    /**
+     * Makes the result from the request's item of the script's answer, or throws what the caller is to get.
+     *
+     * @param timeMicros the server's time at the call
+     * @param outcome the item's first byte
+     * @param valueMicros the item's time
+     */
+    protected abstract T read(long timeMicros, int outcome, long valueMicros);
+
+    /**
+     * Makes the request to send where a failover may have undone this one. It may also be there, or have been there and be finished.
+     *
+     * @param result what this request was answered
+     * @return null if nothing may be sent again
+     */
+    protected Request<T> afterFailover(T result) {
+        return null;
+    }
+
+    public QueueAddress queue() {
+        return queue;
+    }
+
+    public LuaScript script() {
+        return script;
+    }
+
+    public String id() {
+        return id;
+    }
+
+    int bytes() {
+        return bytes;
+    }
+
+    Object[] arguments() {
+        return arguments;
+    }
+
+    /** The caller's future. */
+    public Submission<T> submission() {
+        return submission;
+    }
+
+    /** Until when the caller waits, by the local clock; {@link Long#MAX_VALUE} if it waits for ever. */
+    long deadlineNanos() {
+        return deadlineNanos;
+    }
+
+    public void waitUntil(long nanos) {
+        deadlineNanos = nanos;
+    }
+
+    /** What was done when it was executed, a clause. */
     String done() {
         return script == LuaScript.SCHEDULE ? "message '" + id + "' is stored" : change() + " was made";
     }
 
-    /** A pause and its end are about no message. */
+    /** The change that it asks for, for people. */
     String change() {
         return id.isEmpty() ? "the change of the queue" : "the change of message '" + id + "'";
+    }
+
+    /** The error for an outcome that the script's header does not name. */
+    protected DelayQueueException unknown(int outcome) {
+        return new DelayQueueException("script " + script + " answered " + outcome);
+    }
+
+    /** The error for a due time that is too far away. */
+    protected static IllegalArgumentException beyondRange(DueTime due) {
+        return new IllegalArgumentException((due.relative() ? "delay" : "delivery time") + " of " + due.micros()
+                + " microseconds ends beyond the year 2255: a due time must be below 2^53 microseconds");
     }
 }

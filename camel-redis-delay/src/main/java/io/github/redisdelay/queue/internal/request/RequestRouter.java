@@ -7,7 +7,6 @@ import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
-import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import java.util.ArrayList;
@@ -24,7 +23,7 @@ import java.util.stream.IntStream;
  * The way of requests to the batchers of their queues. Each queue has two batchers, one for each {@link RequestKind}. A batcher is
  * made for the first request and dropped when it has nothing to do and many others are in use. Thread-safe.
  */
-public final class RequestRouter {
+public final class RequestRouter implements Request.Sender {
 
     /** The number of calls of a batcher that may be under way. */
     public static final int CALLS = 2;
@@ -37,7 +36,7 @@ public final class RequestRouter {
     private final ClientSessions sessions;
     private final Timers timers;
     private final RandomGenerator random;
-    private final DurabilityConfirmations replicationWaits;
+    private final DurabilityConfirmations confirmations;
 
     private final Map<BatcherKey, RequestBatcher> batchers = new ConcurrentHashMap<>();
     /** The reason why nothing is sent any more; null until the router is closed. Written before the batchers are closed. */
@@ -71,7 +70,7 @@ public final class RequestRouter {
         this.sessions = sessions;
         this.timers = timers;
         this.random = random;
-        this.replicationWaits = new DurabilityConfirmations(redis, options, timers, random);
+        this.confirmations = new DurabilityConfirmations(redis, options, timers, random, this);
     }
 
     /** The address of the server, for people. */
@@ -84,36 +83,22 @@ public final class RequestRouter {
         return redis.connection() == other.redis.connection();
     }
 
-    /** Puts in its batcher what is never sent again after a failover. */
-    public <T> Submission<T> submit(
-            QueueAddress queue, LuaScript script, String id, Object[] arguments, int bytes, Request.Reply<T> reply) {
-        return submit(queue, script, id, arguments, bytes, reply, null);
-    }
-
     /**
-     * Puts a request in its batcher. What finishes a delivery has no deadline; all else ends with the request timeout.
-     *
-     * @param resend asks for the same once more, where a failover may have undone it; null if that must not be
+     * Puts a request in its batcher. A request that finishes or keeps a delivery has no deadline; all others end with the request
+     * timeout.
      */
-    public <T> Submission<T> submit(
-            QueueAddress queue,
-            LuaScript script,
-            String id,
-            Object[] arguments,
-            int bytes,
-            Request.Reply<T> reply,
-            Request.Resend<T> resend) {
-        Submission<T> submission = new Submission<>();
-        RequestKind kind = RequestKind.of(script);
-        long deadline = kind == RequestKind.DELIVERY
-                ? Long.MAX_VALUE
-                : timers.nanoTime() + options.requestTimeout().toNanos();
-        Request<T> request = new Request<>(script, id, arguments, bytes, deadline, reply, submission, resend);
+    @Override
+    public <T> Submission<T> submit(Request<T> request) {
+        QueueAddress queue = request.queue();
+        RequestKind kind = RequestKind.of(request.script());
+        if (kind != RequestKind.DELIVERY) {
+            request.waitUntil(timers.nanoTime() + options.requestTimeout().toNanos());
+        }
         BatcherKey key = new BatcherKey(queue.keys().base(), kind);
         Map<BatcherKey, Together> collected = together.get();
         if (collected == null || kind == RequestKind.DELIVERY) {
             submit(queue, key, List.of(request));
-            return submission;
+            return request.submission();
         }
         Together part = collected.computeIfAbsent(key, k -> new Together(queue));
         part.requests.add(request);
@@ -123,7 +108,7 @@ public final class RequestRouter {
             collected.remove(key);
             submit(queue, key, part.requests);
         }
-        return submission;
+        return request.submission();
     }
 
     /** See {@link DelayQueue#together}. */
@@ -175,7 +160,7 @@ public final class RequestRouter {
                 // A lost acknowledgement means another delivery and no loss, so requests about deliveries do not wait.
                 deliveries ? Durability.NONE : options.durability(),
                 redis,
-                replicationWaits,
+                confirmations,
                 timers,
                 random);
         List<Session> own = IntStream.range(0, CALLS)
@@ -187,7 +172,7 @@ public final class RequestRouter {
     /** Waits until all that was changed so far is as safe as the options say; then completes with this result. */
     public <T> CompletableFuture<T> awaitDurable(QueueAddress queue, String done, T result) {
         return options.durability().waits()
-                ? replicationWaits.await(queue, done, result)
+                ? confirmations.await(queue, done, result)
                 : CompletableFuture.completedFuture(result);
     }
 
@@ -207,6 +192,6 @@ public final class RequestRouter {
         closed = reason;
         batchers.values().forEach(batcher -> batcher.close(reason));
         batchers.clear();
-        replicationWaits.close(reason);
+        confirmations.close(reason);
     }
 }

@@ -14,16 +14,15 @@ import io.github.redisdelay.queue.FakeTimers;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.internal.queue.SettleCommand;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
-import io.github.redisdelay.queue.internal.request.Request;
 import io.github.redisdelay.queue.internal.request.RequestBatcher;
 import io.github.redisdelay.queue.internal.request.RequestChannel;
 import io.github.redisdelay.queue.internal.request.RequestKind;
 import io.github.redisdelay.queue.internal.request.Session;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -155,9 +154,10 @@ class LeaseExtenderTest {
     void should_send_the_extensions_of_one_moment_in_two_calls_at_the_most() {
         FakeCaller redis = new FakeCaller();
         AtomicLong sequence = new AtomicLong();
+        QueueAddress address = QueueAddress.of("redis-delay", "orders");
         RequestBatcher batcher = new RequestBatcher(
                 new RequestChannel(
-                        QueueAddress.of("redis-delay", "orders"),
+                        address,
                         RequestKind.DELIVERY,
                         Durability.NONE,
                         redis,
@@ -172,27 +172,19 @@ class LeaseExtenderTest {
             }
 
             @Override
-            public Submission<Settlement> settle(ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure) {
-                return submit(LuaScript.SETTLE, delivery);
+            public Submission<Settlement> settle(
+                    ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure) {
+                return submit(SettleCommand.finish(address, delivery, action, micros, failure));
             }
 
             @Override
             public Submission<Settlement> extend(ClaimedDelivery delivery, long leaseMicros) {
-                return submit(LuaScript.EXTEND, delivery);
+                return submit(SettleCommand.extend(address, delivery, leaseMicros));
             }
 
-            private Submission<Settlement> submit(LuaScript script, ClaimedDelivery delivery) {
-                Submission<Settlement> submission = new Submission<>();
-                batcher.submit(new Request<>(
-                        script,
-                        delivery.id(),
-                        new Object[] {delivery.id().getBytes(StandardCharsets.UTF_8)},
-                        10,
-                        Long.MAX_VALUE,
-                        (time, outcome, value) -> outcome == 1 ? Settlement.DONE : Settlement.STALE_GONE,
-                        submission,
-                        null));
-                return submission;
+            private Submission<Settlement> submit(SettleCommand command) {
+                batcher.submit(command);
+                return command.submission();
             }
         };
         List<ClaimedDelivery> all = new ArrayList<>();
@@ -212,7 +204,7 @@ class LeaseExtenderTest {
         }
         timers.advance(s(10));
         assertThat(redis.count()).isEqualTo(1);
-        assertThat(redis.last().arguments()).hasSize(2 + 1);
+        assertThat(redis.last().arguments()).hasSize(2 + 3);
 
         // What finishes meanwhile is not extended any more: its waiting extension is dropped.
         String sent = redis.last().argument(2);
@@ -221,9 +213,9 @@ class LeaseExtenderTest {
         assertThat(redis.last().script()).isEqualTo(LuaScript.EXTEND);
         assertThat(redis.last().arguments())
                 .as("session, number and 50 extensions")
-                .hasSize(2 + 50);
+                .hasSize(2 + 3 * 50);
         redis.answer(FakeCaller.replyToAll(50, 1));
-        assertThat(redis.last().script()).isEqualTo(LuaScript.SETTLE);
+        assertThat(redis.last().script()).isEqualTo(LuaScript.ACKNOWLEDGE);
         assertThat(redis.count()).isEqualTo(3);
     }
 

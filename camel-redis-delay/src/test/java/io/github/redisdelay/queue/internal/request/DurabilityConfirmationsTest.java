@@ -58,31 +58,61 @@ class DurabilityConfirmationsTest {
 
     private DurabilityConfirmations waits(Durability wanted) {
         return new DurabilityConfirmations(
-                redis, new ClientOptions("redis-delay", Duration.ofSeconds(5), wanted), timers, new Random(1));
+                redis,
+                new ClientOptions("redis-delay", Duration.ofSeconds(5), wanted),
+                timers,
+                new Random(1),
+                new Request.Sender() {
+                    @Override
+                    @SuppressWarnings("unchecked")
+                    public <T> Submission<T> submit(Request<T> request) {
+                        sentAgain.add((Submission<String>) request.submission());
+                        return request.submission();
+                    }
+                });
+    }
+
+    /** A schedule of message 'a'. */
+    private final class Schedule extends Request<String> {
+        private final String answered;
+        private final boolean repeatable;
+
+        /**
+         * @param answered what it was answered
+         * @param repeatable whether it does no harm to be executed twice
+         */
+        Schedule(String answered, boolean repeatable) {
+            super(queue, LuaScript.SCHEDULE, "a", 0);
+            this.answered = answered;
+            this.repeatable = repeatable;
+        }
+
+        @Override
+        protected String read(long timeMicros, int outcome, long valueMicros) {
+            throw new AssertionError("no script answers");
+        }
+
+        @Override
+        protected Request<String> afterFailover(String result) {
+            assertThat(result).isEqualTo(answered);
+            return repeatable ? new Schedule(null, false) : null;
+        }
     }
 
     private Submission<String> await(String result) {
-        return await(result, true);
+        return await(result, "first", true);
     }
 
-    /** @param repeatable whether it does no harm to be executed twice */
     private Submission<String> await(String result, boolean repeatable) {
-        return await(result, "first", repeatable ? before -> sendAgain(result, before) : null);
+        return await(result, "first", repeatable);
     }
 
     /** Waits once more for a schedule that a master with this history has executed. */
-    private Submission<String> await(String result, String history, Request.Resend<String> resend) {
-        Request<String> request = new Request<>(
-                LuaScript.SCHEDULE, "a", new Object[0], 0, Long.MAX_VALUE, null, new Submission<>(), resend);
-        waits.tell(queue, request, result, new UnmetDurability(WANTED, 0, false, history, null));
+    private Submission<String> await(String result, String history, boolean repeatable) {
+        Request<String> request = new Schedule(result, repeatable);
+        waits.tell(request, result, new UnmetDurability(WANTED, 0, false, history, null));
         assertThat(request.submission().isUnconfirmed()).isTrue();
         return request.submission().confirm();
-    }
-
-    private Submission<String> sendAgain(String result, String before) {
-        assertThat(before).isEqualTo(result);
-        sentAgain.add(new Submission<>());
-        return sentAgain.get(sentAgain.size() - 1);
     }
 
     private static byte[] master(String id) {
@@ -126,7 +156,7 @@ class DurabilityConfirmationsTest {
     void should_be_sent_again_when_nothing_is_known_of_it() {
         await("a");
         answer(0, new byte[0], true);
-        await("b", null, before -> sendAgain("b", before));
+        await("b", null, true);
         answer(1, master("first"), true);
         assertThat(sentAgain).hasSize(2);
         // And fails as that one does, to be waited for once more.

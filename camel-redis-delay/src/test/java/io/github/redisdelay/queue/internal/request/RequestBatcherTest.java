@@ -75,20 +75,7 @@ class RequestBatcherTest {
     }
 
     private Request<String> request(LuaScript script, String id, int size, long deadline) {
-        return new Request<>(
-                script,
-                id,
-                new Object[] {bytes(id)},
-                size,
-                deadline,
-                (time, outcome, value) -> {
-                    if (outcome == 9) {
-                        throw new IllegalArgumentException("outcome 9 of " + id);
-                    }
-                    return id + ":" + outcome + ":" + value;
-                },
-                new Submission<>(),
-                null);
+        return new TestRequest(script, id, size, deadline, bytes(id));
     }
 
     private Submission<String> submit(RequestBatcher to, LuaScript script, String id) {

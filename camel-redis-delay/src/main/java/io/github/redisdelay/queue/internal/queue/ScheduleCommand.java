@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.queue;
+
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.DuplicatePolicy;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.ScheduleOutcome;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.exception.DuplicateMessageException;
+import io.github.redisdelay.queue.exception.QueueFullException;
+import io.github.redisdelay.queue.exception.StaleDeliveryException;
+import io.github.redisdelay.queue.internal.format.Digits;
+import io.github.redisdelay.queue.internal.format.ScheduleReply;
+import io.github.redisdelay.queue.internal.format.WireWord;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueAddress;
+import io.github.redisdelay.queue.internal.request.Request;
+import java.nio.charset.StandardCharsets;
+
+/** A call of {@code schedule.lua} for one message. */
+public final class ScheduleCommand extends Request<ScheduleResult> {
+
+    private static final byte[] NO_CLAIM = {};
+    private static final byte[][] PLAIN_OPTIONS = plainOptions();
+
+    private final ScheduleRequest message;
+    /** The answer to the same message before a failover that may have undone it; null if this is the first time. */
+    private final ScheduleResult before;
+
+    /** @param id the message's id, or the one that was generated for it */
+    public ScheduleCommand(QueueAddress queue, ScheduleRequest message, String id) {
+        this(queue, message, id, id.getBytes(StandardCharsets.UTF_8), null);
+    }
+
+    private ScheduleCommand(
+            QueueAddress queue, ScheduleRequest message, String id, byte[] idBytes, ScheduleResult before) {
+        super(
+                queue,
+                LuaScript.SCHEDULE,
+                id,
+                idBytes.length + message.body().length + 40,
+                idBytes,
+                options(message),
+                Digits.of(message.due().micros()),
+                message.supersedes() == null ? NO_CLAIM : message.supersedes().bytes(),
+                message.body());
+        this.message = message;
+        this.before = before;
+    }
+
+    private static byte[][] plainOptions() {
+        byte[][] all = new byte[2 * DuplicatePolicy.values().length][];
+        for (DuplicatePolicy policy : DuplicatePolicy.values()) {
+            all[2 * policy.ordinal()] = ("at " + WireWord.text(policy)).getBytes(StandardCharsets.US_ASCII);
+            all[2 * policy.ordinal() + 1] = ("after " + WireWord.text(policy)).getBytes(StandardCharsets.US_ASCII);
+        }
+        return all;
+    }
+
+    /** Time and policy as words; behind them what differs from the default. */
+    private static byte[] options(ScheduleRequest message) {
+        byte[] plain = PLAIN_OPTIONS[
+                2 * message.onDuplicate().ordinal() + (message.due().relative() ? 1 : 0)];
+        if (message.priority() == 0 && message.maximumQueueLength() == 0) {
+            return plain;
+        }
+        String priority = message.priority() == 0 ? "" : " priority=" + message.priority();
+        String limit = message.maximumQueueLength() == 0 ? "" : " limit=" + message.maximumQueueLength();
+        return (new String(plain, StandardCharsets.US_ASCII) + priority + limit).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    @Override
+    protected ScheduleResult read(long timeMicros, int outcome, long valueMicros) {
+        return switch (ScheduleReply.of(outcome)) {
+            case SCHEDULED -> new ScheduleResult(id(), ScheduleOutcome.SCHEDULED, timeMicros, valueMicros);
+            case REPLACED -> new ScheduleResult(id(), ScheduleOutcome.REPLACED, timeMicros, valueMicros);
+            case SUPERSEDED -> new ScheduleResult(id(), ScheduleOutcome.SUPERSEDED, timeMicros, valueMicros);
+            case DELAYED -> inUse(MessageState.DELAYED, timeMicros, valueMicros);
+            case LEASED -> inUse(MessageState.LEASED, timeMicros, valueMicros);
+            case FINISHED -> inUse(MessageState.FINISHED, timeMicros, 0);
+            case BEYOND_RANGE -> throw beyondRange(message.due());
+            case FULL -> throw new QueueFullException(
+                    queue().name() + queue().partitionLabel(), id(), valueMicros, message.maximumQueueLength());
+            case STALE -> throw new StaleDeliveryException(queue().name(), id());
+        };
+    }
+
+    private ScheduleResult inUse(MessageState state, long timeMicros, long dueMicros) {
+        if (message.onDuplicate() != DuplicatePolicy.IGNORE) {
+            throw new DuplicateMessageException(queue().name(), id(), state);
+        }
+        // After a failover, what is there, or was there and is finished, is taken for the message itself.
+        return before != null ? before : new ScheduleResult(id(), ScheduleOutcome.IGNORED, timeMicros, dueMicros);
+    }
+
+    /**
+     * The same message, at the time that it was promised for, to be ignored where it is there. The time that was told of one that
+     * was ignored is another message's.
+     */
+    @Override
+    protected ScheduleCommand afterFailover(ScheduleResult result) {
+        if (message.onDuplicate() == DuplicatePolicy.REPLACE) {
+            return null; // it could undo what others have done since
+        }
+        ScheduleRequest again = new ScheduleRequest(
+                message.id(),
+                result.outcome() == ScheduleOutcome.IGNORED ? message.due() : new DueTime(false, result.dueMicros()),
+                message.body(),
+                DuplicatePolicy.IGNORE,
+                message.supersedes(),
+                message.priority(),
+                message.maximumQueueLength());
+        return new ScheduleCommand(queue(), again, id(), id().getBytes(StandardCharsets.UTF_8), result);
+    }
+}
