@@ -15,7 +15,7 @@ import io.github.redisdelay.camel.redelivery.RetryPolicy;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
-import io.github.redisdelay.queue.Fuzz;
+import io.github.redisdelay.testkit.Fuzz;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.envelope.Envelope;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.delivery;
 
-import io.github.redisdelay.camel.RecordingDelivery;
-import io.github.redisdelay.queue.FakeTimers;
+import io.github.redisdelay.camel.fake.RecordingDelivery;
+import io.github.redisdelay.queue.fake.FakeTimers;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;

@@ -2,7 +2,7 @@
 package io.github.redisdelay.camel.delivery;
 
 import io.github.redisdelay.camel.OptionReader;
-import io.github.redisdelay.camel.RecordingDelivery;
+import io.github.redisdelay.camel.fake.RecordingDelivery;
 import io.github.redisdelay.camel.RedisDelayConfiguration;
 import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.camel.redelivery.MessagePolicy;

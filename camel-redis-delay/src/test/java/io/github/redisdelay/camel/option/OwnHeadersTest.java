@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a producer and a consumer do with an unknown name is in ProducerTest and RouteDecisionTest. */
+/** What a producer and a consumer do with an unknown name is in ProducerIT and RouteDecisionIT. */
 class OwnHeadersTest {
 
     @Test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.envelope;
 
-import io.github.redisdelay.queue.Fuzz;
+import io.github.redisdelay.testkit.Fuzz;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.exception.DelayQueueException;

@@ -2,8 +2,8 @@
 package io.github.redisdelay.queue.internal.consume;
 
 import io.github.redisdelay.queue.ClaimId;
-import io.github.redisdelay.queue.FakeCaller;
-import io.github.redisdelay.queue.FakeTimers;
+import io.github.redisdelay.queue.fake.FakeCaller;
+import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.redis.LuaScript;

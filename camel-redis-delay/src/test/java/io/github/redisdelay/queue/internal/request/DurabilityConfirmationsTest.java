@@ -3,7 +3,7 @@ package io.github.redisdelay.queue.internal.request;
 
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.Durability;
-import io.github.redisdelay.queue.FakeTimers;
+import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;

@@ -2,16 +2,16 @@
 package io.github.redisdelay.queue.internal.request;
 
 import io.github.redisdelay.queue.Durability;
-import io.github.redisdelay.queue.FakeCaller;
-import io.github.redisdelay.queue.FakeTimers;
+import io.github.redisdelay.queue.fake.FakeCaller;
+import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
-import static io.github.redisdelay.queue.FakeCaller.reply;
-import static io.github.redisdelay.queue.FakeCaller.replyToAll;
+import static io.github.redisdelay.queue.fake.FakeCaller.reply;
+import static io.github.redisdelay.queue.fake.FakeCaller.replyToAll;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.example;
+
+import io.github.redisdelay.camel.RedisDelayConstants;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.apache.camel.Exchange;
+import org.apache.camel.Processor;
+import org.apache.camel.builder.RouteBuilder;
+import org.apache.camel.component.http.HttpComponent;
+import org.apache.camel.spi.Registry;
+import org.apache.camel.test.junit5.CamelTestSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.redisson.api.RedissonClient;
+
+/** What the partner is sent, and what its answers lead to, with a partner of the test's own. */
+class NotificationRoutesIT extends CamelTestSupport {
+
+    @RegisterExtension
+    static RedisForTests redis = new RedisForTests();
+
+    @RegisterExtension
+    final StoryLog log = new StoryLog();
+
+    @TempDir
+    Path folder;
+
+    /** A try: when, and the message as the partner got it. */
+    private record Try(long nanos, String body, Map<String, Object> headers) {}
+
+    private final List<Try> tries = new CopyOnWriteArrayList<>();
+    private StoryDatabase database;
+    private String url;
+
+    @Override
+    protected void bindToRegistry(Registry registry) {
+        database = StoryDatabase.open(folder);
+        registry.bind("redisson", RedissonClient.class, redis.client());
+        registry.bind("stories", database.dataSource());
+    }
+
+    private void start(String steps, Processor answer) throws Exception {
+        int port;
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = free.getLocalPort();
+        }
+        url = "http://localhost:" + port + "/told";
+        context.getPropertiesComponent().addOverrideProperty("notification.steps", steps);
+        // As in application.properties, which only Camel Main reads.
+        context.getComponent("http", HttpComponent.class).setAutomaticRetriesDisabled(true);
+        context.addRoutes(new RouteBuilder() {
+            @Override
+            public void configure() {
+                from("jetty:" + url)
+                        .process(exchange -> tries.add(new Try(
+                                System.nanoTime(),
+                                exchange.getMessage().getBody(String.class),
+                                new HashMap<>(exchange.getMessage().getHeaders()))))
+                        .process(answer);
+            }
+        });
+        context.addRoutes(new NotificationRoutes(new RetryAfter(Duration.ofHours(1), Clock.systemUTC())));
+        context.addRoutes(new FailedNotificationRoute());
+    }
+
+    @AfterEach
+    void stop() {
+        context.stop();
+        database.close();
+    }
+
+    @Test
+    void thePartnerIsSentTheOrdersFateAndNothingOfTheShops() throws Exception {
+        start("1ms", exchange -> {});
+
+        template.sendBodyAndHeader("direct:notify", new Notification("A-1", "paid", url), "secret", "of the shop");
+
+        await().until(() -> tries.size() == 1);
+        assertThat(tries.get(0).body()).isEqualTo("{\"order\":\"A-1\",\"event\":\"paid\"}");
+        assertThat(tries.get(0).headers())
+                .containsEntry("Content-Type", "application/json")
+                .containsEntry(PartnerRoutes.ATTEMPT, "1")
+                .doesNotContainKeys("secret", NotificationUrl.HEADER);
+    }
+
+    @Test
+    void retryAfterReplacesTheStep() throws Exception {
+        start("1ms", exchange -> {
+            if (tries.size() == 1) {
+                answer(exchange, 429);
+                exchange.getMessage().setHeader("Retry-After", "1");
+            }
+        });
+
+        template.sendBody("direct:notify", new Notification("A-1", "paid", url));
+
+        await().until(() -> log.lines("notify   A-1  try 2: delivered").size() == 1);
+        assertThat(tries).hasSize(2);
+        assertThat(Duration.ofNanos(tries.get(1).nanos() - tries.get(0).nanos()))
+                .isBetween(Duration.ofMillis(990), Duration.ofSeconds(5));
+    }
+
+    @Test
+    void anythingButA200IsTriedAgainByTheSteps() throws Exception {
+        int[] codes = {500, 202, 302, 404, 200};
+        start("1ms,1ms,1ms,1ms,1ms", exchange -> answer(exchange, codes[tries.size() - 1]));
+
+        template.sendBody("direct:notify", new Notification("A-1", "paid", url));
+
+        await().until(() -> log.lines("notify   A-1  try 5: delivered").size() == 1);
+        assertThat(tries).hasSize(5);
+        assertThat(new StoryRows(folder).of("SELECT * FROM failed_notification"))
+                .isEmpty();
+    }
+
+    @Test
+    void whatIsPlannedTwiceIsSentOnce() throws Exception {
+        start("1ms", exchange -> {});
+        template.sendBody("direct:notify", new Notification("A-1", "paid", url));
+        await().until(() -> log.lines("notify   A-1", "delivered").size() == 1);
+        await().until(() ->
+                redis.client().getMap("redis-delay:{notifications}:messages").isEmpty());
+
+        template.sendBody("direct:notify", new Notification("A-1", "paid", url));
+        template.sendBody("direct:notify", new Notification("A-2", "paid", url));
+
+        await().until(() -> log.lines("notify   A-2", "delivered").size() == 1);
+        assertThat(tries).hasSize(2);
+    }
+
+    @Test
+    void aUrlThatSomebodyElsePutIntoTheQueueIsNotCalled() throws Exception {
+        start("1ms", exchange -> {});
+
+        template.sendBodyAndHeaders(
+                "redis-delay:notifications",
+                "{}",
+                Map.of(RedisDelayConstants.SCHEDULE_ID, "A-1", NotificationUrl.HEADER, url + "?bridgeEndpoint=true"));
+
+        StoryRows rows = new StoryRows(folder);
+        await().until(() -> rows.of("SELECT * FROM failed_notification").size() == 1);
+        Map<String, Object> failed =
+                rows.of("SELECT * FROM failed_notification").get(0);
+        assertThat(failed).containsEntry("message_id", "A-1").containsEntry("attempts", 1);
+        assertThat((String) failed.get("message")).contains("notifyUrl '" + url + "?bridgeEndpoint=true'");
+        assertThat(tries).isEmpty();
+    }
+
+    private static void answer(Exchange exchange, int status) {
+        exchange.getMessage().setHeader(Exchange.HTTP_RESPONSE_CODE, status);
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.example;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.Map;
+import org.apache.camel.RoutesBuilder;
+import org.apache.camel.spi.Registry;
+import org.apache.camel.test.junit5.CamelTestSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.redisson.api.RedissonClient;
+
+/** Plans that arrive in another order than they were made, as they do when one is delivered again after a crash. */
+class ReminderRoutesIT extends CamelTestSupport {
+
+    @RegisterExtension
+    static RedisForTests redis = new RedisForTests();
+
+    @RegisterExtension
+    final StoryLog log = new StoryLog();
+
+    @TempDir
+    Path folder;
+
+    private StoryDatabase database;
+
+    @Override
+    protected void bindToRegistry(Registry registry) {
+        database = StoryDatabase.open(folder);
+        registry.bind("redisson", RedissonClient.class, redis.client());
+        registry.bind("stories", database.dataSource());
+    }
+
+    @Override
+    protected RoutesBuilder createRouteBuilder() {
+        return new ReminderRoutes(new ShopTime(1), Clock.systemUTC());
+    }
+
+    @AfterEach
+    void stop() {
+        context.stop();
+        database.close();
+    }
+
+    @Test
+    void anOlderPlanDoesNotUndoAMove() {
+        plan(2, "2035-01-01T12:00:00Z");
+
+        plan(1, "2030-01-01T12:00:00Z");
+
+        assertThat(starts()).startsWith("2035");
+        assertThat(log.lines("event    E-1  an older plan is passed by")).hasSize(1);
+    }
+
+    @Test
+    void anOlderPlanDoesNotUndoACancel() {
+        plan(1, "2030-01-01T12:00:00Z");
+        template.sendBodyAndHeaders("direct:cancel-event", null, Map.of("id", "E-1", ReminderRoutes.VERSION, 2));
+
+        plan(1, "2030-01-01T12:00:00Z");
+
+        assertThat(new StoryRows(folder).column("SELECT cancelled FROM event")).containsExactly("true");
+        assertThat(redis.client().getMap("redis-delay:{reminders}:messages").isEmpty())
+                .isTrue();
+    }
+
+    @Test
+    void theSamePlanAgainIsTaken() {
+        plan(1, "2030-01-01T12:00:00Z");
+
+        plan(1, "2030-01-01T12:00:00Z");
+
+        assertThat(log.lines("event    E-1  an older plan")).isEmpty();
+        assertThat(redis.client().getMap("redis-delay:{reminders}:messages").size())
+                .isOne();
+    }
+
+    private void plan(int version, String startsAt) {
+        template.sendBodyAndHeaders(
+                "direct:plan-event",
+                "{\"title\":\"Chess\",\"startsAt\":\"" + startsAt + "\"}",
+                Map.of("id", "E-1", ReminderRoutes.VERSION, version));
+    }
+
+    private String starts() {
+        return new StoryRows(folder).column("SELECT starts_at FROM event").get(0);
+    }
+}

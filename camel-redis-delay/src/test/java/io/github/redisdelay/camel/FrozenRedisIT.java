@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.redisdelay.test.RedisServer;
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.camel.builder.RouteBuilder;
+import org.apache.camel.impl.DefaultCamelContext;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A stop while Redis says nothing takes no longer than Camel's shutdown timeout, whatever is under way. */
+class FrozenRedisIT {
+
+    private static final long SHUTDOWN_SECONDS = 2;
+
+    /** For threads to end, on a busy machine. */
+    private static final long REST_SECONDS = 2;
+
+    private final RedisServer server = RedisServer.dedicated();
+    private final DefaultCamelContext context = new DefaultCamelContext();
+    private final CountDownLatch begun = new CountDownLatch(1);
+    private final CountDownLatch go = new CountDownLatch(1);
+    private final CountDownLatch done = new CountDownLatch(1);
+    private final AtomicReference<Exception> failure = new AtomicReference<>();
+
+    @BeforeEach
+    void start() throws Exception {
+        context.getShutdownStrategy().setTimeout(SHUTDOWN_SECONDS);
+        context.getComponent("redis-delay", RedisDelayComponent.class)
+                .getConfiguration()
+                .setAddress(server.address());
+        context.addRoutes(new RouteBuilder() {
+            @Override
+            public void configure() {
+                from("redis-delay:orders").routeId("orders").process(exchange -> {
+                    begun.countDown();
+                    go.await(20, TimeUnit.SECONDS);
+                    exchange.getExchangeExtension()
+                            .addOnCompletion(new org.apache.camel.support.SynchronizationAdapter() {
+                                @Override
+                                public void onDone(org.apache.camel.Exchange exchange) {
+                                    done.countDown();
+                                }
+                            });
+                });
+                from("redis-delay:other?requestTimeout=7s&keyPrefix=other")
+                        .routeId("other")
+                        .log("other");
+            }
+        });
+        context.start();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        go.countDown();
+        context.close();
+        server.close();
+    }
+
+    private void freeze() throws IOException {
+        try (Socket socket = new Socket(server.host(), server.port())) {
+            socket.getOutputStream().write("CLIENT PAUSE 60000 ALL\r\n".getBytes(StandardCharsets.US_ASCII));
+            assertThat(socket.getInputStream().read()).isEqualTo('+');
+        }
+    }
+
+    private void assertStopsInTime() {
+        long before = System.nanoTime();
+        context.stop();
+        assertThat(Duration.ofNanos(System.nanoTime() - before))
+                .isLessThan(Duration.ofSeconds(SHUTDOWN_SECONDS + REST_SECONDS));
+    }
+
+    @Test
+    void should_stop_in_time_when_nothing_is_under_way() throws Exception {
+        freeze();
+        assertStopsInTime();
+    }
+
+    @Test
+    void should_stop_in_time_when_an_acknowledgement_is_not_answered() throws Exception {
+        context.createProducerTemplate().sendBody("redis-delay:orders", "x");
+        assertThat(begun.await(10, TimeUnit.SECONDS)).isTrue();
+        freeze();
+        go.countDown();
+        assertThat(done.await(10, TimeUnit.SECONDS)).isTrue();
+        assertStopsInTime();
+    }
+
+    @Test
+    void should_stop_in_time_when_a_message_that_is_sent_is_not_answered() throws Exception {
+        freeze();
+        var sent = context.createProducerTemplate().asyncSendBody("redis-delay:orders", "x");
+        assertStopsInTime();
+        assertThat(sent).failsWithin(Duration.ofSeconds(10));
+    }
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import io.github.redisdelay.queue.exception.RequestTimeoutException;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.redisdelay.test.RedisServer;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.camel.Exchange;
+import org.apache.camel.builder.RouteBuilder;
+import org.apache.camel.impl.DefaultCamelContext;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Redis answers too late: Camel sends the step again, and one message is stored. */
+class LostAnswerRedeliveryIT {
+
+    private final RedisServer server = RedisServer.dedicated();
+    private final DefaultCamelContext context = new DefaultCamelContext();
+    private final AtomicInteger redeliveries = new AtomicInteger();
+
+    @BeforeEach
+    void configure() {
+        RedisDelayComponent component = context.getComponent("redis-delay", RedisDelayComponent.class);
+        component.getConfiguration().setAddress(server.address());
+        component.getConfiguration().setRequestTimeout("300ms");
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        context.close();
+        server.close();
+    }
+
+    /** Redis executes nothing for this long, and then everything that it was sent. */
+    private void pause(Duration time) throws IOException {
+        try (Socket socket = new Socket(server.host(), server.port())) {
+            OutputStream out = socket.getOutputStream();
+            out.write(("CLIENT PAUSE " + time.toMillis() + " ALL\r\n").getBytes(StandardCharsets.US_ASCII));
+            out.flush();
+            assertThat(socket.getInputStream().read()).isEqualTo('+');
+        }
+    }
+
+    private Exchange send(String uri, Object body, Map<String, Object> headers) {
+        return context.createProducerTemplate().request(uri, exchange -> {
+            exchange.getMessage().setBody(body);
+            exchange.getMessage().setHeaders(new java.util.HashMap<>(headers));
+        });
+    }
+
+    private long waiting() throws Exception {
+        RedisDelayComponent component = context.getComponent("redis-delay", RedisDelayComponent.class);
+        RedisDelayConfiguration options = component.getConfiguration();
+        var client = component.acquireClient(new OptionReader(options).connection(), new OptionReader(options).client());
+        try {
+            return client.get().queues().queue("orders").stats().join().delayed();
+        } finally {
+            client.release();
+        }
+    }
+
+    private RouteBuilder route(int maximumRedeliveries, String... uris) {
+        return new RouteBuilder() {
+            @Override
+            public void configure() {
+                errorHandler(defaultErrorHandler()
+                        .maximumRedeliveries(maximumRedeliveries)
+                        .redeliveryDelay(10)
+                        .onRedelivery(exchange -> redeliveries.incrementAndGet()));
+                from("direct:in").to(Arrays.copyOf(uris, uris.length));
+            }
+        };
+    }
+
+    @Test
+    void should_wait_for_the_outcome_instead_of_sending_a_second_message() throws Exception {
+        context.addRoutes(route(20, "redis-delay:orders?delay=1h"));
+        context.start();
+        send("direct:in", "warm", Map.of());
+
+        pause(Duration.ofMillis(1500));
+        Exchange sent = send("direct:in", "x", Map.of(RedisDelayConstants.DELAY, "2h"));
+
+        assertThat(sent.getException()).isNull();
+        assertThat(redeliveries.get()).isBetween(1, 6);
+        assertThat(sent.getMessage().getHeader(RedisDelayConstants.MESSAGE_ID)).isNotNull();
+        assertThat(sent.getMessage().getHeaders()).doesNotContainKey(RedisDelayConstants.DELAY);
+        assertThat(waiting()).isEqualTo(2);
+    }
+
+    @Test
+    void should_wait_for_the_outcome_of_each_message_of_a_batch() throws Exception {
+        context.addRoutes(route(20, "redis-delay:orders?delay=1h&batching=true"));
+        context.start();
+        send("direct:in", "warm", Map.of());
+
+        pause(Duration.ofMillis(1000));
+        Exchange sent = send("direct:in", Arrays.asList("a", "b", "c"), Map.of());
+
+        assertThat(sent.getException()).isNull();
+        assertThat(redeliveries.get()).isPositive();
+        assertThat(waiting()).isEqualTo(4);
+    }
+
+    @Test
+    void should_remember_the_state_that_a_cancel_really_found() throws Exception {
+        context.addRoutes(route(20, "redis-delay:orders?operation=cancel"));
+        context.start();
+        send("redis-delay:orders?delay=1h", "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "a"));
+
+        pause(Duration.ofMillis(1000));
+        Exchange cancelled = send("direct:in", "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "a"));
+
+        assertThat(redeliveries.get()).isPositive();
+        assertThat(cancelled.getMessage().getHeader(RedisDelayConstants.PREVIOUS_STATE))
+                .isEqualTo("delayed");
+    }
+
+    @Test
+    void should_remember_what_a_change_really_found_for_each_id_of_a_list() throws Exception {
+        context.addRoutes(route(20, "redis-delay:orders?operation=cancel"));
+        context.start();
+        for (String id : List.of("a", "b")) {
+            send("redis-delay:orders?delay=1h", "x", Map.of(RedisDelayConstants.SCHEDULE_ID, id));
+        }
+
+        pause(Duration.ofMillis(1000));
+        Exchange cancelled = send("direct:in", "x", Map.of(RedisDelayConstants.SCHEDULE_ID, List.of("a", "none", "b")));
+
+        assertThat(cancelled.getException()).isNull();
+        assertThat(redeliveries.get()).isPositive();
+        assertThat(cancelled.getMessage().getHeader(RedisDelayConstants.RESULT))
+                .isEqualTo(List.of("done", "none", "done"));
+        assertThat(waiting()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "pause",
+                "resume",
+                "promote&all=true",
+                "redrive&all=true",
+                "purge&all=true",
+                "get",
+                "list",
+                "stats"
+            })
+    void should_do_every_operation_when_redis_answers_again(String operation) throws Exception {
+        context.addRoutes(route(20, "redis-delay:orders?operation=" + operation));
+        context.start();
+        send("redis-delay:orders?delay=1h", "stored", Map.of(RedisDelayConstants.SCHEDULE_ID, "a"));
+
+        pause(Duration.ofMillis(1000));
+        Exchange done = send(
+                "direct:in", "x", operation.equals("get") ? Map.of(RedisDelayConstants.SCHEDULE_ID, "a") : Map.of());
+
+        assertThat(done.getException()).isNull();
+        assertThat(redeliveries.get()).isPositive();
+        assertThat(done.getMessage().getHeader(RedisDelayConstants.QUEUE)).isEqualTo("orders");
+        assertThat(waiting()).isOne();
+    }
+
+    @Test
+    void should_say_that_the_message_may_be_stored_and_can_be_sent_again() throws Exception {
+        context.addRoutes(route(1, "redis-delay:orders?delay=1h"));
+        context.start();
+        send("direct:in", "warm", Map.of());
+
+        pause(Duration.ofMillis(1500));
+        Exchange sent = send("direct:in", "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "mine"));
+
+        assertThat(sent.getException())
+                .isInstanceOf(RequestTimeoutException.class)
+                .hasMessageContaining("Redis at " + server.address() + " did not answer in time again; message 'mine'")
+                .hasMessageContaining("may be stored: the same id can safely be sent again");
+    }
+
+    @Test
+    void should_send_a_new_message_from_another_step_to_the_same_endpoint() throws Exception {
+        context.addRoutes(new RouteBuilder() {
+            @Override
+            public void configure() {
+                onException(RequestTimeoutException.class).continued(true);
+                from("direct:in").to("redis-delay:orders?delay=1h").to("redis-delay:orders?delay=1h");
+            }
+        });
+        context.start();
+        send("redis-delay:orders?delay=1h", "warm", Map.of());
+
+        pause(Duration.ofMillis(500));
+        Exchange sent = send("direct:in", "x", Map.of());
+
+        assertThat(sent.getException()).isNull();
+        assertThat(waiting()).isEqualTo(3);
+    }
+
+    @Test
+    void should_not_take_a_later_step_for_the_redelivery_of_an_earlier_one() throws Exception {
+        AtomicInteger tries = new AtomicInteger();
+        context.addRoutes(new RouteBuilder() {
+            @Override
+            public void configure() {
+                errorHandler(defaultErrorHandler().maximumRedeliveries(3).redeliveryDelay(1));
+                from("direct:in")
+                        .process(exchange -> {
+                            // Leaves its mark on the exchange when it has been repeated.
+                            if (tries.incrementAndGet() == 1) {
+                                throw new IllegalStateException("flaky");
+                            }
+                        })
+                        .doTry()
+                        .to("redis-delay:orders?delay=1h")
+                        .doCatch(RequestTimeoutException.class)
+                        .setBody(constant("compensation"))
+                        .to("direct:compensate")
+                        .end();
+                from("direct:compensate")
+                        .errorHandler(
+                                defaultErrorHandler().maximumRedeliveries(20).redeliveryDelay(10))
+                        .to("redis-delay:orders?delay=1h");
+            }
+        });
+        context.start();
+        send("redis-delay:orders?delay=1h", "warm", Map.of());
+
+        pause(Duration.ofMillis(1000));
+        Exchange sent = send("direct:in", "x", Map.of());
+
+        assertThat(sent.getException()).isNull();
+        assertThat(waiting()).as("warm, x and compensation").isEqualTo(3);
+    }
+}

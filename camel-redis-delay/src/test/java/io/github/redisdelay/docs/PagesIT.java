@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.docs;
+
+import io.github.redisdelay.camel.RedisDelayComponent;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import ch.qos.logback.classic.Level;
+import io.github.redisdelay.test.RedisExtension;
+import io.github.redisdelay.testkit.LogLines;
+import java.io.IOException;
+import java.io.StringReader;
+import java.net.ConnectException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.camel.builder.RouteBuilder;
+import org.apache.camel.main.Main;
+import org.apache.camel.spi.PropertyConfigurerGetter;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.redisson.config.Config;
+
+/**
+ * Runs the blocks of code that the pages show, as they stand there. None is left out: what this test does not understand
+ * fails.
+ *
+ * <ul>
+ *   <li>Routes, in Java, YAML and XML, are started on a real Redis, and what {@link PageStories} tells of them comes true.
+ *   <li>Other statements in Java are executed.
+ *   <li>Java that declares a class or a method is part of a source file of this project, which its own tests run.
+ *   <li>Properties of Camel are set by Camel Main; others are those of an {@code application.properties} of this project.
+ *   <li>Redisson's files are read by Redisson.
+ *   <li>Headers of the component have the names and the values that there are.
+ *   <li>Of a shell command each module, profile, class and test exists.
+ * </ul>
+ */
+class PagesIT {
+
+    @RegisterExtension
+    static RedisExtension redis = new RedisExtension();
+
+    @TempDir
+    static Path classes;
+
+    private static final Pattern LOG_LINE =
+            Pattern.compile("message '(?<id>.+)' of queue '(?<queue>.+)', attempt 1 of 10"
+                    + " failed on route '(?<route>.+)', again in 10 s: ConnectException: (?<failure>.+)");
+
+    private static PageCompiler compiler;
+    private static Sources sources;
+    private static HeaderNames names;
+
+    @BeforeAll
+    static void compile() throws IOException {
+        compiler = new PageCompiler(Block.all(), classes);
+        sources = new Sources(Block.ROOT);
+        names = new HeaderNames();
+    }
+
+    static List<Block> blocks() throws IOException {
+        return Block.all();
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("blocks")
+    void should_show_what_works(Block block) throws Exception {
+        check(block);
+    }
+
+    private static void check(Block block) throws Exception {
+        names.check(block);
+        if (block.isRoutes()) {
+            run(block);
+        } else if (block.isDeclaration()) {
+            assertThat(sources.quotedIn(block.code()))
+                    .as("Java files of this project that have the code of " + block)
+                    .isNotEmpty();
+        } else if (block.language().equals("java")) {
+            run(block);
+        } else if (block.language().equals("xml") && block.begins("<dependency>")) {
+            dependency(block);
+        } else if (block.language().equals("yaml") && block.has("^\\w+Servers?Config:$")) {
+            Config.fromYAML(block.code()); // refuses a setting that it does not know
+        } else if (block.language().equals("properties")) {
+            properties(block);
+        } else if (block.language().equals("sh")) {
+            new ShellCheck(sources).check(block);
+        } else if (block.language().isEmpty() && block.begins("redis-delay:")) {
+            assertThat(block.code()).as(block.toString()).isEqualTo("redis-delay:queueName[?options]\n");
+        } else if (block.language().isEmpty() && block.begins("message '")) {
+            logLine(block);
+        } else if (block.language().isEmpty() && block.begins("ACL SETUSER ")) {
+            // PermissionsIT and TopologyPermissionsIT read these from the page, and need every word of them.
+            assertThat(block.code()).as(block.toString()).hasLineCount(1);
+        } else {
+            throw new AssertionError(
+                    block + ": nothing is known about such a block, so nothing of it is tested:\n" + block.code());
+        }
+    }
+
+    private static void run(Block block) throws Exception {
+        try (Stage stage = new Stage(redis, compiler, block)) {
+            PageStories.of(block).play(stage);
+        }
+    }
+
+    /** The line of the log is that of a message which fails as the page says. */
+    private static void logLine(Block block) throws Exception {
+        Matcher line = LOG_LINE.matcher(block.code().strip());
+        assertThat(line.matches()).as(block + ": " + LOG_LINE).isTrue();
+        try (Stage stage = new Stage(redis, compiler, block);
+                LogLines log = new LogLines("io.github.redisdelay.camel")) {
+            stage.context.addRoutes(new RouteBuilder() {
+                @Override
+                public void configure() {
+                    from("redis-delay:" + line.group("queue") + "?redeliveryJitter=0")
+                            .routeId(line.group("route"))
+                            .throwException(new ConnectException(line.group("failure")));
+                }
+            });
+            stage.context.start();
+            stage.send(
+                    "redis-delay:" + line.group("queue"), "x", Map.of("CamelRedisDelayScheduleId", line.group("id")));
+            await().untilAsserted(() -> assertThat(log.of(Level.WARN)).contains(line.group()));
+        }
+    }
+
+    private static void dependency(Block block) {
+        assertThat(block.code().replaceAll("\\s", ""))
+                .as(block + ": a module of this project, and its version")
+                .matches("<dependency><groupId>io.github.redisdelay</groupId><artifactId>("
+                        + String.join("|", sources.modules()) + ")</artifactId><version>"
+                        + Pattern.quote(sources.version()) + "</version>(<scope>test</scope>)?</dependency>");
+    }
+
+    private static void properties(Block block) throws Exception {
+        Properties properties = new Properties();
+        properties.load(new StringReader(block.code()));
+        if (!block.begins("camel.")) {
+            assertThat(sources.applications())
+                    .as("application.properties of this project that have those of " + block)
+                    .anySatisfy(
+                            application -> assertThat(application.entrySet()).containsAll(properties.entrySet()));
+            return;
+        }
+        String prefix = "camel.component.redis-delay.";
+        Main main = new Main();
+        main.setInitialProperties(properties);
+        main.start(); // refuses an option that it does not know
+        try {
+            RedisDelayComponent component =
+                    main.getCamelContext().getComponent("redis-delay", RedisDelayComponent.class);
+            PropertyConfigurerGetter options = (PropertyConfigurerGetter) component.getComponentPropertyConfigurer();
+            assertThat(properties.stringPropertyNames()).as(block.toString()).allSatisfy(key -> {
+                assertThat(key).startsWith(prefix);
+                assertThat(options.getOptionValue(component, key.substring(prefix.length()), true))
+                        .hasToString(properties.getProperty(key));
+            });
+        } finally {
+            main.stop();
+        }
+    }
+
+    @Test
+    void should_tell_no_story_of_routes_that_are_gone() throws IOException {
+        assertThat(PageStories.untold(Block.all()))
+                .as("stories whose routes no page shows")
+                .isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            text       | redis-cli monitor
+            yaml       | orders: 30m
+            xml        | <beans/>
+            properties | camel.component.redis-delay.delai = 30m
+            properties | payment.windows = 30m
+            sh         | redis-cli monitor
+            sh         | mvn -pl camel-redis-delays verify
+            sh         | mvn -Pbenchmarks verify
+            sh         | mvn test -Dtest=RouteShapeTest
+            sh         | mvn exec:java -Dexec.mainClass=io.github.redisdelay.queue.MemoryPerMessages
+            sh         | mvn testen
+            yaml       | singleServerConfig: {adress: "redis://localhost"}
+            kotlin     | from("direct:orderPlaced")
+            """)
+    void should_notice_what_does_not_work(String language, String code) {
+        Block block = new Block(
+                "a page",
+                1,
+                language.equals("text") ? "" : language,
+                code.replace(": {", ":\n  ").replace("}", "") + "\n");
+        assertThatThrownBy(() -> check(block)).isNotNull();
+    }
+
+    @Test
+    void should_notice_an_unknown_option_in_yaml() {
+        Block block = new Block("a page", 1, "yaml", """
+                - route:
+                    from:
+                      uri: direct:orderPlaced
+                      steps:
+                        - to:
+                            uri: redis-delay:orders
+                            parameters:
+                              delai: 30m
+                """);
+        assertThatThrownBy(() -> check(block))
+                .hasStackTraceContaining("delai")
+                .hasStackTraceContaining("Unknown parameters");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            log("${header.CamelRedisDelayResul}") | CamelRedisDelayResul
+            when(header("CamelRedisDelayPreviousState").isEqualTo("lease")) | lease
+            when(header("CamelRedisDelayRedeliveryReason").isEqualTo("leasEnded")) | leasEnded
+            """)
+    void should_notice_a_header_that_nothing_sets(String code, String wrong) {
+        Block block = new Block("a page", 1, "java", "from(\"direct:orderPlaced\")." + code + ";\n");
+        assertThatThrownBy(() -> check(block)).hasMessageContainingAll("a page:1 java: what is '" + wrong + "'");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"----", "....", "```", "~~~"})
+    void should_find_a_block_that_says_nothing_of_its_language(String fence) {
+        assertThat(Block.of("a page", List.of("Text", fence, "ls", fence, "Text")))
+                .containsExactly(new Block("a page", 3, "", "ls\n"));
+    }
+
+    @Test
+    void should_notice_a_class_that_is_in_no_source() {
+        Block block = new Block("a page", 1, "java", "class Class" + System.nanoTime() + " {}\n");
+        assertThatThrownBy(() -> check(block)).hasMessageContaining(block.toString());
+    }
+
+    @Test
+    void should_name_the_line_that_does_not_compile(@TempDir Path folder) {
+        Block block =
+                new Block("a page", 40, "java", "from(\"direct:orderPlaced\")\n    .too(\"redis-delay:orders\");\n");
+        assertThatThrownBy(() -> new PageCompiler(List.of(block), folder)).hasMessageStartingWith("a page:41: ");
+    }
+}

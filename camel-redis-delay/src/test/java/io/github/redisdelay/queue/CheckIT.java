@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import io.github.redisdelay.queue.model.QueueSnapshot;
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.internal.consume.ClaimCalls;
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
+import io.github.redisdelay.queue.internal.queue.RepairScan;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.redisson.client.RedisException;
+import org.redisson.client.codec.StringCodec;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What a check finds after keys were evicted or deleted, and what it leaves alone. */
+class CheckIT extends RealQueueIT {
+
+    private static final Logger LOG = LoggerFactory.getLogger("io.github.redisdelay.test.CheckIT");
+
+    private void delete(String... parts) {
+        for (String part : parts) {
+            redis.client().getKeys().delete(keys().key(part));
+        }
+    }
+
+    private void lose(String part, String id) {
+        assertThat(redis.client()
+                        .getScoredSortedSet(keys().key(part), StringCodec.INSTANCE)
+                        .remove(id))
+                .as("'" + id + "' was in " + part)
+                .isTrue();
+    }
+
+    private MessageInfo info(String id) {
+        return get(queue.get(id)).orElseThrow().info();
+    }
+
+    @Test
+    void should_find_nothing_where_nothing_is_amiss() {
+        bury("dead", 5);
+        schedule("leased", LONG_AGO, 9);
+        claim(1);
+        schedule("waits", IN_AN_HOUR);
+        schedule("due", LONG_AGO, 9);
+        QueueSnapshot before = snapshot();
+
+        assertThat(get(queue.check())).isEqualTo(new CheckResult(3, 0, 0, 0));
+        assertThat(get(queue.deadLetters().check())).isEqualTo(new CheckResult(1, 0, 0, 0));
+        assertThat(snapshot()).isEqualTo(before);
+        assertThat(get(client.queue(redis.uniqueQueue()).check())).isEqualTo(new CheckResult(0, 0, 0, 0));
+    }
+
+    @Test
+    void should_repair_the_index_of_dead_letters() {
+        String kept = bury("a", 0);
+        bury("gone", 0);
+        delete("dead:index");
+        assertThat(get(queue.deadLettersOf("a"))).isEmpty();
+        assertThat(get(queue.deadLetters().check())).isEqualTo(new CheckResult(2, 0, 0, 0));
+        assertThat(get(queue.deadLettersOf("a")))
+                .extracting(DeadLetterId::toString)
+                .containsExactly(kept);
+        assertThat(held("dead:index")).hasSize(2);
+
+        redis.client()
+                .getMap(keys().dead().key("messages"), StringCodec.INSTANCE)
+                .keySet()
+                .removeIf(id -> ((String) id).startsWith("gone@"));
+        redis.client()
+                .getScoredSortedSet(keys().dead().key("index"), StringCodec.INSTANCE)
+                .addAll(IntStream.range(0, 600).boxed().collect(Collectors.toMap(i -> "foreign" + i, i -> 0.0)));
+        assertThat(get(queue.deadLettersOf("gone"))).as("without a body").isEmpty();
+        get(queue.deadLetters().check());
+        assertThat(held("dead:index")).hasSize(1);
+        assertThat(get(queue.check())).isEqualTo(new CheckResult(0, 0, 0, 0));
+        assertThat(held("index")).isEmpty();
+    }
+
+    /** A cursor is of one server: after a failover, say, another one would go on with it anywhere, and pass messages over. */
+    @Test
+    void should_begin_with_patience_and_fail_rather_than_go_on_elsewhere() throws Exception {
+        for (int i = 0; i < 2_000; i++) {
+            schedule("m" + i, IN_AN_HOUR);
+        }
+        ScriptExecutor calls = new RedissonScriptExecutor(redis.client());
+        for (boolean begin : new boolean[] {true, false}) {
+            AtomicBoolean failed = new AtomicBoolean();
+            try (DelayQueueClient away = DelayQueueClient.create(
+                    redis.client(),
+                    new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofSeconds(20)),
+                    (script, keys, arguments, attempt) -> {
+                        boolean first = script == LuaScript.REPAIR && RepairScan.isBegin((byte[]) arguments[1]);
+                        return script == LuaScript.REPAIR && first == begin && failed.compareAndSet(false, true)
+                                ? CompletableFuture.failedFuture(new RedisException("LOADING Redis is loading"))
+                                : calls.call(script, keys, arguments, attempt);
+                    })) {
+                CompletableFuture<CheckResult> checked =
+                        away.queue(queue.name()).check();
+                if (begin) {
+                    assertThat(get(checked)).isEqualTo(new CheckResult(2_000, 0, 0, 0));
+                } else {
+                    assertThatThrownBy(() -> checked.get(20, TimeUnit.SECONDS))
+                            .hasMessageContaining("LOADING Redis is loading");
+                }
+                assertThat(failed).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void should_deliver_each_message_once_whose_set_was_deleted() throws Exception {
+        schedule("a", IN_AN_HOUR);
+        schedule("b", IN_AN_HOUR, 7);
+        schedule("c", LONG_AGO);
+        delete("delayed", "delayed:7");
+
+        assertThat(get(queue.check())).isEqualTo(new CheckResult(3, 3, 0, 0));
+
+        snapshot().assertOneStateAtATime(false);
+        // What nobody knows any more: when it was due, and its priority.
+        assertThat(get(queue.stats()).overdue()).isEqualTo(3);
+        assertThat(info("b").priority()).isZero();
+        assertThat(info("b").attempts()).isZero();
+        BlockingQueue<Delivery> received = consume(queue, concurrent(3));
+        Set<String> ids = new TreeSet<>();
+        for (int i = 0; i < 3; i++) {
+            Delivery delivery = next(received);
+            ids.add(delivery.id());
+            assertThat(text(delivery.body())).isEqualTo("body of " + delivery.id());
+            assertThat(delivery.attempt()).isEqualTo(1);
+            assertThat(get(delivery.acknowledge())).isEqualTo(Settlement.DONE);
+        }
+        assertThat(ids).containsExactly("a", "b", "c");
+        assertThat(get(queue.check())).isEqualTo(new CheckResult(0, 0, 0, 0));
+        assertThat(held("messages")).isEmpty();
+    }
+
+    @Test
+    void should_keep_what_the_state_record_knows() {
+        schedule("returned", LONG_AGO, 5);
+        get(claim(1).get(0).negativeAcknowledge(HOUR, bytes("failure")));
+        schedule("moved", LONG_AGO);
+        get(queue.reschedule("moved", IN_AN_HOUR));
+        MessageInfo returned = info("returned");
+        MessageInfo moved = info("moved");
+        delete("delayed", "delayed:5", "config");
+
+        assertThat(get(queue.check())).isEqualTo(new CheckResult(2, 2, 0, 0));
+
+        // Not before it is due, and not as if it were new.
+        assertThat(info("returned")).usingRecursiveComparison().isEqualTo(returned);
+        assertThat(info("moved")).usingRecursiveComparison().isEqualTo(moved);
+        assertThat(held("delayed:5")).containsExactly("returned");
+        snapshot().assertOneStateAtATime(false);
+    }
+
+    @Test
+    void should_deliver_again_what_lost_its_lease_and_not_let_the_old_delivery_finish_it() {
+        schedule("a", LONG_AGO);
+        ClaimedDelivery old = claim(1).get(0);
+        delete("leased");
+
+        assertThat(get(queue.check())).isEqualTo(new CheckResult(1, 1, 0, 0));
+
+        assertThat(get(old.acknowledge())).isEqualTo(Settlement.STALE_HELD);
+        ClaimedDelivery again = claim(1).get(0);
+        assertThat(again.attempt()).isEqualTo(2);
+        assertThat(again.redeliveryReason()).isEqualTo(RedeliveryReason.LEASE_ENDED);
+        assertThat(again.dueMicros()).isEqualTo(1);
+        assertThat(get(old.acknowledge())).isEqualTo(Settlement.STALE_HELD);
+        assertThat(get(again.acknowledge())).isEqualTo(Settlement.DONE);
+    }
+
+    @Test
+    void should_wake_a_consumer_that_sleeps() throws Exception {
+        BlockingQueue<Delivery> received = consume(queue, concurrent(1));
+        schedule("first", LONG_AGO);
+        get(next(received).acknowledge());
+        schedule("a", IN_AN_HOUR);
+        delete("delayed");
+        get(queue.check());
+        // Long before its safety interval is over.
+        assertThat(next(received).id()).isEqualTo("a");
+    }
+
+    @Test
+    void should_make_claims_look_again_where_the_priorities_were_lost() throws Exception {
+        schedule("a", LONG_AGO, 9);
+        schedule("b", LONG_AGO, 2);
+        delete("config");
+        assertThat(claim(2)).isEmpty();
+        BlockingQueue<Delivery> received = consume(queue, concurrent(1));
+
+        assertThat(get(queue.check())).isEqualTo(new CheckResult(2, 0, 0, 0));
+
+        assertThat(next(received).id()).isEqualTo("a");
+        assertThat(get(queue.stats()).delayed()).isEqualTo(1);
+    }
+
+    @Test
+    void should_not_end_a_pause() {
+        schedule("a", LONG_AGO);
+        get(queue.pause());
+        lose("delayed", "a");
+        assertThat(get(queue.check()).restored()).isEqualTo(1);
+        assertThat(claim(1)).isEmpty();
+        get(queue.resume());
+        assertThat(ids(claim(1))).containsExactly("a");
+    }
+
+    @Test
+    void should_check_dead_letters_by_themselves() {
+        String letter = bury("a", 9);
+        delete("dead:delayed");
+
+        assertThat(get(queue.check())).isEqualTo(new CheckResult(0, 0, 0, 0));
+        assertThat(get(queue.deadLetters().check())).isEqualTo(new CheckResult(1, 1, 0, 0));
+
+        StoredMessage found = get(queue.deadLetters().get(letter)).orElseThrow();
+        assertThat(text(found.info().lastFailure())).isEqualTo("failure of a");
+        // Since when it is one.
+        assertThat(letter).endsWith("@" + found.info().dueMicros());
+        assertThat(get(queue.redrive(letter))).isEqualTo(RedriveOutcome.REDRIVEN);
+        assertThat(info("a").priority()).isEqualTo(9);
+    }
+
+    @Test
+    void should_count_the_ids_that_have_lost_their_message() {
+        scheduleMany(300, "m", IN_AN_HOUR);
+        schedule("leased", LONG_AGO);
+        claim(1);
+        delete("messages");
+        schedule("new", IN_AN_HOUR);
+        assertThat(get(queue.check())).isEqualTo(new CheckResult(1, 0, 301, 0));
+        // They are dropped when they are claimed, as ever.
+        assertThat(get(queue.stats()).delayed()).isEqualTo(301);
+    }
+
+    @Test
+    void should_drop_records_of_which_a_new_message_would_inherit_the_attempts() {
+        for (String id : List.of("lost", "waits")) {
+            schedule(id, LONG_AGO);
+            get(claim(1).get(0).negativeAcknowledge(HOUR, bytes("failure")));
+        }
+        schedule("leased", LONG_AGO);
+        claim(1);
+        lose("delayed", "lost");
+        redis.client().getMap(keys().key("messages"), StringCodec.INSTANCE).remove("lost");
+
+        assertThat(get(queue.check())).isEqualTo(new CheckResult(2, 0, 0, 1));
+
+        assertThat(held("state")).containsExactly("leased", "waits");
+        schedule("lost", LONG_AGO);
+        assertThat(claim(1).get(0).attempt()).isEqualTo(1);
+    }
+
+    @Test
+    void should_go_in_slices_that_are_bounded_in_messages_and_bytes() {
+        scheduleMany(3_000, "m", IN_AN_HOUR);
+        List<Submission<ScheduleResult>> large = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            large.add(queue.schedule(ScheduleRequest.of("large" + i, new byte[200_000], IN_AN_HOUR)));
+        }
+        large.forEach(RealQueueIT::get);
+        delete("delayed");
+        ScriptExecutor real = new RedissonScriptExecutor(redis.client());
+        List<Integer> found = new ArrayList<>();
+        try (DelayQueueClient other = DelayQueueClient.create(
+                redis.client(), ClientOptions.DEFAULTS, (script, keys, arguments, attempt) -> real.call(
+                                script, keys, arguments, attempt)
+                        .thenApply(reply -> {
+                            found.add(((List<?>) reply).size() - 2);
+                            return reply;
+                        }))) {
+            assertThat(get(other.queue(queue.name()).check())).isEqualTo(new CheckResult(3_040, 3_040, 0, 0));
+        }
+        assertThat(found).allMatch(size -> size < 400);
+        assertThat(found.size()).isBetween(10, 200);
+        snapshot().assertOneStateAtATime(false);
+    }
+
+    @Test
+    void should_fail_where_a_slice_fails_and_find_the_rest_when_asked_again() {
+        scheduleMany(1_000, "m", IN_AN_HOUR);
+        delete("delayed");
+        ScriptExecutor real = new RedissonScriptExecutor(redis.client());
+        AtomicInteger calls = new AtomicInteger();
+        try (DelayQueueClient other = DelayQueueClient.create(
+                redis.client(),
+                ClientOptions.DEFAULTS,
+                (script, keys, arguments, attempt) -> calls.incrementAndGet() == 3
+                        ? CompletableFuture.failedFuture(new IllegalStateException("no line"))
+                        : real.call(script, keys, arguments, attempt))) {
+            DelayQueue its = other.queue(queue.name());
+            assertThatThrownBy(() -> get(its.check()))
+                    .isInstanceOf(DelayQueueException.class)
+                    .hasMessageContaining("queue '" + queue.name() + "'")
+                    .hasMessageContaining("no line");
+            long done = get(queue.stats()).delayed();
+            assertThat(done).isBetween(1L, 999L);
+            assertThat(get(its.check())).isEqualTo(new CheckResult(1_000, 1_000 - done, 0, 0));
+        }
+    }
+
+    @Test
+    void should_leave_alone_what_is_delivered_and_finished_meanwhile() throws Exception {
+        AtomicBoolean over = new AtomicBoolean();
+        // As many are in the queue at a time, also where the machine is slow.
+        Semaphore room = new Semaphore(1_000);
+        Map<String, Integer> deliveries = new ConcurrentHashMap<>();
+        queue.consume(concurrent(8), executor, delivery -> {
+            int number = deliveries.merge(delivery.id(), 1, Integer::sum);
+            if (number == 1 && delivery.id().hashCode() % 5 == 0) {
+                delivery.negativeAcknowledge(Duration.ofMillis(20), new byte[0]);
+            } else {
+                delivery.acknowledge().thenRun(room::release);
+            }
+        });
+        Future<Integer> producer = executor.submit(() -> {
+            int batch = 0;
+            for (; !over.get(); batch++) {
+                room.acquire(100);
+                scheduleMany(100, "m" + batch + "-", new DueTime(true, 50_000 * (batch % 3)));
+            }
+            return batch * 100;
+        });
+        try {
+            for (int i = 0; i < 50; i++) {
+                assertThat(get(queue.check()).restored()).isZero();
+            }
+        } finally {
+            over.set(true);
+        }
+        int scheduled = producer.get();
+        await().untilAsserted(() -> assertThat(held("messages")).isEmpty());
+        assertThat(deliveries).hasSize(scheduled);
+        assertThat(deliveries)
+                .allSatisfy((id, number) ->
+                        assertThat(number).as("deliveries of " + id).isEqualTo(id.hashCode() % 5 == 0 ? 2 : 1));
+    }
+
+    @Test
+    void should_deliver_each_body_that_is_left_once_after_any_damage() {
+        long first = Long.getLong("seed", System.nanoTime() & 0xffffffffL);
+        LOG.info("seeds from {}", first);
+        for (long seed = first; seed < first + 12; seed++) {
+            queue = client.queue(redis.uniqueQueue());
+            try {
+                damageAndRepair(new Random(seed));
+            } catch (Throwable e) {
+                throw new AssertionError("with -Dseed=" + seed + ": " + e.getMessage(), e);
+            }
+        }
+    }
+
+    private void damageAndRepair(Random random) {
+        ClaimCalls claims = client.consumers().newClaims(((RedisDelayQueue) queue).address(), error -> {});
+        // In all states: some returned, some rescheduled, some leased for ever, some new.
+        List<Submission<?>> sent = new ArrayList<>();
+        for (int i = 0; i < 400; i++) {
+            DueTime due = random.nextBoolean() ? LONG_AGO : new DueTime(true, random.nextInt(1_000_000));
+            sent.add(queue.schedule(message("m" + i, due, random.nextInt(3) == 0 ? 1 + random.nextInt(9) : 0)));
+        }
+        sent.forEach(RealQueueIT::get);
+        List<ClaimedDelivery> held = claim(queue, claims, 100, 0);
+        for (ClaimedDelivery delivery : held) {
+            switch (random.nextInt(4)) {
+                case 0 -> get(delivery.negativeAcknowledge(Duration.ofMillis(random.nextInt(500)), bytes("f")));
+                case 1 -> get(delivery.release());
+                case 2 -> get(delivery.bury(bytes("f")));
+                default -> {}
+            }
+        }
+        for (int i = 0; i < 50; i++) {
+            get(queue.reschedule("m" + random.nextInt(400), new DueTime(true, random.nextInt(1_000_000))));
+        }
+        List<String> parts = new ArrayList<>(List.of("delayed", "state", "config", "sessions", "waiters", "dead:delayed"));
+        for (int priority = 1; priority <= 9; priority++) {
+            parts.add("delayed:" + priority);
+        }
+        parts.removeIf(part -> random.nextInt(3) == 0);
+        // Leases would last for an hour.
+        parts.add("leased");
+        delete(parts.toArray(String[]::new));
+        for (String part : List.of("delayed", "delayed:3", "messages", "state", "dead:state")) {
+            List<String> ids = held(part);
+            for (int i = 0; i < 20 && !ids.isEmpty(); i++) {
+                String id = ids.get(random.nextInt(ids.size()));
+                if (part.startsWith("delayed")) {
+                    redis.client()
+                            .getScoredSortedSet(keys().key(part), StringCodec.INSTANCE)
+                            .remove(id);
+                } else {
+                    redis.client()
+                            .getMap(keys().key(part), StringCodec.INSTANCE)
+                            .remove(id);
+                }
+            }
+        }
+        Set<String> left = new TreeSet<>(held("messages"));
+        Set<String> lettersLeft = new TreeSet<>(held("dead:messages"));
+
+        CheckResult found = get(queue.check());
+        get(queue.deadLetters().check());
+        assertThat(found.messages()).isEqualTo(left.size());
+        QueueSnapshot repaired = snapshot();
+        repaired.assertOneStateAtATime(true);
+        long ids = get(queue.stats()).delayed() + get(queue.stats()).leased();
+        assertThat(found.bodiesMissing()).isEqualTo(ids - left.size());
+
+        assertThat(drain(queue)).containsExactlyInAnyOrderElementsOf(left);
+        assertThat(drain(queue.deadLetters())).containsExactlyInAnyOrderElementsOf(lettersLeft);
+        await().untilAsserted(() -> {
+            for (String part : List.of("messages", "delayed", "leased", "state", "config")) {
+                assertThat(held(part)).as(part).isEmpty();
+                assertThat(held("dead:" + part)).as("dead:" + part).isEmpty();
+            }
+        });
+        claims.close();
+    }
+
+    /** Consumes until nothing is left; answers what came, as often as it came. */
+    private Queue<String> drain(DelayQueue from) {
+        Queue<String> received = new ConcurrentLinkedQueue<>();
+        DelayQueueConsumer consumer = from.consume(concurrent(8), executor, delivery -> {
+            received.add(delivery.id());
+            delivery.acknowledge();
+        });
+        await().until(() -> {
+            QueueStats stats = get(from.stats());
+            return stats.delayed() + stats.leased() == 0;
+        });
+        consumer.stop(false);
+        return received;
+    }
+}

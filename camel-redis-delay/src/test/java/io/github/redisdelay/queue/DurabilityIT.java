@@ -1,0 +1,664 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import io.github.redisdelay.camel.TestConnections;
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
+import io.github.redisdelay.queue.internal.redis.DurableReply;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueKeys;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.UnmetDurability;
+import io.github.redisdelay.queue.internal.request.RequestRouter;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.github.redisdelay.test.RedisServer;
+import io.github.redisdelay.testkit.MasterAndReplica;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
+import org.redisson.config.Config;
+
+/** Changes wait for replicas, and nothing else does. */
+@Timeout(120)
+class DurabilityIT {
+
+    private static final Duration SHORT = Duration.ofMillis(300);
+
+    private static MasterAndReplica servers;
+    private static RedissonClient redisson;
+    private static int queues;
+
+    private DelayQueueClient client;
+    private DelayQueue queue;
+
+    @BeforeAll
+    static void start() {
+        servers = new MasterAndReplica();
+        redisson = TestConnections.open(servers.master.address());
+    }
+
+    @AfterAll
+    static void stop() {
+        redisson.shutdown();
+        servers.close();
+    }
+
+    @BeforeEach
+    void open() {
+        use(options(Durability.replicas(1)));
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+    }
+
+    private static ClientOptions options(Durability durability) {
+        return new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofSeconds(20), durability);
+    }
+
+    private void use(ClientOptions options) {
+        if (client != null) {
+            client.close();
+        }
+        client = DelayQueueClient.create(redisson, options);
+        queue = client.queue("q" + ++queues);
+    }
+
+    private Submission<ScheduleResult> schedule(String id) {
+        return queue.schedule(ScheduleRequest.of(id, new byte[] {1}, DueTime.after(Duration.ofHours(1))));
+    }
+
+    private static <T> T get(CompletableFuture<T> future) throws Exception {
+        return future.get(60, TimeUnit.SECONDS);
+    }
+
+    private static Throwable failure(CompletableFuture<?> future) {
+        assertThatThrownBy(() -> get(future)).isInstanceOf(ExecutionException.class);
+        return future.handle((value, error) -> error).join();
+    }
+
+    @Test
+    void should_be_done_when_a_replica_has_it() throws Exception {
+        long waits = MasterAndReplica.calls(servers.master, "wait");
+        assertThat(get(schedule("a")).outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
+        assertThat(get(queue.reschedule("a", DueTime.after(Duration.ofHours(2))))
+                        .previousState())
+                .isEqualTo(MessageState.DELAYED);
+        assertThat(get(queue.pause())).isTrue();
+        assertThat(get(queue.cancel("a")).previousState()).isEqualTo(MessageState.DELAYED);
+        // One to see whether it is possible, and one for each.
+        assertThat(MasterAndReplica.calls(servers.master, "wait") - waits).isEqualTo(5);
+    }
+
+    @Test
+    void should_say_that_it_is_stored_and_not_replicated_and_wait_again() throws Exception {
+        use(options(new Durability(1, false, SHORT)));
+        servers.disconnect();
+        Submission<ScheduleResult> sent;
+        try {
+            sent = schedule("a");
+            Throwable error = failure(sent);
+            assertThat(error)
+                    .isInstanceOf(ReplicationTimeoutException.class)
+                    .hasMessage("queue '" + queue.name()
+                            + "': message 'a' is stored, not known to be replicated: 0 of 1 replicas within 300 ms");
+            ReplicationTimeoutException known = (ReplicationTimeoutException) error;
+            assertThat(known.getResult())
+                    .isInstanceOfSatisfying(ScheduleResult.class, result -> assertThat(result.outcome())
+                            .isEqualTo(ScheduleOutcome.SCHEDULED));
+            assertThat(known.getReplicas()).isZero();
+            assertThat(known.getRequiredReplicas()).isEqualTo(1);
+            assertThat(sent.isUnconfirmed()).isTrue();
+            assertThat(failure(sent.outcome())).isSameAs(error);
+            assertThat(get(queue.stats()).delayed()).isEqualTo(1);
+
+            Submission<ScheduleResult> waiting = sent.confirm();
+            assertThat(failure(waiting)).isInstanceOf(ReplicationTimeoutException.class);
+            assertThat(failure(waiting.confirm())).isInstanceOf(ReplicationTimeoutException.class);
+        } finally {
+            servers.connect();
+        }
+        // Also if the message is not there any more: it is the request that was executed once.
+        eventually(() -> queue.cancel("a"));
+        assertThat(eventually(sent::confirm)).isSameAs(((ReplicationTimeoutException) failure(sent)).getResult());
+        assertThat(get(queue.stats()).delayed()).isZero();
+    }
+
+    @Test
+    void should_say_so_of_every_change() throws Exception {
+        get(schedule("a"));
+        get(schedule("b"));
+        use2(new Durability(1, false, SHORT));
+        servers.disconnect();
+        try {
+            assertThat(failure(queue.cancel("a")))
+                    .isInstanceOf(ReplicationTimeoutException.class)
+                    .hasMessageContaining("the change of message 'a' was made, not known to be replicated: 0 of 1");
+            assertThat(failure(queue.pause())).hasMessageContaining("the change of the queue was made, not known");
+            assertThat(failure(queue.promoteAll(each -> true)).getCause())
+                    .isInstanceOf(ReplicationTimeoutException.class)
+                    .hasMessageContaining("the change of message 'b' was made, not known");
+            // Nothing is left to be changed, and what was changed before is still on one server only.
+            assertThat(failure(queue.promoteAll(each -> true)).getCause())
+                    .isInstanceOf(ReplicationTimeoutException.class)
+                    .hasMessageContaining("the changes of 0 messages were made, not known");
+        } finally {
+            servers.connect();
+        }
+        assertThat(eventually(() -> queue.promoteAll(each -> true))).isZero();
+    }
+
+    /** On a busy machine a replica may need longer than the short time that these clients wait. */
+    private static <T> T eventually(Supplier<? extends CompletableFuture<T>> request) {
+        return await().ignoreExceptionsMatching(error -> error instanceof ReplicationTimeoutException
+                        || error.getCause() instanceof ReplicationTimeoutException)
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> get(request.get()), result -> true);
+    }
+
+    /** Other options for the same queue. */
+    private void use2(Durability durability) {
+        String name = queue.name();
+        use(options(durability));
+        queue = client.queue(name);
+    }
+
+    @Test
+    void should_wait_once_for_all_that_go_together() throws Exception {
+        use(options(new Durability(1, false, Duration.ofSeconds(2))));
+        get(schedule("first"));
+        long waits = MasterAndReplica.calls(servers.master, "wait");
+        servers.disconnect();
+        List<Submission<ScheduleResult>> sent = new ArrayList<>();
+        try {
+            // The first one waits for two seconds; the others come meanwhile.
+            for (int i = 0; i < 100; i++) {
+                sent.add(schedule("a" + i));
+            }
+            for (Submission<ScheduleResult> each : sent) {
+                assertThat(failure(each)).isInstanceOf(ReplicationTimeoutException.class);
+            }
+            assertThat(MasterAndReplica.calls(servers.master, "wait") - waits)
+                    .as("waits for 100 messages in two calls at a time")
+                    .isLessThanOrEqualTo(2 * RequestRouter.CALLS);
+            // And so do those who wait again.
+            waits = MasterAndReplica.calls(servers.master, "wait");
+            List<Submission<ScheduleResult>> again =
+                    sent.stream().map(Submission::confirm).toList();
+            for (Submission<ScheduleResult> each : again) {
+                assertThat(failure(each)).isInstanceOf(ReplicationTimeoutException.class);
+            }
+            assertThat(MasterAndReplica.calls(servers.master, "wait") - waits).isLessThanOrEqualTo(2);
+        } finally {
+            servers.connect();
+        }
+        for (Submission<ScheduleResult> each : sent) {
+            assertThat(get(each.confirm()).outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
+        }
+        assertThat(get(queue.stats()).delayed()).isEqualTo(101);
+    }
+
+    @Test
+    void should_not_hold_up_deliveries_nor_those_who_do_not_wait() throws Exception {
+        Config patient = new Config();
+        // Whose pings do not end the wait.
+        patient.useSingleServer().setAddress(servers.master.address()).setPingConnectionInterval(0);
+        RedissonClient shared = Redisson.create(patient);
+        try {
+            shouldNotHoldUpOthersOf(shared);
+        } finally {
+            shared.shutdown();
+        }
+    }
+
+    private void shouldNotHoldUpOthersOf(RedissonClient shared) throws Exception {
+        client.close();
+        client = DelayQueueClient.create(shared, options(new Durability(1, false, Duration.ofSeconds(15))));
+        queue = client.queue("q" + ++queues);
+        BlockingQueue<Delivery> received = new LinkedBlockingQueue<>();
+        get(schedule("a"));
+        get(schedule("b"));
+        queue.consume(ConsumerOptions.DEFAULTS, Runnable::run, received::add);
+        servers.disconnect();
+        try (DelayQueueClient other = DelayQueueClient.create(shared, ClientOptions.DEFAULTS)) {
+            Submission<ScheduleResult> waiting = schedule("c");
+            await().until(() -> get(other.queue(queue.name()).stats()).delayed() == 3);
+            for (String id : List.of("a", "b")) {
+                get(other.queue(queue.name()).promote(id));
+                Delivery delivery = received.poll(10, TimeUnit.SECONDS);
+                assertThat(delivery.id()).isEqualTo(id);
+                assertThat(get(delivery.acknowledge())).isEqualTo(Settlement.DONE);
+            }
+            assertThat(waiting).as("waits for a replica").isNotDone();
+        } finally {
+            servers.connect();
+            client.close();
+        }
+    }
+
+    @Test
+    void should_refuse_to_wait_for_longer_than_a_connection_may_be_silent() throws Exception {
+        use(options(new Durability(1, false, Duration.ofSeconds(5))));
+        assertThat(failure(schedule("a")))
+                .isInstanceOf(DelayQueueException.class)
+                .hasMessageContaining("queue '" + queue.name()
+                        + "': the wait for replicas or the disk (replicationTimeout) is 5000 ms, nothing was changed:"
+                        + " it must be shorter than 3000 ms");
+        assertThat(get(queue.stats()).delayed()).isZero();
+    }
+
+    @Test
+    void should_not_take_a_repeated_call_for_replicated() throws Exception {
+        ScriptExecutor redis = new RedissonScriptExecutor(redisson);
+        QueueKeys keys = QueueKeys.of("redis-delay", queue.name());
+        Object[] arguments = scheduling("a", "lane", keys);
+        Durability wanted = new Durability(1, false, SHORT);
+        // Connected: to a server that counts only what a connection has written itself, nothing is missing there.
+        servers.freeze();
+        try {
+            byte[] first = (byte[]) get(redis.call(LuaScript.SCHEDULE, keys.of(LuaScript.SCHEDULE), arguments, 1));
+            DurableReply repeated =
+                    get(redis.callDurably(LuaScript.SCHEDULE, keys, arguments, 2, wanted));
+            assertThat((byte[]) repeated.reply()).as("the stored answer").isEqualTo(first);
+            assertThat(repeated.shortfall().replicas()).isZero();
+            assertThat(MasterAndReplica.info(servers.master, "replication"))
+                    .contains("master_replid:" + repeated.shortfall().history());
+        } finally {
+            servers.thaw();
+        }
+        Durability patient = new Durability(1, false, Duration.ofMillis(2500));
+        assertThat(get(redis.callDurably(LuaScript.SCHEDULE, keys, arguments, 3, patient))
+                        .shortfall())
+                .isNull();
+    }
+
+    private static Object[] scheduling(String id, String lane, QueueKeys keys) {
+        return new Object[] {
+            bytes(lane),
+            bytes("10"),
+            bytes(keys.base()),
+            bytes(id),
+            bytes("dr"),
+            bytes("1000"),
+            new byte[0],
+            new byte[1]
+        };
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    @Test
+    void should_notice_nothing_when_the_scripts_are_forgotten() throws Exception {
+        use(options(new Durability(1, false, Duration.ofSeconds(2))));
+        for (int i = 0; i < 3; i++) {
+            redisson.getScript(StringCodec.INSTANCE).scriptFlush();
+            assertThat(get(schedule("a" + i)).outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
+        }
+        assertThat(get(queue.stats()).delayed()).isEqualTo(3);
+    }
+
+    /** It has no append-only file; before 7.2, or where it is no Valkey, it does not know the command either. */
+    @Test
+    void should_refuse_before_anything_is_stored_where_the_server_cannot_wait_for_its_disk() throws Exception {
+        use(options(new Durability(0, true, SHORT)));
+        assertRefusesToWaitForItsDisk(
+                servers.master,
+                MasterAndReplica.knows(servers.master, "waitaof")
+                        ? ": set appendonly yes in the server's configuration"
+                        : ": WAITAOF needs Redis 7.2 or Valkey");
+    }
+
+    private void assertRefusesToWaitForItsDisk(RedisServer server, String remedy) throws Exception {
+        assertThat(failure(schedule("a")))
+                .isInstanceOf(DelayQueueException.class)
+                .isNotInstanceOf(ReplicationTimeoutException.class)
+                .hasMessageContaining("queue '" + queue.name()
+                        + "': Redis cannot wait for its disk (waitForDisk), nothing was changed" + remedy);
+        assertThat(get(queue.stats()).delayed()).isZero();
+    }
+
+    /** Redis from 7.2 on, and Valkey, can. The embedded one is older: there only the second half of this is tried. */
+    @Test
+    void should_be_done_when_it_is_on_the_disk_and_say_so_where_the_server_cannot_tell() throws Exception {
+        try (RedisServer server = RedisServer.dedicated("appendonly yes", "appendfsync everysec")) {
+            RedissonClient own = TestConnections.open(server.address());
+            client.close();
+            client = DelayQueueClient.create(own, options(new Durability(0, true, Duration.ofMillis(2500))));
+            queue = client.queue("q" + ++queues);
+            try {
+                if (MasterAndReplica.knows(server, "waitaof")) {
+                    assertWaitsForItsDisk(server);
+                } else {
+                    assertRefusesToWaitForItsDisk(server, ": WAITAOF needs Redis 7.2 or Valkey");
+                }
+            } finally {
+                client.close();
+                own.shutdown();
+            }
+        }
+    }
+
+    private void assertWaitsForItsDisk(RedisServer server) throws Exception {
+        assertThat(get(schedule("a")).outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
+        assertThat(get(queue.reschedule("a", DueTime.after(Duration.ofHours(2))))
+                        .previousState())
+                .isEqualTo(MessageState.DELAYED);
+        // One to see whether it is possible, and one for each; more where Redis had to be sent the script first.
+        assertThat(MasterAndReplica.calls(server, "waitaof")).isGreaterThanOrEqualTo(3);
+        server.kill();
+        server.start();
+        assertThat(eventually(() -> queue.get("a")).orElseThrow().info().dueMicros())
+                .isGreaterThan(System.currentTimeMillis() * 1000
+                        + Duration.ofMinutes(90).toNanos() / 1000);
+
+        MasterAndReplica.ask(server, "CONFIG SET appendfsync no", "+OK");
+        Submission<ScheduleResult> sent = schedule("b");
+        assertThat(failure(sent))
+                .isInstanceOf(ReplicationTimeoutException.class)
+                .hasMessage(
+                        "queue '" + queue.name()
+                                + "': message 'b' is stored, not known to be on disk: the master does not have it within 2500 ms");
+        MasterAndReplica.ask(server, "CONFIG SET appendfsync always", "+OK");
+        assertThat(eventually(sent::confirm).outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
+    }
+
+    @Test
+    void should_refuse_before_anything_is_stored_where_the_user_may_not_wait() throws Exception {
+        try (RedisServer server = RedisServer.embedded()) {
+            new AclUser(server).denies("wait");
+            Config config = new Config();
+            config.useSingleServer()
+                    .setAddress(server.address())
+                    .setUsername("app")
+                    .setPassword("secret")
+                    .setConnectionMinimumIdleSize(1);
+            RedissonClient user = Redisson.create(config);
+            try (DelayQueueClient waiting = DelayQueueClient.create(user, options(Durability.replicas(1)))) {
+                assertThat(failure(
+                                waiting.queue("orders").schedule(ScheduleRequest.of("a", new byte[1], DueTime.now()))))
+                        .isInstanceOf(DelayQueueException.class)
+                        .hasMessageContaining(
+                                "Redis cannot wait for its replicas (waitForReplicas), nothing was changed")
+                        .hasMessageContaining("NOPERM");
+                assertThat(get(waiting.queue("orders").stats()).delayed()).isZero();
+            } finally {
+                user.shutdown();
+            }
+        }
+    }
+
+    @Test
+    void should_undo_nothing_that_was_done_since_where_Redis_does_not_tell_its_history() throws Exception {
+        try (DelayQueueClient plain = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
+            DelayQueue seen = plain.queue(queue.name());
+            new AclUser(servers.master).denies("info");
+            RedissonClient user = user();
+            try (DelayQueueClient waiting = DelayQueueClient.create(user, options(new Durability(1, false, SHORT)))) {
+                get(schedule("x"));
+                DelayQueue own = waiting.queue(queue.name());
+                servers.disconnect();
+                Submission<ChangeResult> cancelled;
+                Submission<ScheduleResult> scheduled;
+                try {
+                    cancelled = own.cancel("x");
+                    scheduled = own.schedule(ScheduleRequest.of("y", new byte[1], DueTime.after(Duration.ofHours(1))));
+                    assertThat(failure(cancelled)).isInstanceOf(ReplicationTimeoutException.class);
+                    assertThat(failure(scheduled)).isInstanceOf(ReplicationTimeoutException.class);
+                } finally {
+                    servers.connect();
+                }
+                get(schedule("x"));
+                assertThat(failure(cancelled.confirm()))
+                        .isInstanceOf(ReplicationTimeoutException.class)
+                        .hasMessageContaining("nobody can tell whether a failover has undone it");
+                assertThat(get(seen.get("x"))).as("the message of later").isPresent();
+                // What replaces nothing can be sent again.
+                assertThat(get(scheduled.confirm()))
+                        .isEqualTo(((ReplicationTimeoutException) failure(scheduled)).getResult());
+            } finally {
+                user.shutdown();
+            }
+        }
+    }
+
+    private static RedissonClient user() {
+        Config config = new Config();
+        config.useSingleServer()
+                .setAddress(servers.master.address())
+                .setUsername("app")
+                .setPassword("secret")
+                .setConnectionMinimumIdleSize(1);
+        return Redisson.create(config);
+    }
+
+    /** What marks the end of a call's writes is refused, and the call itself is not. */
+    @Test
+    void should_say_that_it_is_stored_also_if_Redis_refuses_what_comes_behind_it() throws Exception {
+        new AclUser(servers.master).denies("info");
+        RedissonClient user = user();
+        try (DelayQueueClient waiting =
+                DelayQueueClient.create(user, options(new Durability(1, false, Duration.ofMillis(2500))))) {
+            DelayQueue own = waiting.queue(queue.name());
+            get(own.pause()); // it is known now that Redis waits
+            new AclUser(servers.master).denies("hdel");
+            Submission<ScheduleResult> sent =
+                    own.schedule(ScheduleRequest.of("a", new byte[1], DueTime.after(Duration.ofHours(1))));
+            assertThat(failure(sent))
+                    .isInstanceOf(ReplicationTimeoutException.class)
+                    .hasMessageContaining("message 'a' is stored, not known to be replicated: Redis does not wait for it");
+            assertThat(sent.isUnconfirmed()).isTrue();
+            assertThat(get(queue.stats()).delayed()).isEqualTo(1);
+        } finally {
+            user.shutdown();
+        }
+    }
+
+    /** Says that nothing was replicated, and afterwards that another master answers. */
+    private static final class Failover implements ScriptExecutor {
+        private final ScriptExecutor redis = new RedissonScriptExecutor(redisson);
+        volatile boolean replicated;
+        /** Who answers to those who wait again; empty if Redis does not tell. */
+        volatile String master = "second";
+
+        final List<LuaScript> called = new CopyOnWriteArrayList<>();
+
+        @Override
+        public CompletableFuture<Object> call(LuaScript script, List<Object> keys, Object[] arguments, int attempt) {
+            called.add(script);
+            return redis.call(script, keys, arguments, attempt);
+        }
+
+        @Override
+        public CompletableFuture<DurableReply> callDurably(
+                LuaScript script, QueueKeys keys, Object[] arguments, int attempt, Durability wanted) {
+            UnmetDurability shortfall = new UnmetDurability(wanted, 0, false, "first", null);
+            return call(script, keys.of(script), arguments, attempt)
+                    .thenApply(reply -> new DurableReply(reply, replicated ? null : shortfall));
+        }
+
+        @Override
+        public CompletableFuture<DurableReply> awaitDurable(QueueKeys keys, int attempt, Durability wanted) {
+            return CompletableFuture.completedFuture(new DurableReply(bytes(master), null));
+        }
+    }
+
+    private Failover failover() {
+        client.close();
+        Failover failover = new Failover();
+        client = DelayQueueClient.create(redisson, options(Durability.replicas(1)), failover);
+        queue = client.queue("q" + ++queues);
+        return failover;
+    }
+
+    /** Nobody knows what others have done since: a cancel would remove a message that was scheduled anew. */
+    @Test
+    void should_send_no_change_again_and_say_that_nobody_can_tell() throws Exception {
+        Failover failover = failover();
+        failover.replicated = true;
+        get(queue.schedule(ScheduleRequest.of("dead", new byte[] {1}, DueTime.now())));
+        try (DelayQueueReceiver receiver = queue.receiver(ConsumerOptions.DEFAULTS, delivery -> {})) {
+            get(receiver.receive(Duration.ofSeconds(20)).bury(new byte[0]));
+        }
+        for (String id : List.of("a", "b", "c", "d")) {
+            get(schedule(id));
+        }
+        failover.replicated = false;
+        DueTime later = DueTime.after(Duration.ofHours(2));
+        List<Submission<?>> changes = List.of(
+                queue.cancel("a"),
+                queue.reschedule("b", later),
+                queue.promote("c"),
+                queue.schedule(new ScheduleRequest("d", later, new byte[] {2}, DuplicatePolicy.REPLACE, null)),
+                queue.redrive(onlyDeadLetter()),
+                queue.pause());
+        for (Submission<?> change : changes) {
+            assertThat(failure(change)).isInstanceOf(ReplicationTimeoutException.class);
+        }
+        int calls = failover.called.size();
+        for (String master : List.of("second", "")) {
+            failover.master = master;
+            for (Submission<?> change : changes) {
+                Submission<?> again = change.confirm();
+                assertThat(failure(again))
+                        .isInstanceOf(ReplicationTimeoutException.class)
+                        .hasMessageContaining("nobody can tell whether a failover has undone it");
+                assertThat(((ReplicationTimeoutException) failure(again)).getResult())
+                        .isEqualTo(((ReplicationTimeoutException) failure(change)).getResult());
+                assertThat(again.isUnconfirmed()).isTrue();
+            }
+        }
+        failover.master = "first";
+        for (Submission<?> change : changes) {
+            assertThat((Object) get(change.confirm()))
+                    .isEqualTo(((ReplicationTimeoutException) failure(change)).getResult());
+        }
+        assertThat(failover.called).as("sent again").hasSize(calls);
+    }
+
+    @Test
+    void should_schedule_again_for_the_time_that_was_promised_what_replaces_nothing() throws Exception {
+        for (String master : List.of("second", "")) {
+            Failover failover = failover();
+            failover.master = master;
+            Submission<ScheduleResult> sent = schedule("a");
+            ScheduleResult stored = (ScheduleResult) ((ReplicationTimeoutException) failure(sent)).getResult();
+            failover.replicated = true;
+            get(queue.cancel("a")); // as if the failover had undone it
+            assertThat(get(sent.confirm()).dueMicros()).isEqualTo(stored.dueMicros());
+            assertThat(get(queue.get("a")).orElseThrow().info().dueMicros()).isEqualTo(stored.dueMicros());
+        }
+    }
+
+    @Test
+    void should_answer_as_before_what_is_there_after_a_failover() throws Exception {
+        Failover failover = failover();
+        Submission<ScheduleResult> sent = schedule("a");
+        Object stored = ((ReplicationTimeoutException) failure(sent)).getResult();
+        Submission<ScheduleResult> again = sent.confirm(); // which finds it there
+        assertThat(failure(again)).isInstanceOf(ReplicationTimeoutException.class);
+        assertThat(((ReplicationTimeoutException) failure(again)).getResult()).isEqualTo(stored);
+        failover.replicated = true;
+        assertThat(get(again.confirm())).isEqualTo(stored);
+        assertThat(get(queue.stats()).delayed()).isEqualTo(1);
+    }
+
+    /** What was ignored was told when the other message is due, or when its lease ends: that is no time of its own. */
+    @Test
+    void should_make_what_was_ignored_again_at_a_time_of_its_own() throws Exception {
+        for (String master : List.of("second", "")) {
+            Failover failover = failover();
+            failover.master = master;
+            failover.replicated = true;
+            get(queue.schedule(ScheduleRequest.of("a", new byte[] {1}, DueTime.now())));
+            DelayQueueReceiver receiver = queue.receiver(ConsumerOptions.DEFAULTS, delivery -> {});
+            Delivery delivery = receiver.receive(Duration.ofSeconds(20));
+            failover.replicated = false;
+            Submission<ScheduleResult> sent = queue.schedule(new ScheduleRequest(
+                    "a", DueTime.after(Duration.ofHours(1)), new byte[] {2}, DuplicatePolicy.IGNORE, null));
+            ReplicationTimeoutException error = (ReplicationTimeoutException) failure(sent);
+            assertThat(((ScheduleResult) error.getResult()).outcome()).isEqualTo(ScheduleOutcome.IGNORED);
+            assertThat(get(delivery.acknowledge())).isEqualTo(Settlement.DONE);
+            failover.replicated = true;
+            ScheduleResult made = get(sent.confirm());
+            assertThat(made.outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
+            assertThat(made.dueMicros() - made.scheduledMicros())
+                    .isEqualTo(Duration.ofHours(1).toMillis() * 1_000);
+            receiver.close();
+        }
+    }
+
+    private String onlyDeadLetter() throws Exception {
+        List<MessageInfo> dead =
+                get(queue.deadLetters().browse(MessageState.DELAYED, null, 10)).messages();
+        assertThat(dead).hasSize(1);
+        return dead.get(0).id();
+    }
+
+    /** The message waits, and its claim is not known: as if a failover had undone both. It is delivered again. */
+    @Test
+    void should_leave_a_message_alone_whose_delivery_may_have_been_superseded_in_vain() throws Exception {
+        Failover failover = failover();
+        failover.replicated = true;
+        get(queue.schedule(ScheduleRequest.of("a", new byte[1], DueTime.now())));
+        BlockingQueue<Delivery> received = new LinkedBlockingQueue<>();
+        queue.consume(ConsumerOptions.DEFAULTS, Runnable::run, received::add);
+        Delivery delivery = received.poll(10, TimeUnit.SECONDS);
+        failover.replicated = false;
+        Submission<ScheduleResult> sent = queue.schedule(new ScheduleRequest(
+                "a", DueTime.after(Duration.ofHours(1)), new byte[] {2}, DuplicatePolicy.REJECT, delivery.claimId()));
+        Object superseded = ((ReplicationTimeoutException) failure(sent)).getResult();
+        failover.replicated = true;
+        get(queue.cancel("a"));
+        get(schedule("a"));
+        assertThat(get(sent.confirm())).isEqualTo(superseded);
+        assertThat(get(queue.get("a")).orElseThrow().body()).containsExactly(1);
+    }
+
+    @Test
+    void should_be_unconfirmed_if_a_partition_is() throws Exception {
+        failover().master = "first";
+        DelayQueue parts = client.queue("q" + ++queues, 2);
+        Submission<Boolean> sent = parts.pause();
+        assertThat(failure(sent)).isInstanceOf(ReplicationTimeoutException.class);
+        assertThat(sent.isUnconfirmed()).isTrue();
+        assertThat(failure(sent.outcome())).isInstanceOf(ReplicationTimeoutException.class);
+        get(sent.confirm());
+        assertThat(get(parts.stats()).paused()).isTrue();
+    }
+
+    @Test
+    void should_refuse_durability_that_cannot_be() {
+        assertThatThrownBy(() -> new Durability(-1, false, SHORT)).hasMessage("replicas is -1: it must be 0 or more");
+        assertThatThrownBy(() -> new Durability(1, false, Duration.ZERO))
+                .hasMessage("timeout is PT0S: it must be 1 millisecond or more");
+        assertThatThrownBy(() -> new ClientOptions("p", SHORT, new Durability(1, false, SHORT)))
+                .hasMessage(
+                        "the timeout of durability is PT0.3S: it must be shorter than requestTimeout, which is PT0.3S");
+        assertThat(new ClientOptions("p", SHORT, Durability.NONE)).isEqualTo(new ClientOptions("p", SHORT));
+    }
+}

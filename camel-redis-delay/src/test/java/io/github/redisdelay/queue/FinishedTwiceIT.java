@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+
+/** Who finishes a delivery a second time is told what the first time has left. */
+class FinishedTwiceIT extends RealQueueIT {
+
+    private static final List<Function<Delivery, Submission<Settlement>>> CALLS = List.of(
+            Delivery::acknowledge,
+            delivery -> delivery.negativeAcknowledge(HOUR, bytes("failure")),
+            Delivery::release,
+            delivery -> delivery.bury(bytes("failure")),
+            Delivery::discard);
+
+    private void assertAfter(Settlement first, Settlement second, Function<Delivery, Submission<Settlement>> call) {
+        schedule("order", LONG_AGO);
+        for (ClaimedDelivery delivery : claim(1)) {
+            assertAfter(delivery, first, second, call);
+        }
+    }
+
+    private void assertAfter(
+            Delivery delivery, Settlement first, Settlement second, Function<Delivery, Submission<Settlement>> call) {
+        assertThat(get(call.apply(delivery))).isEqualTo(first);
+        long delayed = get(queue.stats()).delayed();
+        for (Function<Delivery, Submission<Settlement>> later : CALLS) {
+            assertThat(get(later.apply(delivery))).isEqualTo(second);
+            assertThat(get(later.apply(delivery).outcome())).isEqualTo(second);
+        }
+        QueueStats stats = get(queue.stats());
+        assertThat(stats.delayed()).isEqualTo(delayed);
+        assertThat(stats.leased()).isZero();
+    }
+
+    @Test
+    void a_returned_message_is_held() {
+        assertAfter(Settlement.DONE, Settlement.STALE_HELD, CALLS.get(1));
+    }
+
+    @Test
+    void a_released_message_is_held() {
+        assertAfter(Settlement.DONE, Settlement.STALE_HELD, CALLS.get(2));
+    }
+
+    @Test
+    void an_acknowledged_message_is_gone() {
+        assertAfter(Settlement.DONE, Settlement.STALE_GONE, CALLS.get(0));
+    }
+
+    @Test
+    void a_buried_message_is_gone() {
+        assertAfter(Settlement.DONE, Settlement.STALE_GONE, CALLS.get(3));
+        assertThat(get(queue.stats()).dead()).isOne();
+    }
+
+    @Test
+    void a_discarded_message_is_gone() {
+        assertAfter(Settlement.DONE, Settlement.STALE_GONE, CALLS.get(4));
+    }
+
+    @Test
+    void what_the_first_call_has_found_is_still_so() {
+        schedule("order", LONG_AGO);
+        Delivery delivery = claim(1).get(0);
+        get(queue.cancel("order"));
+        assertAfter(delivery, Settlement.STALE_GONE, Settlement.STALE_GONE, CALLS.get(1));
+    }
+
+    @Test
+    void a_superseded_message_is_held() {
+        schedule("order", LONG_AGO);
+        Delivery delivery = claim(1).get(0);
+        delivery.superseded();
+        assertThat(get(delivery.acknowledge())).isEqualTo(Settlement.STALE_HELD);
+    }
+
+    @Test
+    void a_call_that_failed_fails_later_ones() {
+        schedule("order", LONG_AGO);
+        Delivery delivery = claim(1).get(0);
+        client.close();
+        for (int i = 0; i < 2; i++) {
+            assertThatThrownBy(() -> get(delivery.acknowledge())).hasMessageContaining("closed");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.redisson.client.codec.ByteArrayCodec;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Many clients that consume one queue on a real Redis, some of which end without a word. The bounds are loose, as the machine
+ * may be busy; {@code FleetSimulationTest} has the exact ones.
+ */
+@Timeout(120)
+class FleetIT extends RealQueueIT {
+
+    private static final Logger LOG = LoggerFactory.getLogger("io.github.redisdelay.test.fleet");
+    private static final int CLIENTS = 20;
+    private static final Duration LATE = Duration.ofSeconds(2);
+    private static final Duration LEASE = Duration.ofSeconds(3);
+
+    private final List<Node> fleet = new ArrayList<>();
+    /** How often each message was delivered, and how late. */
+    private final Map<String, AtomicInteger> delivered = new ConcurrentHashMap<>();
+
+    private final ConcurrentLinkedQueue<Duration> lateness = new ConcurrentLinkedQueue<>();
+    /** Of those that a dead consumer had held. */
+    private final ConcurrentLinkedQueue<Duration> latenessAgain = new ConcurrentLinkedQueue<>();
+
+    /** A client that can be cut off from Redis. */
+    private final class Node implements ScriptExecutor {
+        private final ScriptExecutor real = new RedissonScriptExecutor(redis.client());
+        final AtomicInteger claims = new AtomicInteger();
+        final DelayQueueClient client = DelayQueueClient.create(
+                redis.client(), new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofMillis(500)), this);
+        private volatile boolean cut;
+
+        @Override
+        public CompletableFuture<Object> call(LuaScript script, List<Object> keys, Object[] arguments, int attempt) {
+            if (cut) {
+                return new CompletableFuture<>();
+            }
+            if (script == LuaScript.CLAIM) {
+                claims.incrementAndGet();
+            }
+            return real.call(script, keys, arguments, attempt);
+        }
+
+        DelayQueueConsumer consume(int slots) {
+            return client.queue(queue.name())
+                    .consume(new ConsumerOptions(slots, 100, LEASE, true, HOUR), executor, delivery -> {
+                        if (cut) {
+                            return; // what it holds dies with it
+                        }
+                        delivered
+                                .computeIfAbsent(delivery.id(), id -> new AtomicInteger())
+                                .incrementAndGet();
+                        (delivery.attempt() == 1 ? lateness : latenessAgain).add(delivery.lateness());
+                        delivery.acknowledge();
+                    });
+        }
+
+        /** As if its machine had lost its power. */
+        void die() {
+            cut = true;
+            redis.client()
+                    .getTopic(client.consumers().wakeups().name(), ByteArrayCodec.INSTANCE)
+                    .removeAllListeners();
+        }
+    }
+
+    private Node node(int consumers) {
+        Node node = new Node();
+        for (int i = 0; i < consumers; i++) {
+            node.consume(1);
+        }
+        fleet.add(node);
+        return node;
+    }
+
+    private void start(int clients, int consumers) {
+        for (int i = 0; i < clients; i++) {
+            node(consumers);
+        }
+        await().atMost(Duration.ofSeconds(30)).until(() -> held("waiters").size() == clients * consumers);
+    }
+
+    private int claims() {
+        return fleet.stream().mapToInt(node -> node.claims.get()).sum();
+    }
+
+    @AfterEach
+    void stop() {
+        fleet.forEach(node -> node.client.close());
+    }
+
+    private void awaitAll(int messages) {
+        await().atMost(Duration.ofSeconds(60)).until(() -> delivered.size() == messages);
+        await().until(() -> get(queue.stats()).leased() == 0);
+    }
+
+    private void report(String what, int messages, int claims) {
+        List<Duration> sorted = lateness.stream().sorted().toList();
+        LOG.info(
+                "{}: {} messages, {} claims; late p50 {}, p99 {}, at most {}",
+                what,
+                messages,
+                claims,
+                sorted.get(sorted.size() / 2),
+                sorted.get(sorted.size() * 99 / 100),
+                sorted.get(sorted.size() - 1));
+    }
+
+    @Test
+    void should_deliver_each_message_once_and_soon_for_few_claims() {
+        start(CLIENTS, 1);
+        int before = claims();
+        int messages = 300;
+        for (int i = 0; i < messages; i++) {
+            schedule("m" + i, DueTime.after(Duration.ofMillis(500 + 10L * i)));
+        }
+        awaitAll(messages);
+        int claims = claims() - before;
+        report(CLIENTS + " clients", messages, claims);
+        assertThat(delivered.values()).allSatisfy(times -> assertThat(times).hasValue(1));
+        assertThat(lateness).allSatisfy(late -> assertThat(late).isLessThan(LATE));
+        // Twenty that all come would be 6 000. About two for each message, more where the machine is late.
+        assertThat(claims).isLessThan(5 * messages);
+    }
+
+    @Test
+    void should_deliver_soon_while_clients_die_that_others_count_on() {
+        start(CLIENTS, 1);
+        int before = claims();
+        int messages = 300;
+        for (int i = 0; i < messages; i++) {
+            schedule("m" + i, DueTime.after(Duration.ofMillis(500 + 20L * i)));
+        }
+        for (int killed = 1; killed <= 8; killed++) {
+            int soFar = 30 * killed;
+            await().atMost(Duration.ofSeconds(30)).until(() -> delivered.size() >= soFar);
+            // Who has promised to come first among those who live.
+            String channel = redis
+                    .client()
+                    .<byte[]>getScoredSortedSet(keys().key("waiters"), ByteArrayCodec.INSTANCE)
+                    .valueRange(0, -1)
+                    .stream()
+                    .map(RealQueueIT::text)
+                    .map(member -> member.substring(member.indexOf(' ') + 1))
+                    .filter(name -> fleet.stream()
+                            .anyMatch(n -> !n.cut && n.client.consumers().wakeups().name().equals(name)))
+                    .findFirst()
+                    .orElseThrow();
+            fleet.stream()
+                    .filter(n -> n.client.consumers().wakeups().name().equals(channel))
+                    .forEach(Node::die);
+        }
+        awaitAll(messages);
+        int claims = claims() - before;
+        report("8 of " + CLIENTS + " clients die", messages, claims);
+        assertThat(lateness).allSatisfy(late -> assertThat(late).isLessThan(LATE));
+        // What one of them held at its end comes back when its lease is over.
+        assertThat(latenessAgain).allSatisfy(late -> assertThat(late).isLessThan(LATE.plus(LEASE)));
+        assertThat(claims).isLessThan(6 * messages);
+    }
+
+    @Test
+    void should_share_a_queue_among_several_consumers_of_one_client() {
+        start(2, 4);
+        int before = claims();
+        int messages = 200;
+        for (int i = 0; i < messages; i++) {
+            schedule("m" + i, DueTime.after(Duration.ofMillis(500 + 10L * i)));
+        }
+        awaitAll(messages);
+        int claims = claims() - before;
+        report("2 clients with 4 consumers each", messages, claims);
+        assertThat(delivered.values()).allSatisfy(times -> assertThat(times).hasValue(1));
+        assertThat(lateness).allSatisfy(late -> assertThat(late).isLessThan(LATE));
+        // A call is heard by all consumers of the client that have this queue.
+        assertThat(claims).isLessThan(8 * messages);
+    }
+
+    @Test
+    void should_leave_the_room_to_the_others_when_consumers_stop() {
+        start(5, 2);
+        fleet.get(0).client.close();
+        await().atMost(Duration.ofSeconds(10)).until(() -> held("waiters").size() == 8);
+        fleet.get(1).client.close();
+        fleet.get(2).client.close();
+        await().atMost(Duration.ofSeconds(10)).until(() -> held("waiters").size() == 4);
+        assertThat(held("waiters"))
+                .allMatch(
+                        member -> member.endsWith(fleet.get(3).client.consumers().wakeups().name())
+                                || member.endsWith(fleet.get(4).client.consumers().wakeups().name()));
+        schedule("a", DueTime.after(Duration.ofMillis(100)));
+        awaitAll(1);
+        assertThat(lateness).allSatisfy(late -> assertThat(late).isLessThan(LATE));
+    }
+}

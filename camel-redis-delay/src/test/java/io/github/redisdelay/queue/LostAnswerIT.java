@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import io.github.redisdelay.queue.fake.FakeTimers;
+import io.github.redisdelay.queue.model.QueueSnapshot;
+import io.github.redisdelay.queue.model.RandomHistory;
+import io.github.redisdelay.queue.model.SimulatedNetwork;
+import io.github.redisdelay.queue.internal.format.SettleAction;
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.exception.DuplicateMessageException;
+import io.github.redisdelay.queue.exception.RequestTimeoutException;
+import io.github.redisdelay.queue.internal.consume.ClaimCalls;
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.redisdelay.test.RedisExtension;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.redisson.client.RedisTimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One effect for each request, however often it is sent (I6): answers get lost, copies arrive late, calls are repeated. */
+class LostAnswerIT {
+
+    private static final Logger LOG = LoggerFactory.getLogger("io.github.redisdelay.test.LostAnswerIT");
+
+    @RegisterExtension
+    static RedisExtension redis = new RedisExtension();
+
+    /** What happens to a sending. */
+    private enum Fate {
+        /** It is executed and answered. */
+        ANSWERED,
+        /** It never arrives. */
+        LOST,
+        /** It is executed, its answer never arrives. */
+        ANSWER_LOST,
+        /** It is executed twice, the second answer arrives. */
+        TWICE,
+        /** It is executed when the test says so, its answer is not waited for. */
+        LATE
+    }
+
+    /** Sendings on their way to Redis, with a fate for each. */
+    private static final class UnreliableCaller implements ScriptExecutor {
+        final ScriptExecutor redis = new RedissonScriptExecutor(LostAnswerIT.redis.client());
+        final Queue<Fate> fates = new ConcurrentLinkedQueue<>();
+        final Queue<Sending> sendings = new ConcurrentLinkedQueue<>();
+        /** Done after a call of an unlucky fate and before its repeat. */
+        volatile Runnable meanwhile = () -> {};
+
+        private record Sending(LuaScript script, List<Object> keys, Object[] arguments) {}
+
+        @Override
+        public CompletableFuture<Object> call(LuaScript script, List<Object> keys, Object[] arguments, int attempt) {
+            Sending sending = new Sending(script, keys, arguments.clone());
+            sendings.add(sending);
+            Fate fate = fates.isEmpty() ? Fate.ANSWERED : fates.poll();
+            CompletableFuture<Object> lost =
+                    CompletableFuture.failedFuture(new RedisTimeoutException("no answer in time"));
+            return switch (fate) {
+                case ANSWERED -> redis.call(script, keys, arguments, attempt);
+                case LOST, LATE -> lost.whenComplete((reply, error) -> meanwhile.run());
+                case ANSWER_LOST ->
+                    redis.call(script, keys, arguments, attempt)
+                            .thenRunAsync(() -> meanwhile.run())
+                            .thenCompose(none -> lost);
+                case TWICE ->
+                    redis.call(script, keys, arguments, attempt)
+                            .thenCompose(reply -> redis.call(script, keys, arguments, attempt));
+            };
+        }
+
+        /** A copy of a sending arrives, again or at last. */
+        CompletableFuture<Object> arrivesLate(int sending) {
+            Sending copy = new ArrayList<>(sendings).get(sending);
+            return redis.call(copy.script, copy.keys, copy.arguments, 1);
+        }
+    }
+
+    private final UnreliableCaller caller = new UnreliableCaller();
+    private DelayQueueClient client;
+    private DelayQueueClient other;
+    private RedisDelayQueue queue;
+    private RedisDelayQueue otherQueue;
+    private ClaimCalls otherClaims;
+
+    @BeforeEach
+    void open() {
+        client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS, caller);
+        other = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
+        String name = redis.uniqueQueue();
+        queue = (RedisDelayQueue) client.queue(name);
+        otherQueue = (RedisDelayQueue) other.queue(name);
+        otherClaims = other.consumers().newClaims(otherQueue.address(), error -> {});
+    }
+
+    @AfterEach
+    void close() {
+        otherClaims.close();
+        client.close();
+        other.close();
+    }
+
+    private void fates(Fate... fates) {
+        caller.fates.addAll(List.of(fates));
+    }
+
+    private QueueSnapshot held() {
+        return QueueSnapshot.read(redis.client(), queue.address().keys());
+    }
+
+    private static <T> T get(CompletableFuture<T> future) {
+        try {
+            return future.get(20, TimeUnit.SECONDS);
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static ScheduleRequest message(String id, String body) {
+        return ScheduleRequest.of(id, body.getBytes(StandardCharsets.UTF_8), DueTime.now());
+    }
+
+    private static ClaimedDelivery claim(DelayQueueClient client, RedisDelayQueue queue, ClaimCalls claims) {
+        ClaimRequest request =
+                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 1, 1, ClaimRequest.Afterwards.DONE, 1);
+        ClaimReply reply = get(claims.claim(request));
+        assertThat(reply.messages()).as("claimed messages").hasSize(1);
+        return new ClaimedDelivery(
+                queue,
+                reply.messages().get(0),
+                request.claimId(),
+                reply.timeMicros(),
+                0,
+                0,
+                new FakeTimers(),
+                (d, worked) -> {});
+    }
+
+    private ClaimedDelivery claimed(String id, String body) {
+        get(otherQueue.schedule(message(id, body)));
+        return claim(other, queue, otherClaims);
+    }
+
+    @Test
+    void should_store_a_message_once_after_lost_answers() {
+        fates(Fate.ANSWER_LOST, Fate.LOST, Fate.ANSWER_LOST, Fate.TWICE);
+        ScheduleResult result = get(queue.schedule(message("a", "x")));
+        assertThat(result.outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
+        assertThat(caller.sendings).hasSize(4);
+        assertThat(held().messages())
+                .isEqualTo(java.util.Map.of("a", QueueSnapshot.message(result.scheduledMicros(), "x")));
+        assertThat(held().keys().get("delayed")).containsEntry("a", String.valueOf(result.dueMicros()));
+    }
+
+    @Test
+    void should_not_store_a_second_message_when_the_first_was_delivered_and_finished_before_the_repeat() {
+        fates(Fate.ANSWER_LOST);
+        caller.meanwhile =
+                () -> assertThat(get(claim(other, otherQueue, otherClaims).acknowledge()))
+                        .isEqualTo(Settlement.DONE);
+        ScheduleResult result = get(queue.schedule(message("a", "x")));
+        assertThat(result.outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
+        assertThat(held().messages()).isEmpty();
+        assertThat(held().keys().get("delayed")).isEmpty();
+    }
+
+    @Test
+    void should_leave_the_message_of_another_producer_alone_when_the_repeat_arrives() {
+        fates(Fate.ANSWER_LOST);
+        caller.meanwhile = () -> {
+            get(claim(other, otherQueue, otherClaims).acknowledge());
+            get(otherQueue.schedule(message("a", "of another")));
+        };
+        ScheduleResult result = get(queue.schedule(new ScheduleRequest(
+                "a", DueTime.now(), "x".getBytes(StandardCharsets.UTF_8), DuplicatePolicy.REPLACE, null)));
+        assertThat(result.outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
+        assertThat(held().messages().get("a")).endsWith("of another");
+    }
+
+    @Test
+    void should_tell_a_duplicate_when_another_producer_was_first_and_no_copy_had_arrived() {
+        fates(Fate.LOST);
+        caller.meanwhile = () -> get(otherQueue.schedule(message("a", "of another")));
+        assertThatThrownBy(() -> queue.schedule(message("a", "x")).get(10, TimeUnit.SECONDS))
+                .cause()
+                .isInstanceOf(DuplicateMessageException.class);
+        assertThat(held().messages().get("a")).endsWith("of another");
+    }
+
+    @Test
+    void should_refuse_a_late_copy_after_later_calls_of_its_lane() {
+        fates(Fate.LATE);
+        get(queue.schedule(message("a", "x")));
+        get(claim(other, otherQueue, otherClaims).acknowledge());
+        get(queue.schedule(message("a", "y")));
+        QueueSnapshot before = held();
+
+        assertThatThrownBy(() -> caller.arrivesLate(0).get())
+                .isInstanceOf(ExecutionException.class)
+                .hasMessageContaining("REDISDELAY superseded");
+        assertThat(held()).isEqualTo(before);
+    }
+
+    @Test
+    void should_answer_a_late_copy_of_the_last_call_as_the_call_was_answered_and_change_nothing() {
+        get(queue.schedule(message("a", "x")));
+        get(claim(other, otherQueue, otherClaims).acknowledge());
+        QueueSnapshot before = held();
+
+        byte[] first = (byte[]) get(caller.arrivesLate(0));
+        assertThat((byte[]) get(caller.arrivesLate(0))).isEqualTo(first);
+        assertThat(held()).isEqualTo(before);
+    }
+
+    @Test
+    void should_give_the_same_messages_when_the_answer_to_a_claim_was_lost() {
+        for (int i = 0; i < 5; i++) {
+            get(otherQueue.schedule(message("m" + i, "x")));
+        }
+        ClaimCalls claims = client.consumers().newClaims(queue.address(), error -> {});
+        fates(Fate.ANSWER_LOST, Fate.LOST, Fate.TWICE);
+        ClaimReply reply = get(claims.claim(
+                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
+        assertThat(reply.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("m0", "m1", "m2");
+        assertThat(reply.messages())
+                .extracting(ClaimReply.ClaimedMessage::attempt)
+                .containsOnly(1);
+        assertThat(held().keys().get("leased").keySet()).containsExactly("m0", "m1", "m2");
+        assertThat(get(claims.claim(new ClaimRequest(
+                                FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)))
+                        .messages())
+                .extracting(ClaimReply.ClaimedMessage::id)
+                .containsExactly("m3", "m4");
+    }
+
+    @Test
+    void should_not_give_what_was_cancelled_before_the_claim_was_repeated() {
+        get(otherQueue.schedule(message("a", "x")));
+        get(otherQueue.schedule(message("b", "x")));
+        ClaimCalls claims = client.consumers().newClaims(queue.address(), error -> {});
+        fates(Fate.ANSWER_LOST);
+        caller.meanwhile =
+                () -> assertThat(get(otherQueue.cancel("a")).previousState()).isEqualTo(MessageState.LEASED);
+        ClaimReply reply = get(claims.claim(
+                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
+        assertThat(reply.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("b");
+    }
+
+    @Test
+    void should_not_give_what_another_consumer_claimed_before_the_claim_was_repeated() {
+        get(otherQueue.schedule(message("a", "x")));
+        ClaimCalls claims = client.consumers().newClaims(queue.address(), error -> {});
+        fates(Fate.ANSWER_LOST);
+        caller.meanwhile = () -> {
+            QueueSnapshot.shift(redis.client(), queue.address().keys(), 120_000_000);
+            claim(other, otherQueue, otherClaims);
+        };
+        ClaimReply reply = get(claims.claim(
+                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
+        assertThat(reply.messages()).isEmpty();
+        assertThat(held().keys().get("state").get("a")).startsWith("attempts 2 ");
+    }
+
+    /** Does something whose answers get lost, while others act on the same id in between. */
+    private <T> T hostile(BiFunction<RedisDelayQueue, ClaimedDelivery, Submission<T>> action, Runnable meanwhile) {
+        ClaimedDelivery delivery = claimed("a", "x");
+        fates(Fate.LOST, Fate.ANSWER_LOST, Fate.ANSWER_LOST, Fate.TWICE);
+        // After the first execution, once.
+        Queue<Runnable> once = new ArrayDeque<>(List.of(() -> {}, meanwhile));
+        caller.meanwhile = () -> {
+            Runnable next = once.poll();
+            if (next != null) {
+                next.run();
+            }
+        };
+        return get(action.apply(queue, delivery));
+    }
+
+    private void scheduleAgain() {
+        get(otherQueue.schedule(message("a", "second")));
+    }
+
+    @Test
+    void should_acknowledge_once() {
+        Settlement settlement = hostile((q, delivery) -> q.settle(delivery, SettleAction.ACKNOWLEDGE, 0, new byte[0]), this::scheduleAgain);
+        assertThat(settlement).isEqualTo(Settlement.DONE);
+        assertThat(held().messages().get("a")).endsWith("second");
+    }
+
+    @Test
+    void should_return_a_message_once() {
+        Settlement settlement = hostile((q, delivery) -> q.settle(delivery, SettleAction.RETURN, 0, new byte[] {'f'}), () -> {
+            assertThat(claim(other, otherQueue, otherClaims).attempt()).isEqualTo(2);
+        });
+        assertThat(settlement).isEqualTo(Settlement.DONE);
+        assertThat(held().keys().get("leased").keySet()).containsExactly("a");
+        assertThat(held().keys().get("delayed")).isEmpty();
+    }
+
+    @Test
+    void should_release_once() {
+        Settlement settlement = hostile((q, delivery) -> q.settle(delivery, SettleAction.RELEASE, 0, new byte[0]), () -> {
+            assertThat(claim(other, otherQueue, otherClaims).attempt()).isEqualTo(1);
+        });
+        assertThat(settlement).isEqualTo(Settlement.DONE);
+        assertThat(held().keys().get("leased").keySet()).containsExactly("a");
+    }
+
+    @Test
+    void should_bury_once() {
+        Settlement settlement = hostile((q, delivery) -> q.settle(delivery, SettleAction.BURY, 0, new byte[0]), this::scheduleAgain);
+        assertThat(settlement).isEqualTo(Settlement.DONE);
+        assertThat(held().keys().get("dead:messages")).hasSize(1);
+        assertThat(held().messages().get("a")).endsWith("second");
+    }
+
+    @Test
+    void should_cancel_once_and_tell_the_state_that_the_first_copy_found() {
+        ChangeResult result = hostile((q, delivery) -> q.cancel("a"), this::scheduleAgain);
+        assertThat(result.previousState()).isEqualTo(MessageState.LEASED);
+        assertThat(held().messages().get("a")).endsWith("second");
+    }
+
+    @Test
+    void should_reschedule_once() {
+        long due = 1_000_000;
+        get(otherQueue.schedule(ScheduleRequest.of("w", new byte[] {1}, DueTime.after(Duration.ofHours(1)))));
+        ChangeResult result = hostile(
+                (q, delivery) -> q.reschedule("w", DueTime.now()),
+                () -> get(otherQueue.reschedule("w", new DueTime(false, due))));
+        assertThat(result.previousState()).isEqualTo(MessageState.DELAYED);
+        assertThat(held().keys().get("delayed")).containsEntry("w", String.valueOf(due));
+    }
+
+    @Test
+    void should_extend_once() {
+        Settlement settlement = hostile((q, delivery) -> q.extend(delivery, 3_600_000_000L), () -> {
+            QueueSnapshot.shift(redis.client(), queue.address().keys(), 7_200_000_000L);
+        });
+        assertThat(settlement).isEqualTo(Settlement.DONE);
+        assertThat(claim(other, otherQueue, otherClaims).attempt()).isEqualTo(2);
+    }
+
+    @Test
+    void should_supersede_once() {
+        ScheduleResult result = hostile(
+                (q, delivery) -> q.schedule(new ScheduleRequest(
+                        "a", DueTime.now(), new byte[] {'n'}, DuplicatePolicy.REJECT, delivery.claimId())),
+                () -> get(claim(other, otherQueue, otherClaims).acknowledge()));
+        assertThat(result.outcome()).isEqualTo(ScheduleOutcome.SUPERSEDED);
+        assertThat(held().messages()).isEmpty();
+    }
+
+    @Test
+    void should_know_the_outcome_after_the_caller_has_given_up() throws Exception {
+        DelayQueueClient impatient = DelayQueueClient.create(
+                redis.client(), new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofMillis(100)), caller);
+        try {
+            fates(Fate.ANSWER_LOST, Fate.LOST, Fate.LOST, Fate.LOST);
+            Submission<ScheduleResult> submission =
+                    impatient.queue(queue.name()).schedule(message("a", "x"));
+            Submission<ScheduleResult> behind = impatient.queue(queue.name()).schedule(message("a", "y"));
+            assertThatThrownBy(() -> submission.get(10, TimeUnit.SECONDS))
+                    .cause()
+                    .isInstanceOfSatisfying(RequestTimeoutException.class, e -> assertThat(e.isPossiblyStored())
+                            .isTrue())
+                    .hasMessageContaining("'a' may be stored: the same id can safely be sent again");
+            assertThatThrownBy(() -> behind.get(10, TimeUnit.SECONDS))
+                    .cause()
+                    .isInstanceOfSatisfying(RequestTimeoutException.class, e -> assertThat(e.isPossiblyStored())
+                            .isFalse())
+                    .hasMessageContaining("was not sent");
+            assertThat(get(submission.outcome()).outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
+            assertThat(held().messages().get("a")).endsWith("body x");
+        } finally {
+            impatient.close();
+        }
+    }
+
+    /**
+     * Histories of a few clients over two ids, on a network that loses, repeats and holds up what it likes. After each
+     * execution Redis is compared with the model, which knows nothing of repeats; see {@link SimulatedNetwork}.
+     *
+     * <p>{@code -Dseed=} replays one history, {@code -Dhostile.seconds=} runs longer than 15 s.
+     */
+    @Test
+    void should_have_one_effect_for_each_request_in_hostile_histories() {
+        Long given = Long.getLong("seed");
+        if (given != null) {
+            hostileHistory(given);
+            return;
+        }
+        long first = System.nanoTime() & 0xffffffffL;
+        LOG.info("seeds from {}", first);
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(Long.getLong("hostile.seconds", 15));
+        long seed = first;
+        do {
+            try {
+                hostileHistory(seed);
+            } catch (Throwable e) {
+                throw new AssertionError("with -Dseed=" + seed + ": " + e.getMessage(), e);
+            }
+            seed++;
+        } while (end - System.nanoTime() > 0);
+        LOG.info("{} histories", seed - first);
+    }
+
+    private void hostileHistory(long seed) {
+        RandomHistory history = new RandomHistory(redis.client(), redis.uniqueQueue(), seed, 2, 2);
+        SimulatedNetwork network = history.network;
+        Random random = history.random;
+        int operations = 4 + random.nextInt(12);
+        while (operations > 0 || !network.packets.isEmpty()) {
+            int what = random.nextInt(10);
+            if (operations > 0 && (what < 3 || network.packets.isEmpty())) {
+                history.doSomething();
+                operations--;
+            } else if (what == 3) {
+                network.timers.runNext();
+            } else if (what == 4 && random.nextBoolean()) {
+                history.letTimePass();
+            } else if (!network.packets.isEmpty()) {
+                somethingHappensTo(random, network, operations > 0);
+            }
+        }
+        // Peace: all that waits to be repeated is sent again and answered.
+        do {
+            network.deliverAll();
+        } while (network.timers.runNext() || !network.packets.isEmpty());
+
+        assertThat(history.requests).allSatisfy(request -> {
+            CompletableFuture<?> outcome = request.submission().outcome();
+            assertThat(outcome).isDone();
+            if (request.body() == null) {
+                return;
+            }
+            Throwable error = outcome.handle((value, failure) -> failure).join();
+            boolean withdrawn = error instanceof RequestTimeoutException;
+            if (withdrawn) {
+                assertThat(((RequestTimeoutException) error).isPossiblyStored()).isFalse();
+            }
+            assertThat(network.executedBodies.getOrDefault(request.body(), 0))
+                    .as("executions of the request to store " + request.body() + ", " + error)
+                    .isEqualTo(withdrawn ? 0 : 1);
+        });
+        network.delete();
+    }
+
+    private static void somethingHappensTo(Random random, SimulatedNetwork network, boolean unlucky) {
+        SimulatedNetwork.Packet packet = network.packets.get(random.nextInt(network.packets.size()));
+        int what = unlucky || random.nextInt(3) == 0 ? random.nextInt(8) : 0;
+        if (packet.executed) {
+            network.packets.remove(packet);
+            if (what < 4) {
+                network.answer(packet);
+            } else {
+                network.timeOut(packet);
+            }
+            return;
+        }
+        switch (what) {
+            case 0, 1 -> {
+                network.packets.remove(packet);
+                network.execute(packet);
+                network.answer(packet);
+            }
+            case 2, 3 -> {
+                network.execute(packet);
+                if (packet.answer == null) {
+                    network.packets.remove(packet);
+                }
+            }
+            case 4 -> {
+                network.packets.remove(packet);
+                network.timeOut(packet);
+            }
+            case 5 -> network.timeOut(packet); // and it may arrive later
+            case 6 -> {
+                // Executed now, and once more later.
+                network.packets.remove(packet);
+                network.execute(packet);
+                network.packets.add(new SimulatedNetwork.Packet(packet.script, packet.keys, packet.arguments, null));
+                network.answer(packet);
+            }
+            default -> {
+                network.packets.add(new SimulatedNetwork.Packet(packet.script, packet.keys, packet.arguments, null));
+                network.packets.remove(packet);
+                network.timeOut(packet);
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.redisdelay.queue.model.QueueModel;
+import io.github.redisdelay.queue.model.RandomHistory;
+import io.github.redisdelay.test.RedisExtension;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Random sequences of all operations by several clients on a real Redis, compared after each step with a plain model:
+ * every answer, and every byte that the queue holds.
+ *
+ * <p>Nothing waits: due times and leases are multiples of ten minutes, and time passes by moving the scores of the sorted
+ * sets into the past ({@code shift.lua}).
+ *
+ * <p>{@code -Dseed=} replays one history; {@code -Dmodel.seconds=} runs longer than the default of 10 s for each test.
+ */
+class QueueModelIT {
+
+    private static final Logger LOG = LoggerFactory.getLogger("io.github.redisdelay.test.QueueModelIT");
+    private static final int STEPS = 150;
+
+    @RegisterExtension
+    static RedisExtension redis = new RedisExtension();
+
+    @Test
+    void should_do_what_the_model_does() {
+        forRandomSeeds(seed -> run(seed, Loss.NOTHING));
+    }
+
+    @Test
+    void should_go_on_as_the_model_does_where_bodies_get_lost() {
+        forRandomSeeds(seed -> run(seed, Loss.BODIES));
+    }
+
+    @Test
+    void should_go_on_as_the_model_does_where_ids_and_records_get_lost_and_are_checked() {
+        forRandomSeeds(seed -> run(seed, Loss.IDS));
+    }
+
+    /** What eviction takes. */
+    private enum Loss {
+        NOTHING,
+        BODIES,
+        IDS
+    }
+
+    private interface History {
+        void run(long seed);
+    }
+
+    private void forRandomSeeds(History history) {
+        Long given = Long.getLong("seed");
+        if (given != null) {
+            history.run(given);
+            return;
+        }
+        long first = System.nanoTime() & 0xffffffffL;
+        LOG.info("seeds from {}", first);
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(Long.getLong("model.seconds", 10));
+        long seed = first;
+        do {
+            try {
+                history.run(seed);
+            } catch (Throwable e) {
+                throw new AssertionError("with -Dseed=" + seed + ": " + e.getMessage(), e);
+            }
+            seed++;
+        } while (end - System.nanoTime() > 0);
+        LOG.info("{} histories of {} steps", seed - first, STEPS);
+    }
+
+    private void run(long seed, Loss loss) {
+        RandomHistory history = new RandomHistory(redis.client(), redis.uniqueQueue(), seed, 3, 6);
+        for (int step = 0; step < STEPS; step++) {
+            int what = history.random.nextInt(20);
+            if (what == 0) {
+                history.letTimePass();
+            } else if (what == 1 && loss == Loss.BODIES) {
+                history.network.loseBody(history.id());
+            } else if (what == 1 && loss == Loss.IDS) {
+                history.loseSomething();
+            } else if (what == 2) {
+                // Asked for at once: what follows the first goes in shared calls.
+                int burst = 1 + history.random.nextInt(12);
+                for (int i = 0; i < burst; i++) {
+                    history.doSomething();
+                }
+            } else if (what == 3) {
+                assertPages(history);
+            } else {
+                history.doSomething();
+            }
+            history.network.deliverAll();
+        }
+        if (loss == Loss.IDS) {
+            history.checkAll();
+        }
+        assertThat(history.requests)
+                .allSatisfy(request -> assertThat(request.submission()).isDone());
+        assertThat(history.calls).allSatisfy(call -> assertThat(call).isCompleted());
+        history.network.delete();
+    }
+
+    /** Pages of whatever size, one after the other, are the whole list in order. */
+    private static void assertPages(RandomHistory history) {
+        boolean dead = history.random.nextBoolean();
+        boolean leased = history.random.nextBoolean();
+        QueueModel model = dead ? history.network.model.dead : history.network.model;
+        assertThat(history.browse(dead, leased ? MessageState.LEASED : MessageState.DELAYED))
+                .isEqualTo(model.browse(leased));
+    }
+}

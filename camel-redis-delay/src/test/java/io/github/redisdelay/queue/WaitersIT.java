@@ -1,0 +1,821 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import io.github.redisdelay.queue.model.QueueSnapshot;
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.internal.consume.ClaimCalls;
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.consume.RedisClaimCalls;
+import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueKeys;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
+import io.github.redisdelay.queue.internal.request.Session;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.github.redisdelay.queue.internal.format.ClaimReply.Expected;
+import io.github.redisdelay.queue.internal.format.ClaimRequest.Afterwards;
+import io.github.redisdelay.test.RedisServer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.redisson.Redisson;
+import org.redisson.api.RScoredSortedSet;
+import org.redisson.api.RTopic;
+import org.redisson.api.RedissonClient;
+import org.redisson.api.redisnode.RedisNodes;
+import org.redisson.client.codec.ByteArrayCodec;
+import org.redisson.config.Config;
+
+/** The rule of the waiting room on a real Redis: who is expected when, who is called for an event, and who is not. */
+class WaitersIT extends RealQueueIT {
+
+    private static final long SECOND = 10_000;
+    private static final long SAFETY = 30_000_000;
+    private static final long LONG_SAFETY = Duration.ofHours(5).toMillis() * 1_000;
+
+    private final AtomicLong sequences = new AtomicLong(1_000_000);
+    private final Map<String, Waiter> waiters = new LinkedHashMap<>();
+
+    /** A consumer that claims when the test says so. */
+    private final class Waiter {
+        final String member;
+        final RedisClaimCalls claims;
+        final List<String> heard = new CopyOnWriteArrayList<>();
+        private final RTopic topic;
+
+        Waiter(String name, QueueKeys keys, boolean listens) {
+            String channel = "test:" + queue.name() + ":" + name;
+            member = name + " " + channel;
+            topic = redis.client().getTopic(channel, ByteArrayCodec.INSTANCE);
+            if (listens) {
+                topic.addListener(byte[].class, (at, message) -> heard.add(text(message)));
+            }
+            claims = new RedisClaimCalls(
+                    new Session(bytes(name), sequences::incrementAndGet),
+                    bytes(member),
+                    keys,
+                    new RedissonScriptExecutor(redis.client()),
+                    client.timers(),
+                    new Random(1),
+                    error -> {},
+                    () -> {});
+            if (listens) {
+                // A lane's first call calls its consumer, to find out whether that is allowed.
+                claim(0, Afterwards.WAITS_IF_GIVEN_LESS, SAFETY);
+                assertThat(heard()).containsExactly(SAFETY + " " + keys.base());
+                heard.clear();
+            }
+        }
+
+        ClaimReply claim(int messages, Afterwards afterwards, long safety) {
+            return get(claims.claim(
+                    new ClaimRequest(FakeHost.randomClaimId(), 3_600_000_000L, messages, messages, afterwards, safety)));
+        }
+
+        ClaimReply claim(int messages, Afterwards afterwards) {
+            return claim(messages, afterwards, LONG_SAFETY);
+        }
+
+        /** Looks for one message, finds none and waits. */
+        ClaimReply look() {
+            ClaimReply reply = claim(1, Afterwards.WAITS_IF_GIVEN_LESS);
+            assertThat(reply.messages()).isEmpty();
+            return reply;
+        }
+
+        Long promise() {
+            return room().get(member);
+        }
+
+        /** What it was called for, once all that was published before has arrived. */
+        List<String> heard() {
+            String mark = "mark " + System.nanoTime();
+            topic.publish(bytes(mark));
+            await().until(() -> heard.contains(mark));
+            return heard.stream().filter(what -> !what.startsWith("mark")).toList();
+        }
+    }
+
+    private Waiter waiter(String name) {
+        return waiters.computeIfAbsent(name, n -> new Waiter(n, keys(), true));
+    }
+
+    /** One whose client has died. */
+    private Waiter dead(String name) {
+        return waiters.computeIfAbsent(name, n -> new Waiter(n, keys(), false));
+    }
+
+    private List<Waiter> waiting(int count) {
+        return Stream.iterate(0, i -> i + 1)
+                .limit(count)
+                .map(i -> waiter("w" + i))
+                .toList();
+    }
+
+    @AfterEach
+    void leave() {
+        waiters.values().forEach(each -> each.topic.removeAllListeners());
+    }
+
+    private Map<String, Long> room(QueueKeys keys) {
+        Map<String, Long> room = new LinkedHashMap<>();
+        set(keys).entryRange(0, -1).forEach(e -> room.put(text(e.getValue()), (long) (double) e.getScore()));
+        return room;
+    }
+
+    private Map<String, Long> room() {
+        return room(keys());
+    }
+
+    private RScoredSortedSet<byte[]> set(QueueKeys keys) {
+        return redis.client().getScoredSortedSet(keys.key("waiters"), ByteArrayCodec.INSTANCE);
+    }
+
+    private void put(Waiter waiter, long promise) {
+        set(keys()).add(promise, bytes(waiter.member));
+    }
+
+    private long now() {
+        return get(queue.stats()).timeMicros();
+    }
+
+    private static long micros(Duration duration) {
+        return duration.toNanos() / 1_000;
+    }
+
+    private String call(long wait) {
+        return wait + " " + keys().base();
+    }
+
+    // Who is expected when.
+
+    @Test
+    void should_expect_one_that_is_alone_by_the_next_event() {
+        ScheduleResult result = schedule("a", IN_AN_HOUR);
+        ClaimReply reply = waiter("w").look();
+        assertThat(reply.expected()).isEqualTo(Expected.BY_EVENT);
+        assertThat(reply.safetyMicros()).isEqualTo(LONG_SAFETY);
+        assertThat(room()).isEqualTo(Map.of(waiter("w").member, result.dueMicros()));
+    }
+
+    @Test
+    void should_expect_nobody_later_than_its_safety_interval() {
+        schedule("a", IN_AN_HOUR);
+        for (Waiter each : waiting(3)) {
+            ClaimReply reply = each.claim(1, Afterwards.WAITS_IF_GIVEN_LESS, SAFETY);
+            assertThat(each.promise()).isEqualTo(reply.timeMicros() + SAFETY);
+            assertThat(reply.safetyMicros()).isEqualTo(SAFETY);
+        }
+    }
+
+    @Test
+    void should_expect_nobody_before_its_safety_interval_when_nothing_comes() {
+        for (Waiter each : waiting(3)) {
+            ClaimReply reply = each.look();
+            assertThat(reply.expected()).isEqualTo(Expected.AFTER_SAFETY_INTERVAL);
+            assertThat(each.promise()).isEqualTo(reply.timeMicros() + LONG_SAFETY);
+        }
+    }
+
+    @Test
+    void should_expect_a_second_one_ten_milliseconds_later_and_no_third() {
+        long due = schedule("a", IN_AN_HOUR).dueMicros();
+        List<Waiter> all = waiting(5);
+        List<Expected> expected =
+                all.stream().map(each -> each.look().expected()).toList();
+        assertThat(expected)
+                .containsExactly(
+                        Expected.BY_EVENT,
+                        Expected.BY_SECOND,
+                        Expected.AFTER_SAFETY_INTERVAL,
+                        Expected.AFTER_SAFETY_INTERVAL,
+                        Expected.AFTER_SAFETY_INTERVAL);
+        assertThat(all.get(0).promise()).isEqualTo(due);
+        assertThat(all.get(1).promise()).isEqualTo(due + SECOND);
+        assertThat(all).allSatisfy(each -> assertThat(each.heard()).isEmpty());
+    }
+
+    @Test
+    void should_expect_the_same_ones_again_when_they_claim_again() {
+        long due = schedule("a", IN_AN_HOUR).dueMicros();
+        List<Waiter> all = waiting(3);
+        all.forEach(Waiter::look);
+        assertThat(all.get(1).look().expected()).isEqualTo(Expected.BY_SECOND);
+        assertThat(all.get(0).look().expected()).isEqualTo(Expected.BY_EVENT);
+        assertThat(all.get(2).look().expected()).isEqualTo(Expected.AFTER_SAFETY_INTERVAL);
+        assertThat(room()).containsEntry(all.get(0).member, due).containsEntry(all.get(1).member, due + SECOND);
+    }
+
+    @Test
+    void should_count_the_end_of_a_lease_as_an_event() {
+        schedule("a", LONG_AGO);
+        assertThat(claim(1)).hasSize(1);
+        ClaimReply reply = waiter("w").look();
+        assertThat(reply.expected()).isEqualTo(Expected.BY_EVENT);
+        assertThat(waiter("w").promise()).isEqualTo(reply.timeMicros() + reply.nextEndMicros());
+    }
+
+    @Test
+    void should_have_each_come_less_often_where_many_wait() {
+        schedule("a", IN_AN_HOUR);
+        List<Waiter> all = waiting(3);
+        all.forEach(Waiter::look);
+        long far = now() + 10 * LONG_SAFETY;
+        for (int i = 0; i < 15; i++) {
+            set(keys()).add(far + i, bytes("x" + i + " nowhere"));
+        }
+        ClaimReply reply = all.get(2).look();
+        assertThat(reply.expected()).isEqualTo(Expected.AFTER_SAFETY_INTERVAL);
+        assertThat(reply.safetyMicros()).as("for 18").isEqualTo(LONG_SAFETY * 18 / 10);
+        assertThat(all.get(2).promise()).isEqualTo(reply.timeMicros() + reply.safetyMicros());
+        assertThat(all.get(0).look().safetyMicros())
+                .as("of one who is counted on")
+                .isEqualTo(LONG_SAFETY);
+        for (int i = 15; i < 200; i++) {
+            set(keys()).add(far + i, bytes("x" + i + " nowhere"));
+        }
+        assertThat(all.get(2).look().safetyMicros()).isEqualTo(LONG_SAFETY * 3);
+    }
+
+    // Who is called for an event that is earlier than what they know.
+
+    @Test
+    void should_call_the_two_who_would_come_next_and_nobody_else() {
+        List<Waiter> all = waiting(5);
+        all.forEach(Waiter::look);
+        long now = now();
+        // Not in the order of their names.
+        put(all.get(3), now + micros(Duration.ofHours(2)));
+        put(all.get(1), now + micros(Duration.ofHours(3)));
+        ScheduleResult result = schedule("a", IN_AN_HOUR);
+        long wait = result.dueMicros() - result.scheduledMicros();
+        assertThat(all.get(3).heard()).containsExactly(call(wait));
+        assertThat(all.get(1).heard()).containsExactly(call(wait + SECOND));
+        for (int other : new int[] {0, 2, 4}) {
+            assertThat(all.get(other).heard()).isEmpty();
+        }
+        assertThat(room())
+                .containsEntry(all.get(3).member, result.dueMicros())
+                .containsEntry(all.get(1).member, result.dueMicros() + SECOND);
+    }
+
+    @Test
+    void should_call_nobody_for_a_later_event_or_one_that_is_covered() {
+        schedule("a", IN_AN_HOUR);
+        List<Waiter> all = waiting(3);
+        all.forEach(Waiter::look);
+        schedule("b", DueTime.after(HOUR.plusMillis(1)));
+        put(all.get(0), now() + 1_000_000);
+        put(all.get(1), now() + 2_000_000);
+        // Earlier than the first one, but both come before anyway.
+        schedule("c", DueTime.after(HOUR.minusMinutes(1)));
+        assertThat(all).allSatisfy(each -> assertThat(each.heard()).isEmpty());
+    }
+
+    @Test
+    void should_call_only_the_one_that_is_missing() {
+        List<Waiter> all = waiting(3);
+        all.forEach(Waiter::look);
+        long soon = now() + 60_000_000;
+        put(all.get(2), soon);
+        ScheduleResult result = schedule("a", IN_AN_HOUR);
+        assertThat(all.get(0).heard()).containsExactly(call(result.dueMicros() - result.scheduledMicros() + SECOND));
+        assertThat(all.get(1).heard()).isEmpty();
+        assertThat(all.get(2).heard()).isEmpty();
+        assertThat(all.get(2).promise()).isEqualTo(soon);
+    }
+
+    @Test
+    void should_call_for_what_is_overdue_with_no_wait() {
+        List<Waiter> all = waiting(2);
+        all.forEach(Waiter::look);
+        schedule("a", LONG_AGO);
+        assertThat(all.get(0).heard()).containsExactly(call(0));
+        assertThat(all.get(1).heard()).containsExactly(call(SECOND));
+    }
+
+    @Test
+    void should_not_count_on_those_who_look_before_the_event_only_because_their_safety_interval_ends() {
+        List<Waiter> all = waiting(4);
+        all.forEach(Waiter::look);
+        long now = now();
+        put(all.get(0), now + 5_000_000);
+        put(all.get(1), now + 6_000_000);
+        // They may be dead by then: they are told of it, which costs them no claim.
+        ScheduleResult result = schedule("a", DueTime.after(Duration.ofSeconds(20)));
+        assertThat(all.get(0).heard()).hasSize(1);
+        assertThat(all.get(1).heard()).hasSize(1);
+        assertThat(all.get(0).promise()).isEqualTo(result.dueMicros());
+        assertThat(all.get(1).promise()).isEqualTo(result.dueMicros() + SECOND);
+        // And one who claims takes it itself.
+        put(all.get(0), now + 5_000_000);
+        put(all.get(1), now + 6_000_000);
+        assertThat(all.get(2).look().expected()).isEqualTo(Expected.BY_EVENT);
+        assertThat(all.get(2).promise()).isEqualTo(result.dueMicros());
+        assertThat(all.get(0).promise()).as("of the second one, who was called").isEqualTo(result.dueMicros() + SECOND);
+        assertThat(all.get(0).heard()).hasSize(2);
+        assertThat(all.get(1).heard()).hasSize(1);
+        assertThat(all.get(3).look().expected()).isEqualTo(Expected.AFTER_SAFETY_INTERVAL);
+    }
+
+    @Test
+    void should_call_one_more_where_only_the_second_has_promised() {
+        List<Waiter> all = waiting(3);
+        all.forEach(Waiter::look);
+        long due = now() + 20_000_000;
+        put(all.get(2), due + SECOND);
+        schedule("a", new DueTime(false, due));
+        assertThat(all.get(0).promise()).isEqualTo(due);
+        assertThat(all.get(0).heard()).hasSize(1);
+        assertThat(all.get(1).heard()).isEmpty();
+        assertThat(all.get(2).heard()).isEmpty();
+        assertThat(all.get(2).promise()).isEqualTo(due + SECOND);
+    }
+
+    private enum Earlier {
+        RESCHEDULED,
+        PROMOTED,
+        RETURNED,
+        RELEASED,
+        REDRIVEN
+    }
+
+    @ParameterizedTest
+    @EnumSource(Earlier.class)
+    void should_call_for_whatever_makes_something_due(Earlier what) {
+        String dead = what == Earlier.REDRIVEN ? bury("dead", 0) : null;
+        schedule("held", LONG_AGO);
+        ClaimedDelivery held = claim(1).get(0);
+        schedule("a", IN_AN_HOUR);
+        List<Waiter> all = waiting(3);
+        all.forEach(Waiter::look);
+        switch (what) {
+            case RESCHEDULED -> get(queue.reschedule("a", DueTime.after(Duration.ofMinutes(1))));
+            case PROMOTED -> get(queue.promote("a"));
+            case RETURNED -> get(held.negativeAcknowledge(Duration.ofMinutes(1), new byte[0]));
+            case RELEASED -> get(held.release());
+            default -> get(queue.redrive(dead));
+        }
+        long wait = what == Earlier.RESCHEDULED || what == Earlier.RETURNED ? 60_000_000 : 0;
+        assertThat(all.get(0).heard()).containsExactly(call(wait));
+        assertThat(all.get(1).heard()).containsExactly(call(wait + SECOND));
+        assertThat(all.get(2).heard()).isEmpty();
+    }
+
+    @Test
+    void should_call_others_when_what_is_due_waits_though_both_had_promised() {
+        schedule("a", LONG_AGO);
+        List<Waiter> all = waiting(4);
+        // Two that have died, and two that sleep.
+        long now = now();
+        put(all.get(0), now - 1_000_000);
+        put(all.get(1), now - 990_000);
+        put(all.get(2), now + LONG_SAFETY);
+        put(all.get(3), now + LONG_SAFETY + 1);
+        schedule("b", IN_AN_HOUR);
+        assertThat(all.get(2).heard()).hasSize(1);
+        assertThat(all.get(3).heard()).hasSize(1);
+        assertThat(all.get(0).heard()).isEmpty();
+        schedule("c", IN_AN_HOUR);
+        assertThat(all.get(1).heard()).isEmpty();
+    }
+
+    // What a claim that gives something changes.
+
+    @Test
+    void should_let_one_with_full_hands_leave_and_call_those_who_are_missing() {
+        List<Waiter> all = waiting(4);
+        all.forEach(Waiter::look);
+        schedule("a", LONG_AGO);
+        long due = schedule("b", IN_AN_HOUR).dueMicros();
+        long far = now() + LONG_SAFETY;
+        all.forEach(each -> put(each, far));
+        long soon = now() + 60_000_000;
+        put(all.get(1), soon);
+        int before = all.get(2).heard().size();
+        ClaimReply reply = all.get(0).claim(1, Afterwards.WAITS_IF_GIVEN_LESS);
+        assertThat(reply.messages()).hasSize(1);
+        assertThat(reply.expected()).isEqualTo(Expected.WHEN_IT_HAS_ROOM);
+        assertThat(all.get(0).promise()).isNull();
+        assertThat(all.get(1).promise()).as("of one who comes before").isEqualTo(soon);
+        assertThat(all.get(2).heard()).hasSize(before + 1);
+        assertThat(all.get(2).promise()).isEqualTo(due + SECOND);
+        assertThat(all.get(3).promise()).isEqualTo(far);
+    }
+
+    @Test
+    void should_let_one_leave_that_waited_for_a_single_message_though_nobody_else_could_come() {
+        schedule("a", LONG_AGO);
+        ClaimReply reply = waiter("w").claim(1, Afterwards.WAITS_IF_GIVEN_LESS);
+        assertThat(reply.messages()).hasSize(1);
+        assertThat(reply.expected()).isEqualTo(Expected.WHEN_IT_HAS_ROOM);
+        assertThat(room()).isEmpty();
+    }
+
+    @Test
+    void should_keep_one_that_has_room_for_more_or_is_quick() {
+        List<Waiter> all = waiting(3);
+        all.forEach(Waiter::look);
+        for (Afterwards afterwards : List.of(Afterwards.KEEPS_WAITING, Afterwards.QUICK)) {
+            schedule("a-" + afterwards, LONG_AGO);
+            ClaimReply reply = all.get(0).claim(1, afterwards);
+            assertThat(reply.messages()).hasSize(1);
+            assertThat(reply.expected()).isNotEqualTo(Expected.WHEN_IT_HAS_ROOM);
+            assertThat(all.get(0).promise()).isNotNull();
+        }
+    }
+
+    @Test
+    void should_let_a_quick_one_go_on_itself_and_wake_nobody() {
+        List<Waiter> all = waiting(4);
+        all.forEach(Waiter::look);
+        long due = now() + micros(HOUR);
+        long far = now() + LONG_SAFETY;
+        schedule("a", LONG_AGO);
+        schedule("b", new DueTime(false, due));
+        all.forEach(each -> put(each, far));
+        int before = all.stream().mapToInt(each -> each.heard().size()).sum();
+        put(all.get(1), due + SECOND);
+        ClaimReply reply = all.get(0).claim(1, Afterwards.QUICK);
+        assertThat(reply.messages()).hasSize(1);
+        assertThat(reply.expected()).isEqualTo(Expected.BY_EVENT);
+        assertThat(all.get(0).promise()).isEqualTo(due);
+        assertThat(all.stream().mapToInt(each -> each.heard().size()).sum()).isEqualTo(before);
+    }
+
+    @Test
+    void should_let_those_come_who_have_waited_after_one_was_given_work_that_is_not_quick() {
+        List<Waiter> all = waiting(4);
+        all.forEach(Waiter::look);
+        long due = now() + micros(HOUR);
+        schedule("a", LONG_AGO);
+        schedule("b", new DueTime(false, due));
+        long far = now() + LONG_SAFETY;
+        for (int i = 0; i < 4; i++) {
+            put(all.get(i), far + i);
+        }
+        List<Integer> before = all.stream().map(each -> each.heard().size()).toList();
+        ClaimReply reply = all.get(0).claim(2, Afterwards.WAITS_IF_GIVEN_LESS);
+        assertThat(reply.messages()).hasSize(1);
+        assertThat(reply.expected()).isEqualTo(Expected.AFTER_SAFETY_INTERVAL);
+        assertThat(all.get(1).promise()).isEqualTo(due);
+        assertThat(all.get(2).promise()).isEqualTo(due + SECOND);
+        assertThat(all.get(3).promise()).isEqualTo(far + 3);
+        assertThat(all.get(1).heard()).hasSize(before.get(1) + 1);
+        assertThat(all.get(2).heard()).hasSize(before.get(2) + 1);
+        assertThat(all.get(3).heard()).hasSize(before.get(3));
+    }
+
+    @Test
+    void should_call_one_more_for_what_is_left_of_a_backlog() {
+        List<Waiter> all = waiting(4);
+        all.forEach(Waiter::look);
+        for (int i = 0; i < 5; i++) {
+            schedule("m" + i, LONG_AGO);
+        }
+        long far = now() + LONG_SAFETY;
+        for (int i = 0; i < 4; i++) {
+            put(all.get(i), far + i);
+        }
+        List<Integer> before = all.stream().map(each -> each.heard().size()).toList();
+        ClaimReply reply = all.get(0).claim(2, Afterwards.KEEPS_WAITING);
+        assertThat(reply.expected()).isEqualTo(Expected.BY_EVENT);
+        assertThat(all.get(0).promise()).isEqualTo(reply.timeMicros());
+        assertThat(all.get(1).promise()).isEqualTo(reply.timeMicros() + SECOND);
+        assertThat(all.get(1).heard()).hasSize(before.get(1) + 1).endsWith(call(SECOND));
+        assertThat(all.get(2).heard()).hasSize(before.get(2));
+        assertThat(all.get(3).heard()).hasSize(before.get(3));
+    }
+
+    // Leaving.
+
+    @Test
+    void should_leave_by_a_claim_of_nothing_and_have_another_called() {
+        long due = schedule("a", IN_AN_HOUR).dueMicros();
+        List<Waiter> all = waiting(3);
+        all.forEach(Waiter::look);
+        ClaimReply reply = all.get(0).claim(0, Afterwards.WAITS_IF_GIVEN_LESS);
+        assertThat(reply.expected()).isEqualTo(Expected.WHEN_IT_HAS_ROOM);
+        assertThat(all.get(0).promise()).isNull();
+        // The second one stays the second one.
+        assertThat(all.get(1).promise()).isEqualTo(due + SECOND);
+        assertThat(all.get(2).promise()).isEqualTo(due);
+        assertThat(all.get(1).heard()).isEmpty();
+        assertThat(all.get(2).heard()).hasSize(1);
+        assertThat(all.get(0).heard()).isEmpty();
+    }
+
+    @Test
+    void should_call_nobody_when_one_leaves_that_nobody_counted_on() {
+        schedule("a", IN_AN_HOUR);
+        List<Waiter> all = waiting(3);
+        all.forEach(Waiter::look);
+        all.get(2).claims.leave(FakeHost.randomClaimId());
+        await().until(() -> all.get(2).promise() == null);
+        assertThat(all).allSatisfy(each -> assertThat(each.heard()).isEmpty());
+    }
+
+    @Test
+    void should_give_nothing_to_one_that_leaves() {
+        schedule("a", LONG_AGO);
+        assertThat(waiter("w").claim(0, Afterwards.WAITS_IF_GIVEN_LESS).messages())
+                .isEmpty();
+        assertThat(held("delayed")).containsExactly("a");
+        assertThat(room()).isEmpty();
+    }
+
+    @Test
+    void should_leave_when_it_does_not_wait_for_more() {
+        put(waiter("w"), now() + LONG_SAFETY);
+        assertThat(waiter("w").claim(1, Afterwards.DONE).expected()).isEqualTo(Expected.WHEN_IT_HAS_ROOM);
+        assertThat(room()).isEmpty();
+    }
+
+    @Test
+    void should_call_somebody_for_what_is_overdue_whatever_is_scheduled_next() {
+        schedule("a", LONG_AGO);
+        put(waiter("w"), now() + LONG_SAFETY);
+        schedule("b", IN_AN_HOUR);
+        assertThat(waiter("w").heard()).hasSize(1);
+        assertThat(waiter("w").promise()).isLessThanOrEqualTo(now());
+    }
+
+    // Those who do not come.
+
+    @Test
+    void should_ignore_those_who_are_overdue_and_drop_them_with_the_next_claim() {
+        List<Waiter> all = waiting(4);
+        all.forEach(Waiter::look);
+        long now = now();
+        put(all.get(0), now - 60_000_000);
+        put(all.get(1), now - 1_000_000);
+        schedule("a", IN_AN_HOUR);
+        assertThat(all.get(0).heard()).isEmpty();
+        assertThat(all.get(1).heard()).isEmpty();
+        assertThat(all.get(2).heard()).hasSize(1);
+        assertThat(all.get(3).heard()).hasSize(1);
+        all.get(3).look();
+        assertThat(room()).containsOnlyKeys(all.get(2).member, all.get(3).member);
+    }
+
+    @Test
+    void should_call_another_where_nobody_hears() {
+        long far = now() + LONG_SAFETY;
+        List<Waiter> dead =
+                Stream.of("d1", "d2", "d3", "d4", "d5").map(this::dead).toList();
+        for (int i = 0; i < 5; i++) {
+            put(dead.get(i), far + i);
+        }
+        List<Waiter> alive = waiting(3);
+        put(alive.get(0), far + 10);
+        Waiter between = dead("d6");
+        put(between, far + 11);
+        put(alive.get(1), far + 12);
+        put(alive.get(2), far + 13);
+        ScheduleResult result = schedule("a", IN_AN_HOUR);
+        long wait = result.dueMicros() - result.scheduledMicros();
+        assertThat(alive.get(0).heard()).containsExactly(call(wait));
+        assertThat(alive.get(1).heard()).containsExactly(call(wait + SECOND));
+        assertThat(alive.get(2).heard()).isEmpty();
+        // The promises of the dead do not count, neither now nor for the next event.
+        assertThat(dead).allSatisfy(each -> assertThat(each.promise()).isZero());
+        assertThat(between.promise()).isZero();
+        alive.get(2).look();
+        assertThat(room()).hasSize(3);
+    }
+
+    @Test
+    void should_call_in_the_end_also_behind_very_many_dead() {
+        long far = now() + LONG_SAFETY;
+        for (int i = 0; i < 200; i++) {
+            set(keys()).add(far + i, bytes("x" + i + " nowhere"));
+        }
+        put(waiter("w"), far + 1_000);
+        int calls = 0;
+        while (waiter("w").heard().isEmpty()) {
+            schedule("a" + calls, DueTime.after(HOUR.minusMinutes(calls)));
+            calls++;
+        }
+        assertThat(calls).isEqualTo(4);
+    }
+
+    @Test
+    void should_trust_a_name_whose_receivers_cannot_be_counted() {
+        long far = now() + LONG_SAFETY;
+        Waiter first = dead("~c1");
+        Waiter second = dead("~c2");
+        put(first, far);
+        put(second, far + 1);
+        put(waiter("w"), far + 2);
+        long due = schedule("a", IN_AN_HOUR).dueMicros();
+        assertThat(first.promise()).isEqualTo(due);
+        assertThat(second.promise()).isEqualTo(due + SECOND);
+        assertThat(waiter("w").heard()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"nospace", "", " ", " channel", "name ", "\0\u00ff\n x", "a b c d"})
+    void should_stand_members_that_no_client_has_written(String garbage) {
+        RScoredSortedSet<byte[]> room = set(keys());
+        byte[] bytes = garbage.getBytes(StandardCharsets.ISO_8859_1);
+        room.add(now() + LONG_SAFETY, bytes);
+        put(waiter("w"), now() + 2 * LONG_SAFETY);
+        schedule("a", IN_AN_HOUR);
+        assertThat(waiter("w").heard()).hasSize(1);
+        assertThat(room.getScore(bytes)).as("its promise").isIn(null, 0.0);
+        waiter("w").look();
+        assertThat(room()).hasSize(1);
+    }
+
+    // Pauses, dead letters, and what may go wrong.
+
+    @Test
+    void should_call_nobody_while_paused_and_two_when_resumed() {
+        List<Waiter> all = waiting(3);
+        all.forEach(Waiter::look);
+        get(queue.pause());
+        schedule("a", LONG_AGO);
+        ClaimReply reply = all.get(2).look();
+        assertThat(reply.expected()).isEqualTo(Expected.AFTER_SAFETY_INTERVAL);
+        assertThat(all).allSatisfy(each -> assertThat(each.heard()).isEmpty());
+        get(queue.resume());
+        assertThat(all.get(0).heard()).containsExactly(call(0));
+        assertThat(all.get(1).heard()).containsExactly(call(SECOND));
+        assertThat(all.get(2).heard()).isEmpty();
+    }
+
+    @Test
+    void should_have_a_room_of_their_own_for_consumers_of_dead_letters() {
+        waiter("w").look();
+        Waiter ofDead = new Waiter("d", keys().dead(), true);
+        waiters.put("d", ofDead);
+        ofDead.look();
+        int before = waiter("w").heard().size();
+        giveUp("a", 0);
+        assertThat(ofDead.heard()).containsExactly("0 " + keys().dead().base());
+        int called = waiter("w").heard().size() - before;
+        assertThat(called).as("calls when it was scheduled").isEqualTo(1);
+        assertThat(room(keys().dead())).containsOnlyKeys(ofDead.member);
+        put(waiter("w"), now() + LONG_SAFETY); // else it may have been taken to be dead, as it does not come
+        assertThat(ofDead.claim(1, Afterwards.WAITS_IF_GIVEN_LESS).messages()).hasSize(1);
+        assertThat(room(keys().dead())).isEmpty();
+        assertThat(room()).containsOnlyKeys(waiter("w").member);
+    }
+
+    @Test
+    void should_bury_nothing_where_the_room_of_the_dead_letters_is_none() {
+        schedule("a", LONG_AGO);
+        ClaimedDelivery held = claim(1).get(0);
+        redis.client().getBucket(keys().dead().key("waiters")).set("x");
+        assertThatThrownBy(() -> get(held.bury(new byte[0]))).hasMessageContaining("WRONGTYPE");
+        redis.client().getKeys().delete(keys().dead().key("waiters"));
+        assertThat(held("leased")).containsExactly("a");
+        assertThat(held("dead:messages")).isEmpty();
+    }
+
+    @Test
+    void should_change_nothing_in_the_room_when_a_claim_is_repeated() {
+        schedule("a", LONG_AGO);
+        schedule("b", IN_AN_HOUR);
+        List<Waiter> all = waiting(3);
+        all.forEach(each -> put(each, now() + LONG_SAFETY));
+        ScriptExecutor caller = new RedissonScriptExecutor(redis.client());
+        Object[] arguments = {
+            bytes("lane"),
+            bytes("7"),
+            FakeHost.randomClaimId().bytes(),
+            bytes("3600000000"),
+            bytes("1"),
+            bytes("1"),
+            bytes("100000"),
+            bytes(keys().base()),
+            bytes(all.get(0).member),
+            bytes("fill"),
+            bytes(String.valueOf(SAFETY))
+        };
+        List<Object> keys = keys().of(LuaScript.CLAIM);
+        ClaimReply first = ClaimReply.parse((List<?>) get(caller.call(LuaScript.CLAIM, keys, arguments, 1)));
+        assertThat(first.expected()).isEqualTo(Expected.WHEN_IT_HAS_ROOM);
+        Map<String, Long> room = room();
+        List<List<String>> heard = all.stream().map(Waiter::heard).toList();
+        ClaimReply again = ClaimReply.parse((List<?>) get(caller.call(LuaScript.CLAIM, keys, arguments, 1)));
+        assertThat(again.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("a");
+        assertThat(again.expected()).as("told to one whose promise may be gone").isEqualTo(Expected.WHEN_IT_HAS_ROOM);
+        assertThat(room()).isEqualTo(room);
+        assertThat(all.stream().map(Waiter::heard).toList()).isEqualTo(heard);
+        // One that left is told that it has left, however often it asks.
+        arguments[1] = bytes("8");
+        arguments[4] = bytes("0");
+        for (int i = 0; i < 2; i++) {
+            assertThat(ClaimReply.parse((List<?>) get(caller.call(LuaScript.CLAIM, keys, arguments, 1)))
+                            .expected())
+                    .isEqualTo(Expected.WHEN_IT_HAS_ROOM);
+        }
+    }
+
+    @Test
+    void should_expire_when_nobody_has_waited_for_two_days() {
+        waiter("w").look();
+        assertThat(set(keys()).remainTimeToLive())
+                .isBetween(Duration.ofHours(47).toMillis(), Duration.ofHours(48).toMillis());
+    }
+
+    @Test
+    void should_be_kept_also_when_the_memory_is_full_and_stay_as_it_is_where_a_schedule_is_refused() throws Exception {
+        try (RedisServer server = RedisServer.dedicated("maxmemory-policy noeviction")) {
+            Config config = new Config();
+            config.useSingleServer().setAddress(server.address()).setConnectionMinimumIdleSize(2);
+            RedissonClient redisson = Redisson.create(config);
+            try (DelayQueueClient other = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
+                RedisDelayQueue full = (RedisDelayQueue) other.queue("full");
+                get(full.schedule(ScheduleRequest.of("a", new byte[1], DueTime.after(HOUR))));
+                ClaimCalls first = other.consumers().newClaims(full.address(), error -> {});
+                ClaimCalls second = other.consumers().newClaims(full.address(), error -> {});
+                redisson.getRedisNodes(RedisNodes.SINGLE).getInstance().setConfig("maxmemory", "1");
+                List<Expected> expected = new ArrayList<>();
+                for (ClaimCalls claims : List.of(first, second)) {
+                    expected.add(get(claims.claim(new ClaimRequest(
+                                    FakeHost.randomClaimId(), 1, 1, 1, Afterwards.WAITS_IF_GIVEN_LESS, LONG_SAFETY)))
+                            .expected());
+                }
+                assertThat(expected).containsExactly(Expected.BY_EVENT, Expected.BY_SECOND);
+                QueueSnapshot before = QueueSnapshot.read(redisson, full.address().keys());
+                assertThat(before.keys().get("waiters")).hasSize(2);
+                assertThatThrownBy(() -> get(full.schedule(ScheduleRequest.of("b", new byte[1], DueTime.now()))))
+                        .hasMessageContaining("no memory left");
+                assertThat(QueueSnapshot.read(redisson, full.address().keys())).isEqualTo(before);
+                first.leave(FakeHost.randomClaimId());
+                await().until(() -> QueueSnapshot.read(redisson, full.address().keys())
+                                .keys()
+                                .get("waiters")
+                                .size()
+                        == 1);
+            } finally {
+                redisson.shutdown();
+            }
+        }
+    }
+
+    // Clients.
+
+    @Test
+    void should_have_a_channel_for_each_client_and_a_name_for_each_of_its_consumers() {
+        try (DelayQueueClient other = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS)) {
+            queue.consume(concurrent(1), executor, delivery -> {});
+            queue.consume(concurrent(1), executor, delivery -> {});
+            other.queue(queue.name()).consume(concurrent(1), executor, delivery -> {});
+            await().until(() -> room().size() == 3);
+            assertThat(room().keySet().stream()
+                            .filter(m -> m.endsWith(" " + client.consumers().wakeups().name())))
+                    .hasSize(2)
+                    .allMatch(m -> m.matches("c\\d+ redis-delay:wakeup:[0-9a-f]{32}"));
+            assertThat(room().keySet().stream()
+                            .filter(m -> m.endsWith(" " + other.consumers().wakeups().name())))
+                    .hasSize(1);
+        }
+        await().until(() -> room().size() == 2);
+    }
+
+    @Test
+    void should_leave_when_a_receiver_waits_no_longer() throws Exception {
+        try (DelayQueueReceiver receiver = queue.receiver(ConsumerOptions.DEFAULTS, delivery -> {})) {
+            assertThat(receiver.receive(Duration.ZERO)).isNull();
+            assertThat(room()).isEmpty();
+            assertThat(receiver.receive(Duration.ofMillis(50))).isNull();
+            await().until(() -> room().isEmpty());
+            schedule("a", DueTime.now());
+            receiver.receive(Duration.ofSeconds(10)).acknowledge();
+            assertThat(room()).isEmpty();
+        }
+    }
+
+    @Test
+    void should_leave_when_a_consumer_is_suspended_or_stopped_and_come_back_when_it_is_resumed() {
+        DelayQueueConsumer consumer = queue.consume(concurrent(1), executor, delivery -> {});
+        await().until(() -> room().size() == 1);
+        consumer.suspend();
+        await().until(() -> room().isEmpty());
+        consumer.resume();
+        await().until(() -> room().size() == 1);
+        consumer.stop(true);
+        await().until(() -> room().isEmpty());
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.consume;
+
+import io.github.redisdelay.queue.ConsumerOptions;
+import io.github.redisdelay.queue.DelayQueueConsumer;
+import io.github.redisdelay.queue.RealQueueIT;
+import io.github.redisdelay.queue.fake.FakeTimers;
+import io.github.redisdelay.queue.internal.format.ConsumerId;
+import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.redisson.api.RMap;
+import org.redisson.client.codec.ByteArrayCodec;
+
+/** Consumers tell that they are there, so that it can be seen whether anybody listens. */
+class ConsumerHeartbeatIT extends RealQueueIT {
+
+    private void awaitConsumers(int count) {
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(get(queue.stats()).consumers()).isEqualTo(count));
+    }
+
+    @Test
+    void should_count_consumers_that_were_started_and_drop_those_that_were_stopped() {
+        assertThat(get(queue.stats()).consumers()).isZero();
+        DelayQueueConsumer first = queue.consume(named("one"), executor, delivery -> {});
+        awaitConsumers(1);
+        DelayQueueConsumer second = queue.consume(named("two"), executor, delivery -> {});
+        awaitConsumers(2);
+        second.suspend();
+        assertThat(get(queue.stats()).consumers()).isEqualTo(2);
+        first.stop(true);
+        awaitConsumers(1);
+        second.stop(false);
+        awaitConsumers(0);
+        assertThat(held("consumers")).isEmpty();
+    }
+
+    @Test
+    void should_be_gone_also_where_it_is_stopped_at_once() {
+        for (int i = 0; i < 30; i++) {
+            queue.consume(named("short"), executor, delivery -> {}).stop(true);
+        }
+        Awaitility.await().during(Duration.ofMillis(200)).untilAsserted(() -> assertThat(held("consumers"))
+                .isEmpty());
+    }
+
+    @Test
+    void should_count_consumers_of_dead_letters_there() {
+        queue.deadLetters().consume(named("dead"), executor, delivery -> {});
+        Awaitility.await()
+                .untilAsserted(() ->
+                        assertThat(get(queue.deadLetters().stats()).consumers()).isEqualTo(1));
+        assertThat(get(queue.stats()).consumers()).isZero();
+    }
+
+    @Test
+    void should_not_count_who_was_not_seen_lately_and_drop_who_was_not_seen_for_a_day() {
+        RMap<byte[], byte[]> consumers = redis.client().getMap(keys().key("consumers"), ByteArrayCodec.INSTANCE);
+        long now = get(queue.stats()).timeMicros();
+        long[] seconds = {10, 135, 145, 3_600, 86_300, 86_500, 1_000_000};
+        for (int i = 0; i < seconds.length; i++) {
+            ByteBuffer record = ByteBuffer.allocate(9).order(ByteOrder.LITTLE_ENDIAN);
+            record.putDouble(now - seconds[i] * 1_000_000).put((byte) 'x');
+            consumers.fastPut(new byte[] {0, 0, 0, 0, 0, 0, 0, (byte) i}, record.array());
+        }
+        assertThat(get(queue.stats()).consumers()).isEqualTo(2);
+        ConsumerHeartbeat presence = new ConsumerHeartbeat(
+                arguments -> client.calls().once(((RedisDelayQueue) queue).address(), LuaScript.HEARTBEAT, arguments),
+                client.timers(),
+                ConsumerId.next(new Random(1)),
+                "here");
+        // A few are looked at in each call, by chance.
+        Awaitility.await().untilAsserted(() -> {
+            presence.start();
+            assertThat(consumers.size()).isEqualTo(6);
+        });
+        presence.stop();
+        assertThat(consumers.remainTimeToLive())
+                .isGreaterThan(Duration.ofHours(47).toMillis());
+    }
+
+    @Test
+    void should_tell_every_minute_and_once_at_the_end() {
+        FakeTimers timers = new FakeTimers();
+        List<String> told = new ArrayList<>();
+        List<CompletableFuture<Object>> answers = new ArrayList<>();
+        ConsumerHeartbeat presence = new ConsumerHeartbeat(
+                arguments -> {
+                    assertThat((byte[]) arguments[0]).hasSize(ConsumerId.LENGTH);
+                    told.add(text((byte[]) arguments[1]));
+                    CompletableFuture<Object> answer = new CompletableFuture<>();
+                    answers.add(answer);
+                    return answer;
+                },
+                timers,
+                ConsumerId.next(new Random(1)),
+                "me");
+        presence.start();
+        assertThat(told).containsExactly("me");
+        timers.advance(Duration.ofSeconds(59));
+        assertThat(told).hasSize(1);
+        answers.get(0).completeExceptionally(new IllegalStateException("Redis is away"));
+        timers.advance(Duration.ofSeconds(1));
+        assertThat(told).containsExactly("me", "me");
+        presence.stop();
+        assertThat(told).as("told before the answer to what was told before").hasSize(2);
+        answers.get(1).complete(null);
+        assertThat(told).containsExactly("me", "me", "");
+        timers.advance(Duration.ofMinutes(5));
+        presence.stop();
+        presence.start();
+        assertThat(told).hasSize(3);
+        assertThat(timers.waiting()).isZero();
+    }
+
+    @Test
+    void should_say_nothing_where_it_never_began() {
+        List<Object[]> told = new ArrayList<>();
+        ConsumerHeartbeat presence = new ConsumerHeartbeat(
+                arguments -> {
+                    told.add(arguments);
+                    return CompletableFuture.completedFuture(null);
+                },
+                new FakeTimers(),
+                ConsumerId.next(new Random(1)),
+                "");
+        presence.stop();
+        presence.start();
+        assertThat(told).isEmpty();
+    }
+
+    @Test
+    void should_cut_long_names() {
+        assertThat(named("x".repeat(1_000)).name()).hasSize(ConsumerOptions.MAX_NAME_LENGTH);
+    }
+
+    @Test
+    void should_begin_claim_ids_with_the_consumers_id() {
+        ConsumerId id = ConsumerId.next(new Random(5));
+        byte[] first = id.nextClaimId(new Random(1)).bytes();
+        byte[] second = id.nextClaimId(new Random(2)).bytes();
+        assertThat(first).hasSize(16).startsWith(id.bytes()).isNotEqualTo(second);
+        assertThat(second).startsWith(id.bytes());
+    }
+}

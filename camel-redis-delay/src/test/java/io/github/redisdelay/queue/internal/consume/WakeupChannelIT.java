@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.consume;
+
+import io.github.redisdelay.queue.fake.FakeTimers;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.redisdelay.test.RedisExtension;
+import io.github.redisdelay.test.RedisServer;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.redisson.Redisson;
+import org.redisson.api.RTopic;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.ByteArrayCodec;
+import org.redisson.config.Config;
+
+/** The subscription on a real Redis; its timers are on a virtual clock. */
+@Timeout(120)
+class WakeupChannelIT {
+
+    private static final Duration ECHO = Duration.ofNanos(WakeupChannel.ECHO_NANOS);
+
+    @RegisterExtension
+    static RedisExtension redis = new RedisExtension();
+
+    private final FakeTimers timers = new FakeTimers();
+    private RTopic topic;
+    private WakeupChannel channel;
+
+    /** Notes what it hears. */
+    private static final class Ear implements WakeupChannel.Sleeper {
+        final List<Long> waits = new CopyOnWriteArrayList<>();
+        final AtomicInteger passes = new AtomicInteger();
+
+        @Override
+        public void wakeUp(long waitMicros) {
+            waits.add(waitMicros);
+        }
+
+        @Override
+        public void makePass() {
+            passes.incrementAndGet();
+        }
+    }
+
+    @BeforeEach
+    void open() {
+        topic = redis.client().getTopic(redis.keyPrefix() + ":wakeup", ByteArrayCodec.INSTANCE);
+        channel = new WakeupChannel(topic, "me", timers, new Random(1));
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        channel.close().get(10, TimeUnit.SECONDS);
+    }
+
+    private void publish(String text) {
+        topic.publish(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private void awaitSubscribers(long count) {
+        await().atMost(Duration.ofSeconds(10)).until(topic::countSubscribers, found -> found == count);
+    }
+
+    private static Ear added(WakeupChannel channel, String base) throws Exception {
+        Ear ear = new Ear();
+        channel.add(base, ear).get(10, TimeUnit.SECONDS);
+        return ear;
+    }
+
+    @Test
+    void should_wake_those_who_wait_for_the_queue_and_nobody_else() throws Exception {
+        Ear one = added(channel, "p:{orders}");
+        Ear two = added(channel, "p:{orders}");
+        Ear other = added(channel, "p:{orders}:dead");
+        Ear spaced = added(channel, "p:{my orders}");
+        publish("1500 p:{orders}");
+        publish("0 p:{my orders}");
+        await().until(() -> one.waits.size() + two.waits.size() + spaced.waits.size() == 3);
+        assertThat(one.waits).containsExactly(1500L);
+        assertThat(two.waits).containsExactly(1500L);
+        assertThat(spaced.waits).containsExactly(0L);
+        assertThat(other.waits).isEmpty();
+    }
+
+    @Test
+    void should_take_what_it_cannot_read_for_a_reason_to_look_or_for_nothing() throws Exception {
+        Ear ear = added(channel, "q");
+        publish("nospace");
+        publish("");
+        publish("echo somebodyElse");
+        publish("-5 q");
+        publish("1e3 q");
+        publish("99999999999999999999999 q");
+        publish("7 q");
+        await().until(() -> ear.waits.size() == 4);
+        assertThat(ear.waits).containsExactlyInAnyOrder(0L, 0L, 0L, 7L);
+        assertThat(ear.passes.get()).isLessThanOrEqualTo(1);
+    }
+
+    @Test
+    void should_have_one_subscription_while_somebody_waits_and_none_otherwise() throws Exception {
+        assertThat(topic.countSubscribers()).isZero();
+        Ear one = added(channel, "a");
+        Ear two = added(channel, "b");
+        assertThat(topic.countSubscribers()).isEqualTo(1);
+        assertThat(channel.sleeping()).isEqualTo(2);
+        channel.remove("a", one);
+        channel.remove("a", one);
+        assertThat(channel.sleeping()).isEqualTo(1);
+        assertThat(topic.countSubscribers()).isEqualTo(1);
+        channel.remove("b", two);
+        awaitSubscribers(0);
+        assertThat(timers.waiting()).isZero();
+        assertThat(channel.sleeping()).isZero();
+    }
+
+    @Test
+    void should_subscribe_again_for_one_who_comes_after_the_last_has_gone() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            Ear ear = added(channel, "q");
+            publish("3 q");
+            await().until(() -> ear.waits.contains(3L));
+            channel.remove("q", ear);
+        }
+        awaitSubscribers(0);
+    }
+
+    @Test
+    void should_end_without_a_subscription_after_many_came_and_went_without_waiting() {
+        for (int i = 0; i < 1_000; i++) {
+            Ear ear = new Ear();
+            channel.add("q" + i % 7, ear);
+            channel.remove("q" + i % 7, ear);
+        }
+        awaitSubscribers(0);
+        await().until(() -> timers.waiting() == 0);
+        assertThat(topic.countListeners()).isZero();
+        assertThat(channel.sleeping()).isZero();
+    }
+
+    @Test
+    void should_hear_after_many_came_and_went_without_waiting() throws Exception {
+        for (int i = 0; i < 200; i++) {
+            Ear ear = new Ear();
+            channel.add("q", ear);
+            channel.remove("q", ear);
+        }
+        Ear last = added(channel, "q");
+        publish("3 q");
+        await().until(() -> last.waits.contains(3L));
+        assertThat(topic.countSubscribers()).isEqualTo(1);
+        assertThat(topic.countListeners()).isEqualTo(2);
+    }
+
+    /** Advances to the next echo and lets it come back. */
+    private void echo(CopyOnWriteArrayList<String> heard) {
+        int before = heard.size();
+        timers.advance(timers.next());
+        await().until(() -> heard.size() > before);
+        // Later messages of the channel are heard after it.
+        publish("end of round");
+        await().until(() -> heard.get(heard.size() - 1).equals("end of round"));
+    }
+
+    private CopyOnWriteArrayList<String> overhear() {
+        CopyOnWriteArrayList<String> heard = new CopyOnWriteArrayList<>();
+        topic.addListener(byte[].class, (name, message) -> heard.add(new String(message, StandardCharsets.UTF_8)));
+        return heard;
+    }
+
+    @Test
+    void should_keep_its_subscription_while_its_echo_comes_back() throws Exception {
+        Ear ear = added(channel, "q");
+        CopyOnWriteArrayList<String> heard = overhear();
+        int passes = ear.passes.get();
+        for (int i = 0; i < 5; i++) {
+            echo(heard);
+            timers.advance(timers.next()); // looks for the echo
+        }
+        assertThat(heard).contains("echo me");
+        assertThat(ear.passes).hasValue(passes);
+        assertThat(timers.waiting()).isEqualTo(1);
+        topic.removeAllListeners();
+    }
+
+    @Test
+    void should_subscribe_again_and_make_a_pass_when_its_echo_does_not_come_back() throws Exception {
+        Ear ear = added(channel, "q");
+        int passes = ear.passes.get();
+        topic.removeAllListeners();
+        awaitSubscribers(0);
+        // An echo at the latest after its interval, and the time that it may take.
+        timers.advance(ECHO);
+        timers.advance(ECHO);
+        awaitSubscribers(1);
+        await().until(() -> ear.passes.get() > passes);
+        publish("3 q");
+        await().until(() -> ear.waits.contains(3L));
+        assertThat(timers.waiting()).isEqualTo(1);
+    }
+
+    @Test
+    void should_make_a_pass_when_the_connection_was_lost_and_is_back() throws Exception {
+        try (RedisServer server = RedisServer.dedicated()) {
+            Config config = new Config();
+            config.useSingleServer().setAddress(server.address());
+            RedissonClient client = Redisson.create(config);
+            try {
+                RTopic own = client.getTopic("wakeup", ByteArrayCodec.INSTANCE);
+                WakeupChannel lonely = new WakeupChannel(own, "me", timers, new Random(1));
+                Ear ear = added(lonely, "q");
+                int passes = ear.passes.get();
+                try (Socket socket = new Socket(server.host(), server.port())) {
+                    socket.getOutputStream().write("CLIENT KILL TYPE pubsub\r\n".getBytes(StandardCharsets.US_ASCII));
+                    assertThat(socket.getInputStream().read()).isEqualTo(':');
+                }
+                await().atMost(Duration.ofSeconds(20)).until(() -> ear.passes.get() > passes);
+                await().until(() -> {
+                    own.publish("3 q".getBytes(StandardCharsets.UTF_8));
+                    return ear.waits.contains(3L);
+                });
+                lonely.close().get(10, TimeUnit.SECONDS);
+            } finally {
+                client.shutdown();
+            }
+        }
+    }
+
+    @Test
+    void should_end_its_subscription_when_closed() throws Exception {
+        Ear ear = added(channel, "q");
+        channel.close().get(10, TimeUnit.SECONDS);
+        assertThat(topic.countSubscribers()).isZero();
+        assertThat(timers.waiting()).isZero();
+        assertThat(channel.sleeping()).isZero();
+        channel.remove("q", ear);
+        assertThat(channel.sleeping()).isZero();
+    }
+
+    @Test
+    void should_end_its_subscription_when_closed_while_it_subscribes() {
+        channel.add("q", new Ear());
+        channel.close();
+        awaitSubscribers(0);
+        await().until(() -> timers.waiting() == 0);
+    }
+
+    @Test
+    void should_hear_again_after_redis_was_away_for_long() throws Exception {
+        try (RedisServer server = RedisServer.dedicated()) {
+            Config config = new Config();
+            config.useSingleServer()
+                    .setAddress(server.address())
+                    .setTimeout(500)
+                    .setRetryAttempts(0)
+                    .setConnectTimeout(500);
+            RedissonClient client = Redisson.create(config);
+            try {
+                RTopic own = client.getTopic("wakeup", ByteArrayCodec.INSTANCE);
+                WakeupChannel lonely = new WakeupChannel(own, "me", timers, new Random(1));
+                Ear ear = added(lonely, "q");
+                server.kill();
+                // Several echoes and tries to subscribe while nobody is there.
+                for (int i = 0; i < 20; i++) {
+                    timers.advance(ECHO);
+                    CompletableFuture<Void> turn = new CompletableFuture<>();
+                    turn.completeOnTimeout(null, 200, TimeUnit.MILLISECONDS).join();
+                }
+                int passes = ear.passes.get();
+                server.start();
+                // A connection of the pool may still be broken, and this client repeats nothing.
+                await().atMost(Duration.ofSeconds(60)).ignoreExceptions().until(() -> {
+                    timers.advance(ECHO);
+                    if (ear.passes.get() == passes) {
+                        return false;
+                    }
+                    own.publish("3 q".getBytes(StandardCharsets.UTF_8));
+                    return ear.waits.contains(3L);
+                });
+                lonely.close().get(10, TimeUnit.SECONDS);
+                assertThat(timers.waiting()).isZero();
+            } finally {
+                client.shutdown();
+            }
+        }
+    }
+
+    @Test
+    void should_subscribe_when_redis_comes_up_only_after_the_first_try() throws Exception {
+        try (RedisServer server = RedisServer.dedicated()) {
+            Config config = new Config();
+            config.useSingleServer()
+                    .setAddress(server.address())
+                    .setTimeout(500)
+                    .setRetryAttempts(0)
+                    .setConnectTimeout(500)
+                    .setSubscriptionConnectionMinimumIdleSize(0);
+            RedissonClient client = Redisson.create(config);
+            try {
+                server.kill();
+                RTopic own = client.getTopic("wakeup", ByteArrayCodec.INSTANCE);
+                WakeupChannel lonely = new WakeupChannel(own, "me", timers, new Random(1));
+                Ear ear = new Ear();
+                CompletableFuture<Void> added = lonely.add("q", ear);
+                await().atMost(Duration.ofSeconds(20)).until(() -> timers.waiting() == 1);
+                assertThat(added).isNotDone();
+                server.start();
+                await().atMost(Duration.ofSeconds(60)).until(() -> {
+                    timers.advance(ECHO);
+                    return added.isDone();
+                });
+                // A connection of the pool may still be broken, and this client repeats nothing.
+                await().atMost(Duration.ofSeconds(60)).ignoreExceptions().until(() -> {
+                    own.publish("3 q".getBytes(StandardCharsets.UTF_8));
+                    return ear.waits.contains(3L);
+                });
+                lonely.close().get(10, TimeUnit.SECONDS);
+            } finally {
+                client.shutdown();
+            }
+        }
+    }
+}

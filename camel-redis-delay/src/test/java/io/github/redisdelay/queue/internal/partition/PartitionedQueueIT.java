@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.partition;
+
+import io.github.redisdelay.queue.CheckResult;
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.ConsumerOptions;
+import io.github.redisdelay.queue.DeadLetterId;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DelayQueueConsumer;
+import io.github.redisdelay.queue.DelayQueueReceiver;
+import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.DuplicatePolicy;
+import io.github.redisdelay.queue.MessageInfo;
+import io.github.redisdelay.queue.MessagePage;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.RealQueueIT;
+import io.github.redisdelay.queue.RedriveOutcome;
+import io.github.redisdelay.queue.ScheduleOutcome;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.ServerInfo;
+import io.github.redisdelay.queue.Settlement;
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.exception.DuplicateMessageException;
+import io.github.redisdelay.queue.exception.QueueFullException;
+import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.github.redisdelay.test.RedisExtension;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A queue with three partitions does all that one without does. */
+@Timeout(60)
+class PartitionedQueueIT {
+
+    @RegisterExtension
+    static RedisExtension redis = new RedisExtension();
+
+    private static final int PARTITIONS = 3;
+    private static final Duration HOUR = Duration.ofHours(1);
+    private static final DueTime IN_AN_HOUR = DueTime.after(HOUR);
+    private static final DueTime LONG_AGO = new DueTime(false, 1);
+
+    private final ExecutorService executor = Executors.newCachedThreadPool();
+    private DelayQueueClient client;
+    private PartitionedQueue queue;
+
+    @BeforeEach
+    void open() {
+        client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
+        queue = (PartitionedQueue) client.queue(redis.uniqueQueue(), PARTITIONS);
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        executor.shutdownNow();
+    }
+
+    private static <T> T get(CompletableFuture<T> future) {
+        return RealQueueIT.get(future);
+    }
+
+    private static byte[] body(String id) {
+        return ("body of " + id).getBytes(StandardCharsets.UTF_8);
+    }
+
+    private ScheduleResult schedule(String id, DueTime due) {
+        return get(queue.schedule(ScheduleRequest.of(id, body(id), due)));
+    }
+
+    private List<String> scheduleMany(int count, String prefix, DueTime due) {
+        List<String> ids = IntStream.range(0, count).mapToObj(i -> prefix + i).toList();
+        ids.stream()
+                .map(id -> queue.schedule(ScheduleRequest.of(id, body(id), due)))
+                .toList()
+                .forEach(PartitionedQueueIT::get);
+        return ids;
+    }
+
+    private static ConsumerOptions concurrent(int consumers) {
+        return new ConsumerOptions(consumers, 100, Duration.ofSeconds(30), true, HOUR, "consumer");
+    }
+
+    private BlockingQueue<Delivery> consume(DelayQueue from, int consumers) {
+        BlockingQueue<Delivery> received = new LinkedBlockingQueue<>();
+        from.consume(concurrent(consumers), executor, received::add);
+        return received;
+    }
+
+    private static Delivery next(BlockingQueue<Delivery> received) throws InterruptedException {
+        Delivery delivery = received.poll(10, TimeUnit.SECONDS);
+        assertThat(delivery).as("a delivery within 10 s").isNotNull();
+        return delivery;
+    }
+
+    /** Gives up this many messages; answers the ids of the dead letters, the oldest first. */
+    private List<String> bury(int count) throws InterruptedException {
+        BlockingQueue<Delivery> received = new LinkedBlockingQueue<>();
+        DelayQueueConsumer consumer = queue.consume(concurrent(1), executor, received::add);
+        for (int i = 0; i < count; i++) {
+            schedule("dead" + i, LONG_AGO);
+            assertThat(get(next(received).bury(new byte[0]))).isEqualTo(Settlement.DONE);
+        }
+        consumer.stop(false);
+        return get(queue.deadLetters().browse(MessageState.DELAYED, null, 256)).messages().stream()
+                .map(MessageInfo::id)
+                .toList();
+    }
+
+    @Test
+    void should_spread_messages_and_deliver_all_of_them() throws Exception {
+        Set<String> ids = new HashSet<>(scheduleMany(300, "m", DueTime.now()));
+        assertThat(get(queue.stats()).delayed()).isEqualTo(300);
+        for (RedisDelayQueue partition : queue.partitions()) {
+            assertThat(get(partition.stats()).delayed()).isBetween(50L, 150L);
+        }
+        BlockingQueue<Delivery> received = consume(queue, 10);
+        while (!ids.isEmpty()) {
+            Delivery delivery = next(received);
+            assertThat(ids.remove(delivery.id())).as(delivery.id()).isTrue();
+            assertThat(delivery.body()).isEqualTo(body(delivery.id()));
+            assertThat(delivery.queue()).isEqualTo(queue.name());
+            assertThat(delivery.isFrom(queue)).isTrue();
+            assertThat(delivery.isFrom(queue.deadLetters())).isFalse();
+            assertThat(get(delivery.acknowledge())).isEqualTo(Settlement.DONE);
+        }
+        assertThat(get(queue.stats()).leased()).isZero();
+        assertThat(get(queue.stats()).consumers()).isEqualTo(1);
+    }
+
+    @Test
+    void should_deliver_on_time_in_every_partition() throws Exception {
+        BlockingQueue<Delivery> received = consume(queue, 1);
+        for (int i = 0; i < 9; i++) {
+            ScheduleResult result =
+                    get(queue.schedule(ScheduleRequest.of(new byte[0], DueTime.after(Duration.ofMillis(20)))));
+            Delivery delivery = next(received);
+            assertThat(delivery.id()).isEqualTo(result.id()).hasSize(16);
+            assertThat(delivery.claimedMicros()).isGreaterThanOrEqualTo(result.dueMicros());
+            delivery.acknowledge();
+        }
+    }
+
+    @Test
+    void should_find_a_message_by_its_id() {
+        for (int i = 0; i < 9; i++) {
+            String id = "m" + i;
+            schedule(id, IN_AN_HOUR);
+            assertThat(get(queue.get(id)).orElseThrow().body()).isEqualTo(body(id));
+            assertThatThrownBy(() -> schedule(id, IN_AN_HOUR)).isInstanceOf(DuplicateMessageException.class);
+            assertThat(get(queue.reschedule(id, DueTime.after(HOUR.multipliedBy(2))))
+                            .previousState())
+                    .isEqualTo(MessageState.DELAYED);
+            assertThat(get(queue.promote(id)).previousState()).isEqualTo(MessageState.DELAYED);
+            assertThat(get(queue.get(id)).orElseThrow().info().dueMicros())
+                    .isLessThanOrEqualTo(get(queue.stats()).timeMicros());
+            assertThat(get(queue.cancel(id)).previousState()).isEqualTo(MessageState.DELAYED);
+            assertThat(get(queue.cancel(id)).previousState()).isEqualTo(MessageState.NONE);
+            assertThat(get(queue.get(id))).isEmpty();
+        }
+    }
+
+    @Test
+    void should_supersede_a_delivery_that_schedules_its_message_again() throws Exception {
+        BlockingQueue<Delivery> received = consume(queue, 1);
+        for (int i = 0; i < 6; i++) {
+            String id = "m" + i;
+            schedule(id, LONG_AGO);
+            Delivery delivery = next(received);
+            ScheduleResult again = get(queue.schedule(
+                    new ScheduleRequest(id, IN_AN_HOUR, body(id), DuplicatePolicy.REJECT, delivery.claimId())));
+            assertThat(again.outcome()).isEqualTo(ScheduleOutcome.SUPERSEDED);
+            delivery.superseded();
+        }
+        assertThat(get(queue.stats()).delayed()).isEqualTo(6);
+    }
+
+    @Test
+    void should_keep_the_order_of_two_calls_for_one_id_from_the_very_first_one() {
+        DelayQueue fresh = client.queue(redis.uniqueQueue(), PARTITIONS);
+        List<CompletableFuture<?>> calls = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            String id = "m" + i % 10;
+            calls.add(fresh.schedule(new ScheduleRequest(id, IN_AN_HOUR, body("" + i), DuplicatePolicy.REPLACE, null)));
+        }
+        calls.forEach(RealQueueIT::get);
+        for (int i = 90; i < 100; i++) {
+            assertThat(get(fresh.get("m" + i % 10)).orElseThrow().body()).isEqualTo(body("" + i));
+        }
+    }
+
+    @Test
+    void should_never_work_on_more_than_it_may_and_leave_no_partition_behind() throws Exception {
+        AtomicInteger underWay = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        Map<Integer, AtomicInteger> finished = new ConcurrentHashMap<>();
+        Map<Integer, Integer> whenFirstEnded = new ConcurrentHashMap<>();
+        int each = 60;
+        Map<Integer, Integer> scheduled = new HashMap<>();
+        int number = 0;
+        while (scheduled.values().stream().mapToInt(n -> n).sum() < each * PARTITIONS) {
+            String id = "m" + number++;
+            int partition = PartitionHash.of(id, PARTITIONS);
+            if (scheduled.getOrDefault(partition, 0) < each) {
+                scheduled.merge(partition, 1, Integer::sum);
+                schedule(id, LONG_AGO);
+            }
+        }
+        queue.consume(concurrent(4), executor, delivery -> {
+            most.accumulateAndGet(underWay.incrementAndGet(), Math::max);
+            CompletableFuture.delayedExecutor(10, TimeUnit.MILLISECONDS, executor)
+                    .execute(() -> {
+                        underWay.decrementAndGet();
+                        int partition = PartitionHash.of(delivery.id(), PARTITIONS);
+                        int count = finished.computeIfAbsent(partition, p -> new AtomicInteger())
+                                .incrementAndGet();
+                        if (count == each) {
+                            finished.forEach((p, n) -> whenFirstEnded.putIfAbsent(p, n.get()));
+                        }
+                        delivery.acknowledge();
+                    });
+        });
+        await().atMost(Duration.ofSeconds(30))
+                .until(() -> finished.size() == PARTITIONS
+                        && finished.values().stream().allMatch(n -> n.get() == each));
+        assertThat(most.get()).isLessThanOrEqualTo(4);
+        assertThat(whenFirstEnded.values())
+                .as("how many of each partition were done when the first one was empty: " + whenFirstEnded)
+                .allMatch(count -> count >= each / 2);
+    }
+
+    @Test
+    void should_pause_and_resume_all_partitions() throws Exception {
+        assertThat(get(queue.pause())).isTrue();
+        assertThat(get(queue.pause())).isFalse();
+        assertThat(get(queue.stats()).paused()).isTrue();
+        scheduleMany(9, "m", LONG_AGO);
+        BlockingQueue<Delivery> received = consume(queue, 9);
+        await().until(() -> get(queue.stats()).consumers() == 1);
+        assertThat(get(queue.stats()).leased()).isZero();
+        assertThat(get(queue.resume())).isTrue();
+        assertThat(get(queue.resume())).isFalse();
+        for (int i = 0; i < 9; i++) {
+            next(received).acknowledge();
+        }
+    }
+
+    @Test
+    void should_list_all_messages_in_the_order_of_their_due_times() {
+        List<String> ids = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            String id = "m" + (100 + i);
+            ids.add(id);
+            // Some at the same time: then by id, in whichever partition they are.
+            schedule(id, new DueTime(false, 4_000_000_000_000_000L + i / 5));
+        }
+        for (int limit : new int[] {1, 7, 50, 256}) {
+            List<String> listed = new ArrayList<>();
+            String from = null;
+            do {
+                MessagePage page = get(queue.browse(MessageState.DELAYED, from, limit));
+                page.messages().forEach(message -> listed.add(message.id()));
+                from = page.next();
+            } while (from != null);
+            assertThat(listed).as("pages of " + limit).isEqualTo(ids);
+        }
+        assertThatThrownBy(() -> queue.browse(MessageState.DELAYED, "x", 10))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> queue.browse(MessageState.DELAYED, null, 257))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void should_list_what_is_being_delivered_and_by_whom() throws Exception {
+        BlockingQueue<Delivery> received = consume(queue, 6);
+        scheduleMany(6, "m", LONG_AGO);
+        for (int i = 0; i < 6; i++) {
+            next(received);
+        }
+        List<MessageInfo> leased =
+                get(queue.browse(MessageState.LEASED, null, 10)).messages();
+        assertThat(leased).hasSize(6).allMatch(message -> message.holder().equals("consumer"));
+    }
+
+    @Test
+    void should_change_all_messages() throws Exception {
+        scheduleMany(30, "m", IN_AN_HOUR);
+        assertThat(get(queue.promoteAll(message -> message.id().endsWith("5")))).isEqualTo(3);
+        assertThat(get(queue.stats()).overdue()).isEqualTo(3);
+        assertThat(get(queue.cancelAll(message -> !message.id().endsWith("5"), 20)))
+                .isEqualTo(20);
+        assertThat(get(queue.cancelAll(message -> !message.id().endsWith("5"), 20)))
+                .isEqualTo(7);
+        assertThat(get(queue.stats()).delayed()).isEqualTo(3);
+        assertThat(get(queue.check())).isEqualTo(new CheckResult(3, 0, 0, 0));
+    }
+
+    @Test
+    void should_see_the_dead_letters_of_all_partitions_as_one_queue() throws Exception {
+        List<String> dead = bury(9);
+        assertThat(dead).hasSize(9);
+        DelayQueue letters = queue.deadLetters();
+        assertThat(get(queue.stats()).dead()).isEqualTo(9);
+        assertThat(get(letters.stats()).delayed()).isEqualTo(9);
+        assertThat(get(letters.get(dead.get(3))).orElseThrow().body()).isEqualTo(body("dead3"));
+        for (int i = 0; i < 9; i++) {
+            for (String id : List.of("dead" + i, dead.get(i))) {
+                assertThat(get(queue.deadLettersOf(id)))
+                        .extracting(DeadLetterId::toString)
+                        .containsExactly(dead.get(i));
+            }
+            assertThat(get(queue.cancel("dead" + i)).deadLetterId()).hasToString(dead.get(i));
+        }
+        assertThat(get(queue.redrive(dead.get(0)))).isEqualTo(RedriveOutcome.REDRIVEN);
+        assertThat(get(queue.get("dead0"))).isPresent();
+        assertThat(get(queue.redriveAll(message -> message.id().startsWith("dead1@"))))
+                .isEqualTo(1);
+        assertThat(get(letters.cancel(dead.get(2))).previousState()).isEqualTo(MessageState.DELAYED);
+        BlockingQueue<Delivery> received = consume(letters, 1);
+        for (int i = 3; i < 9; i++) {
+            Delivery letter = next(received);
+            assertThat(letter.isFrom(letters)).isTrue();
+            assertThat(get(letter.acknowledge())).isEqualTo(Settlement.DONE);
+        }
+        assertThat(get(queue.stats()).dead()).isZero();
+        assertThatThrownBy(letters::deadLetters).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> letters.schedule(ScheduleRequest.of(new byte[0], IN_AN_HOUR)))
+                .isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> letters.redrive(dead.get(3))).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> letters.trimDeadLetters(HOUR, 1)).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void should_drop_the_oldest_dead_letters_of_all_partitions() throws Exception {
+        List<String> dead = bury(10);
+        assertThat(get(queue.trimDeadLetters(HOUR, 10))).isZero();
+        assertThat(get(queue.trimDeadLetters(Duration.ZERO, 7))).isEqualTo(3);
+        assertThat(get(queue.deadLetters().browse(MessageState.DELAYED, null, 256)).messages().stream()
+                        .map(MessageInfo::id)
+                        .toList())
+                .isEqualTo(dead.subList(3, 10));
+        assertThat(get(queue.trimDeadLetters(Duration.ofNanos(1000), 0))).isEqualTo(7);
+        assertThatThrownBy(() -> queue.trimDeadLetters(Duration.ofSeconds(-1), 0))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void should_divide_the_maximum_length_rounded_up() {
+        int stored = 0;
+        QueueFullException full = null;
+        for (int i = 0; i < 60; i++) {
+            String id = "m" + i;
+            try {
+                get(queue.schedule(new ScheduleRequest(id, IN_AN_HOUR, body(id), DuplicatePolicy.REJECT, null, 0, 10)));
+                stored++;
+            } catch (QueueFullException e) {
+                full = e;
+            }
+        }
+        assertThat(stored).isEqualTo(12);
+        assertThat(full)
+                .hasMessageContaining("partition")
+                .hasMessageContaining("holds 4 messages")
+                .hasMessageContaining("maximumQueueLength allows 4");
+    }
+
+    @Test
+    void should_deliver_the_highest_priority_of_each_partition_first() throws Exception {
+        for (int i = 0; i < 30; i++) {
+            String id = "m" + i;
+            get(queue.schedule(new ScheduleRequest(id, LONG_AGO, body(id), DuplicatePolicy.REJECT, null, i % 2, 0)));
+        }
+        BlockingQueue<Delivery> received = consume(queue, 1);
+        Map<Integer, Integer> last = new HashMap<>();
+        for (int i = 0; i < 30; i++) {
+            Delivery delivery = next(received);
+            int partition = PartitionHash.of(delivery.id(), PARTITIONS);
+            assertThat(delivery.priority()).isLessThanOrEqualTo(last.getOrDefault(partition, 9));
+            last.put(partition, delivery.priority());
+            get(delivery.acknowledge());
+        }
+    }
+
+    @Test
+    void should_remember_finished_ids() throws Exception {
+        BlockingQueue<Delivery> received = consume(queue, 1);
+        for (int i = 0; i < 6; i++) {
+            String id = "m" + i;
+            schedule(id, LONG_AGO);
+            get(next(received).acknowledge(HOUR));
+            assertThatThrownBy(() -> schedule(id, IN_AN_HOUR)).isInstanceOf(DuplicateMessageException.class);
+        }
+    }
+
+    @Test
+    void should_tell_about_the_server() {
+        ServerInfo info = get(queue.serverInfo());
+        assertThat(info).isEqualTo(get(client.queue("any").serverInfo()));
+    }
+
+    @Test
+    void should_receive_single_messages_from_all_partitions() throws Exception {
+        Set<String> ids = new HashSet<>(scheduleMany(12, "m", DueTime.now()));
+        try (DelayQueueReceiver receiver = queue.receiver(concurrent(1), delivery -> {})) {
+            while (!ids.isEmpty()) {
+                Delivery delivery = receiver.receive(Duration.ZERO);
+                assertThat(delivery).as("one of " + ids).isNotNull();
+                assertThat(ids.remove(delivery.id())).isTrue();
+                assertThat(get(queue.stats()).leased())
+                        .as("never more than is returned")
+                        .isEqualTo(1);
+                assertThat(get(delivery.acknowledge())).isEqualTo(Settlement.DONE);
+            }
+            assertThat(receiver.receive(Duration.ZERO)).isNull();
+            assertThat(receiver.receive(Duration.ofMillis(50))).isNull();
+        }
+    }
+
+    @Test
+    void should_wake_a_receiver_from_any_partition() throws Exception {
+        try (DelayQueueReceiver receiver = queue.receiver(concurrent(1), delivery -> {})) {
+            for (int i = 0; i < 6; i++) {
+                String id = "m" + i;
+                Future<Delivery> received = executor.submit(() -> receiver.receive(null));
+                await().until(() -> client.consumers().wakeups().sleeping() == PARTITIONS);
+                schedule(id, DueTime.after(Duration.ofMillis(100)));
+                Delivery delivery = received.get(10, TimeUnit.SECONDS);
+                assertThat(delivery.id()).isEqualTo(id);
+                delivery.acknowledge();
+            }
+            Future<Delivery> received = executor.submit(() -> receiver.receive(null));
+            await().until(() -> client.consumers().wakeups().sleeping() == PARTITIONS);
+            receiver.close();
+            assertThat(received.get(5, TimeUnit.SECONDS)).isNull();
+        }
+        assertThat(client.consumers().wakeups().sleeping()).isZero();
+    }
+
+    @Test
+    void should_give_each_of_several_receiving_threads_its_own_message() throws Exception {
+        try (DelayQueueReceiver receiver = queue.receiver(concurrent(1), delivery -> {})) {
+            List<Future<Delivery>> all = new ArrayList<>();
+            for (int i = 0; i < 6; i++) {
+                all.add(executor.submit(() -> receiver.receive(null)));
+            }
+            scheduleMany(6, "m", DueTime.after(Duration.ofMillis(100)));
+            Set<String> ids = new HashSet<>();
+            for (Future<Delivery> each : all) {
+                Delivery delivery = each.get(20, TimeUnit.SECONDS);
+                ids.add(delivery.id());
+                delivery.acknowledge();
+            }
+            assertThat(ids).hasSize(6);
+        }
+    }
+
+    @Test
+    void should_refuse_numbers_and_ids_that_cannot_be() {
+        assertThatThrownBy(() -> client.queue("orders", 0))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("partitions is 0: it must be from 1 to 64");
+        assertThatThrownBy(() -> client.queue("orders", 65)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> client.queue("or{ders", 2)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> queue.cancel("")).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> queue.redrive("a\n")).isInstanceOf(IllegalArgumentException.class);
+        assertThat(client.queue("orders", 1)).isInstanceOf(RedisDelayQueue.class);
+    }
+}

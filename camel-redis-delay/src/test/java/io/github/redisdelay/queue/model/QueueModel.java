@@ -1,0 +1,910 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.model;
+
+import io.github.redisdelay.queue.DeadLetterId;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import static io.github.redisdelay.queue.model.QueueSnapshot.latin;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+/**
+ * What a queue should hold, in plain maps: executes the calls that the scripts execute and tells what they should answer.
+ * It takes the time from outside. Ids and bodies are ISO-8859-1 text, whose order is Redis's order of bytes. Its dead letters
+ * are a second model.
+ */
+public final class QueueModel {
+
+    /** The answer to a call of a lane that has executed a later one. */
+    public static final Object REFUSED = "refused";
+
+    private static final String NO_CLAIM = "00".repeat(16);
+    private static final double MAX = 9007199254740991d;
+    /** Of a dead letter's priority. */
+    private static final int DEAD = 16;
+
+    private record Message(long scheduled, String body) {
+
+        byte[] bytes() {
+            byte[] text = body.getBytes(StandardCharsets.ISO_8859_1);
+            return ByteBuffer.allocate(8 + text.length)
+                    .order(ByteOrder.LITTLE_ENDIAN)
+                    .putDouble(scheduled)
+                    .put(text)
+                    .array();
+        }
+    }
+
+    /** When and with what priority a message is delayed. */
+    private record Waiting(long due, int priority) {}
+
+    private record Call(long sequence, long time, byte[] result, String claim, List<String> claimed) {}
+
+    private record State(
+            int attempts, int lost, int reason, int priority, String claim, long due, long firstDue, String failure) {
+
+        byte[] bytes() {
+            byte[] text = failure.getBytes(StandardCharsets.ISO_8859_1);
+            ByteBuffer out = ByteBuffer.allocate(40 + text.length).order(ByteOrder.LITTLE_ENDIAN);
+            out.put((byte) 1)
+                    .put((byte) lost)
+                    .put((byte) reason)
+                    .put((byte) priority)
+                    .putInt(attempts);
+            out.put(HexFormat.of().parseHex(claim))
+                    .putDouble(due)
+                    .putDouble(firstDue)
+                    .put(text);
+            return out.array();
+        }
+
+        /** The set in which it waits. */
+        int level() {
+            return priority < DEAD ? priority : 0;
+        }
+    }
+
+    private final Map<String, Message> messages = new HashMap<>();
+    private final Map<String, Waiting> delayed = new HashMap<>();
+    private final Map<String, Long> leased = new HashMap<>();
+    private final Map<String, State> state = new HashMap<>();
+    private final Map<String, Call> calls = new HashMap<>();
+    private final Map<String, Long> seen = new HashMap<>();
+    private final Map<String, String> consumers = new HashMap<>();
+    private final TreeSet<Integer> priorities = new TreeSet<>(Comparator.reverseOrder());
+    private boolean paused;
+    /** Null in the model of the dead letters themselves. */
+    public final QueueModel dead;
+
+    /** Who waits for messages of this queue. */
+    public final WaitersModel room;
+
+    /** @param line who hears it when a consumer is called */
+    public QueueModel(WaitersModel.Line line) {
+        this(line, new QueueModel(line, null));
+    }
+
+    private QueueModel(WaitersModel.Line line, QueueModel dead) {
+        this.room = new WaitersModel(line);
+        this.dead = dead;
+    }
+
+    /** What becomes due first of what waits; null if nothing does. */
+    private Long firstDue() {
+        return dueTimes().stream().min(Comparator.naturalOrder()).orElse(null);
+    }
+
+    private void coverEarlier(double earliest, long time) {
+        if (earliest != Double.POSITIVE_INFINITY && !paused) {
+            room.coverEarlier((long) earliest, firstDue(), time);
+        }
+    }
+
+    /** Calls those who are missing for what a call will make due, from how things are before it. */
+    private void cover(LuaScript script, List<Object[]> items, long time) {
+        double earliest = Double.POSITIVE_INFINITY;
+        Set<String> finished = new HashSet<>();
+        for (int i = 0; i < items.size(); i++) {
+            Object[] item = items.get(i);
+            String id = text(item[0]);
+            switch (script) {
+                case SCHEDULE -> {
+                    double due = Long.parseLong(text(item[2]));
+                    due = text(item[1]).startsWith("after ") ? time + due + i : due;
+                    earliest = due > MAX ? earliest : Math.min(earliest, due);
+                }
+                case CHANGE -> {
+                    String action = text(item[1]);
+                    double due = Long.parseLong(text(item[2]));
+                    if (action.equals("resume")) {
+                        room.cover(time, time);
+                        return;
+                    }
+                    due = isDelay(action, due) ? time + due + i : due;
+                    if (delayed.containsKey(id) && action.matches("reschedule-.*|promote") && due <= MAX) {
+                        earliest = Math.min(earliest, due);
+                    }
+                }
+                case SETTLE -> {
+                    if (!holds(id, (byte[]) item[1]) || !finished.add(id)) {
+                        continue; // stale, perhaps because of one before it in this call
+                    }
+                    switch (text(item[2])) {
+                        case "return" ->
+                            earliest = Math.min(
+                                    earliest, Math.min(time + (double) Long.parseLong(text(item[3])) + i, MAX));
+                        case "release" -> earliest = Math.min(earliest, state.get(id).due);
+                        default -> {}
+                    }
+                }
+                case REDRIVE ->
+                    earliest = dead.delayed.containsKey(id) || dead.holds(id, (byte[]) item[1]) ? time : earliest;
+                default -> {}
+            }
+        }
+        Set<String> met = new HashSet<>();
+        if (script == LuaScript.SETTLE
+                && items.stream()
+                        .filter(item -> holds(text(item[0]), (byte[]) item[1]) && met.add(text(item[0])))
+                        .anyMatch(item -> text(item[2]).equals("bury"))) {
+            Long head = dead.firstDue();
+            if (head == null || time < head || head < time - WaitersModel.OVERDUE) {
+                dead.room.cover(time, time);
+            }
+        }
+        coverEarlier(earliest, time);
+    }
+
+    private static boolean hasLane(LuaScript script) {
+        return switch (script) {
+            case SCHEDULE, CHANGE, CLAIM, SETTLE, ACKNOWLEDGE, EXTEND, REDRIVE -> true;
+            default -> false;
+        };
+    }
+
+    /** Whether this very call was executed before, or a later one of its lane. */
+    public boolean isOld(LuaScript script, Object[] arguments) {
+        if (!hasLane(script)) {
+            return false;
+        }
+        Call last = calls.get(text(arguments[0]));
+        return last != null && Long.parseLong(text(arguments[1])) <= last.sequence;
+    }
+
+    /**
+     * Executes a call.
+     *
+     * @param time the server's time at the call
+     * @return the answer in the scripts' bytes, or {@link #REFUSED}
+     */
+    public Object execute(LuaScript script, Object[] arguments, long time) {
+        if (!hasLane(script)) {
+            return look(script, arguments, time);
+        }
+        String lane = text(arguments[0]);
+        long sequence = Long.parseLong(text(arguments[1]));
+        Call last = calls.get(lane);
+        if (last != null && sequence < last.sequence) {
+            return REFUSED;
+        }
+        boolean repeat = last != null && sequence == last.sequence;
+        if (script == LuaScript.CLAIM) {
+            return repeat ? claimAgain(last, arguments, time) : claim(lane, sequence, arguments, time);
+        }
+        if (repeat) {
+            return last.result;
+        }
+        int head =
+                switch (script) {
+                    case ACKNOWLEDGE, EXTEND -> 2;
+                    case SETTLE -> 4;
+                    default -> 3;
+                };
+        int width =
+                switch (script) {
+                    case CHANGE, EXTEND -> 3;
+                    case ACKNOWLEDGE, REDRIVE -> 2;
+                    default -> 5;
+                };
+        List<Object[]> items = new ArrayList<>();
+        for (int i = head; i < arguments.length; i += width) {
+            items.add(Arrays.copyOfRange(arguments, i, i + width));
+        }
+        cover(script, items, time);
+        ByteBuffer reply = ByteBuffer.allocate(8 + 9 * items.size()).order(ByteOrder.LITTLE_ENDIAN);
+        reply.putDouble(time);
+        switch (script) {
+            case SCHEDULE -> schedule(items, time, reply);
+            case CHANGE -> change(items, time, reply);
+            case SETTLE -> settle(items, time, reply);
+            case ACKNOWLEDGE ->
+                settle(
+                        items.stream()
+                                .map(item -> new Object[] {item[0], item[1], ascii("acknowledge"), ascii("0"), ascii("")})
+                                .toList(),
+                        time,
+                        reply);
+            case EXTEND -> extend(items, time, reply);
+            case REDRIVE -> redrive(items, time, reply);
+            default -> throw new IllegalArgumentException(script.name());
+        }
+        calls.put(lane, new Call(sequence, time, reply.array(), null, List.of()));
+        return reply.array();
+    }
+
+    private Object look(LuaScript script, Object[] arguments, long time) {
+        return switch (script) {
+            case TRIM -> doubles(trim(Long.parseLong(text(arguments[0])), Long.parseLong(text(arguments[1])), time));
+            case GET -> get(text(arguments[0]));
+            case BROWSE ->
+                browse(
+                        text(arguments[0]).equals("leased"),
+                        Integer.parseInt(text(arguments[1])),
+                        text(arguments[2]).equals("-inf") ? Long.MIN_VALUE : Long.parseLong(text(arguments[2])),
+                        text(arguments[3]));
+            case HEARTBEAT -> {
+                if (((byte[]) arguments[1]).length == 0) {
+                    consumers.remove(text(arguments[0]));
+                } else {
+                    consumers.put(text(arguments[0]), text(arguments[1]));
+                }
+                yield new byte[0];
+            }
+            case REPAIR ->
+                text(arguments[0]).equals("index")
+                        ? List.of(doubles(time, messages.size(), 0), ascii("0"))
+                        : check(text(arguments[0]).equals("messages"), time);
+            case DEAD_LETTERS -> letters(text(arguments[0]), text(arguments[1]));
+            case STATS -> stats(time);
+            default -> throw new IllegalArgumentException(script.name());
+        };
+    }
+
+    private List<byte[]> letters(String id, String digits) {
+        return digits.isEmpty()
+                ? lettersOf(id).stream()
+                        .map(time -> ascii(String.valueOf(time)))
+                        .toList()
+                : dead.messages.containsKey(id + "@" + digits) ? List.of(ascii(digits)) : List.of();
+    }
+
+    private static byte[] doubles(double... values) {
+        ByteBuffer out = ByteBuffer.allocate(8 * values.length).order(ByteOrder.LITTLE_ENDIAN);
+        for (double value : values) {
+            out.putDouble(value);
+        }
+        return out.array();
+    }
+
+    private static void answer(ByteBuffer reply, int outcome, double micros) {
+        reply.put((byte) outcome).putDouble(micros);
+    }
+
+    private void delay(String id, long due, int priority) {
+        delayed.put(id, new Waiting(due, priority));
+        if (priority > 0) {
+            priorities.add(priority);
+        }
+    }
+
+    /** Forgets ids that are no duplicates any more; fewer than a script drops in one call. */
+    private void forget(long time) {
+        seen.values().removeIf(until -> until <= time);
+    }
+
+    private void schedule(List<Object[]> items, long time, ByteBuffer reply) {
+        forget(time);
+        for (int i = 0; i < items.size(); i++) {
+            Object[] item = items.get(i);
+            String id = text(item[0]);
+            List<String> options = List.of(text(item[1]).split(" "));
+            boolean replaces = options.get(1).equals("replace");
+            long limit = option(options, "limit", Long.MAX_VALUE);
+            int priority = (int) option(options, "priority", 0);
+            double due = Long.parseLong(text(item[2]));
+            if (options.get(0).equals("after")) {
+                due = time + due + i;
+            }
+            boolean isNew = !messages.containsKey(id);
+            if (due > MAX) {
+                answer(reply, 6, due);
+                continue;
+            }
+            if (isNew && ((byte[]) item[3]).length == 16 && !leased.containsKey(id)) {
+                answer(reply, 9, 0);
+                continue;
+            }
+            if (isNew && !replaces && seen.containsKey(id)) {
+                answer(reply, 7, seen.get(id));
+                continue;
+            }
+            if (isNew && messages.size() >= limit) {
+                answer(reply, 8, messages.size());
+                continue;
+            }
+            Waiting pending = isNew ? null : delayed.get(id);
+            Long lease = isNew ? null : leased.get(id);
+            byte[] claim = (byte[]) item[3];
+            boolean holder = claim.length == 16 && holds(id, claim);
+            if (pending != null && !replaces) {
+                answer(reply, 4, pending.due);
+            } else if (lease != null && !replaces && !holder) {
+                answer(reply, 5, lease);
+            } else {
+                remove(id);
+                messages.put(id, new Message(time, text(item[4])));
+                delay(id, (long) due, priority);
+                answer(reply, lease != null ? 3 : pending != null ? 2 : 1, due);
+            }
+        }
+    }
+
+    private void change(List<Object[]> items, long time, ByteBuffer reply) {
+        for (int i = 0; i < items.size(); i++) {
+            String id = text(items.get(i)[0]);
+            String action = text(items.get(i)[1]);
+            double due = Long.parseLong(text(items.get(i)[2]));
+            if (action.equals("pause") || action.equals("resume")) {
+                answer(reply, paused ? 1 : 0, 0);
+                paused = action.equals("pause");
+                continue;
+            }
+            Waiting pending = delayed.get(id);
+            int was = pending != null ? 1 : leased.containsKey(id) ? 2 : 0;
+            List<Long> letters = was == 0 && !action.equals("cancel-delayed") ? lettersOf(id) : List.of();
+            if (action.equals("cancel") || (action.equals("cancel-delayed") && was != 2)) {
+                remove(id);
+                Long until = seen.remove(id);
+                if (letters.isEmpty()) {
+                    answer(reply, was == 0 && until != null && until > time ? 4 : was, 0);
+                } else {
+                    answer(reply, 20 + letters.size(), letters.get(0));
+                }
+                continue;
+            }
+            if (isDelay(action, due)) {
+                due = time + due + i;
+            }
+            if (action.equals("promote") && pending != null) {
+                due = Math.min(due, pending.due);
+            }
+            if (!letters.isEmpty()) {
+                answer(reply, 20 + letters.size(), letters.get(0));
+            } else if (action.equals("cancel-delayed") || was != 1) {
+                answer(reply, was, 0);
+            } else if (due > MAX) {
+                answer(reply, 3, 0);
+            } else {
+                State s = stateOf(id, pending.due, pending.priority);
+                long firstDue = s.attempts == 0 ? (long) due : s.firstDue;
+                state.put(
+                        id,
+                        new State(s.attempts, s.lost, s.reason, s.priority, s.claim, (long) due, firstDue, s.failure));
+                delayed.put(id, new Waiting((long) due, pending.priority));
+                answer(reply, 1, due);
+            }
+        }
+    }
+
+    private static long option(List<String> options, String name, long otherwise) {
+        return options.stream()
+                .filter(option -> option.startsWith(name + "="))
+                .mapToLong(option -> Long.parseLong(option.substring(name.length() + 1)))
+                .findFirst()
+                .orElse(otherwise);
+    }
+
+    private static boolean isDelay(String action, double due) {
+        return action.equals("reschedule-after") || (action.equals("promote") && due == 0);
+    }
+
+    /** When a message was given up, the latest first. */
+    private List<Long> lettersOf(String id) {
+        return dead == null
+                ? List.of()
+                : dead.messages.keySet().stream()
+                        .filter(letter -> DeadLetterId.messageIdOf(letter).equals(id))
+                        .map(letter -> Long.parseLong(letter.substring(id.length() + 1)))
+                        .sorted(Comparator.reverseOrder())
+                        .toList();
+    }
+
+    private void settle(List<Object[]> items, long time, ByteBuffer reply) {
+        // What is stale is told from how things were when the call began.
+        List<Integer> stale = new ArrayList<>();
+        for (Object[] item : items) {
+            String id = text(item[0]);
+            stale.add(holds(id, (byte[]) item[1]) ? 0 : messages.containsKey(id) ? 3 : 2);
+        }
+        for (int i = 0; i < items.size(); i++) {
+            Object[] item = items.get(i);
+            String id = text(item[0]);
+            if (stale.get(i) != 0) {
+                answer(reply, stale.get(i), 0);
+                continue;
+            }
+            if (!holds(id, (byte[]) item[1])) {
+                answer(reply, messages.containsKey(id) ? 3 : 2, 0);
+                continue;
+            }
+            State s = state.get(id);
+            Message message = messages.get(id);
+            long micros = Long.parseLong(text(item[3]));
+            String failure = text(item[4]);
+            switch (text(item[2])) {
+                case "return" -> {
+                    long due = (long) Math.min(time + (double) micros + i, MAX);
+                    state.put(id, new State(s.attempts, 0, 1, s.priority, NO_CLAIM, due, s.firstDue, failure));
+                    leased.remove(id);
+                    delay(id, due, s.level());
+                    answer(reply, 1, due);
+                }
+                case "release" -> {
+                    int attempts = Math.max(0, s.attempts - 1);
+                    state.put(id, new State(attempts, s.lost, 3, s.priority, NO_CLAIM, s.due, s.firstDue, s.failure));
+                    leased.remove(id);
+                    delay(id, s.due, s.level());
+                    answer(reply, 1, s.due);
+                }
+                case "bury" -> {
+                    if (message != null) {
+                        String deadId = id + "@" + time;
+                        dead.messages.put(deadId, message);
+                        dead.delayed.put(deadId, new Waiting(time, 0));
+                        dead.state.put(
+                                deadId, new State(0, 0, 0, s.priority + DEAD, NO_CLAIM, time, s.firstDue, failure));
+                    }
+                    finish(id, micros, time);
+                    answer(reply, 1, message == null ? 0 : time);
+                }
+                default -> {
+                    finish(id, micros, time);
+                    answer(reply, 1, 0);
+                }
+            }
+        }
+    }
+
+    private void finish(String id, long remember, long time) {
+        remove(id);
+        if (remember > 0) {
+            seen.put(id, (long) Math.min(time + (double) remember, MAX));
+            forget(time);
+        }
+    }
+
+    private void extend(List<Object[]> items, long time, ByteBuffer reply) {
+        for (Object[] item : items) {
+            String id = text(item[0]);
+            if (holds(id, (byte[]) item[1])) {
+                long end = (long) Math.min(time + (double) Long.parseLong(text(item[2])), MAX);
+                leased.put(id, end);
+                answer(reply, 1, end);
+            } else {
+                answer(reply, messages.containsKey(id) ? 3 : 2, 0);
+            }
+        }
+    }
+
+    private void redrive(List<Object[]> items, long time, ByteBuffer reply) {
+        for (int i = 0; i < items.size(); i++) {
+            String deadId = text(items.get(i)[0]);
+            String id = deadId.replaceFirst("(?s)^(.+)@[0-9]+$", "$1");
+            if (dead.leased.containsKey(deadId) && !dead.holds(deadId, (byte[]) items.get(i)[1])) {
+                answer(reply, 3, 0);
+            } else if (!(dead.delayed.containsKey(deadId) || dead.leased.containsKey(deadId))
+                    || !dead.messages.containsKey(deadId)) {
+                answer(reply, 0, 0);
+            } else if (delayed.containsKey(id) || leased.containsKey(id)) {
+                answer(reply, 2, 0);
+            } else {
+                messages.put(id, new Message(time, dead.messages.get(deadId).body));
+                state.remove(id);
+                delay(id, time + i, dead.state.get(deadId).priority % DEAD);
+                dead.remove(deadId);
+                answer(reply, 1, time + i);
+            }
+        }
+    }
+
+    private int trim(long retention, long maximum, long time) {
+        List<String> all = inOrder(dead.delayed, w -> w.due);
+        List<String> old = new ArrayList<>(all);
+        old.removeIf(id -> retention == 0 || dead.delayed.get(id).due > time - retention);
+        int excess = maximum == 0 ? 0 : (int) Math.max(0, all.size() - maximum);
+        List<String> dropped = all.subList(0, Math.min(100, Math.max(old.size(), excess)));
+        dropped.forEach(dead::remove);
+        return dropped.size();
+    }
+
+    /** All in one slice: there are few. */
+    private List<byte[]> check(boolean ofBodies, long time) {
+        List<String> stray = new ArrayList<>((ofBodies ? messages : state).keySet());
+        final int looked = stray.size();
+        stray.removeIf(
+                id -> delayed.containsKey(id) || leased.containsKey(id) || (!ofBodies && messages.containsKey(id)));
+        List<byte[]> reply = new ArrayList<>();
+        stray.forEach(id -> reply.add(id.getBytes(StandardCharsets.ISO_8859_1)));
+        if (ofBodies) {
+            Map<String, State> restored = new TreeMap<>();
+            for (String id : stray) {
+                State s = stateOf(id, time, 0);
+                boolean held = !s.claim.equals(NO_CLAIM);
+                restored.put(
+                        id,
+                        new State(
+                                s.attempts,
+                                s.lost,
+                                held ? 2 : s.reason,
+                                s.priority,
+                                NO_CLAIM,
+                                held ? Math.min(s.due, time) : s.due,
+                                s.firstDue,
+                                s.failure));
+            }
+            coverEarlier(
+                    restored.values().stream().mapToDouble(s -> s.due).min().orElse(Double.POSITIVE_INFINITY), time);
+            restored.forEach((id, s) -> {
+                state.computeIfPresent(
+                        id,
+                        (same, old) -> new State(
+                                s.attempts, s.lost, s.reason, s.priority, s.claim, old.due, s.firstDue, s.failure));
+                delay(id, s.due, s.level());
+            });
+        } else {
+            stray.forEach(state::remove);
+        }
+        reply.add(0, doubles(time, looked, Math.max(0, delayed.size() + leased.size() - messages.size())));
+        reply.add(1, ascii("0"));
+        return reply;
+    }
+
+    private List<byte[]> claim(String lane, long sequence, Object[] arguments, long time) {
+        String claim = HexFormat.of().formatHex((byte[]) arguments[2]);
+        long lease = Long.parseLong(text(arguments[3]));
+        int asked = Integer.parseInt(text(arguments[4]));
+        int wanted = asked;
+        int wantedEnded = Integer.parseInt(text(arguments[5]));
+        long maxBytes = Long.parseLong(text(arguments[6]));
+        List<String> picked = new ArrayList<>();
+        List<String> dropped = new ArrayList<>();
+        long bytes = 0;
+        boolean full = paused;
+        List<String> ended = upTo(leased, at -> at, time);
+        if (priorities.isEmpty() || wantedEnded == 0) {
+            ended = ended.subList(0, Math.min(wantedEnded, ended.size()));
+        }
+        for (int priority = ScheduleRequest.MAX_PRIORITY; priority >= 0; priority--) {
+            int level = priority;
+            List<String> due = upTo(delayed, w -> w.due, time);
+            due.removeIf(id -> delayed.get(id).priority != level);
+            due = new ArrayList<>(due.subList(0, Math.min(wanted, due.size())));
+            List<String> lost = new ArrayList<>(ended);
+            lost.removeIf(id -> stateOf(id, 0, 0).level() != level);
+            while (picked.size() < wanted && !full && !(due.isEmpty() && (lost.isEmpty() || wantedEnded == 0))) {
+                boolean fromLease = !lost.isEmpty()
+                        && wantedEnded > 0
+                        && (due.isEmpty() || leased.get(lost.get(0)) < delayed.get(due.get(0)).due);
+                String id = (fromLease ? lost : due).remove(0);
+                wantedEnded -= fromLease ? 1 : 0;
+                Message message = messages.get(id);
+                if (message == null) {
+                    dropped.add(id);
+                } else if (!picked.isEmpty() && bytes + message.bytes().length > maxBytes) {
+                    full = true;
+                } else {
+                    bytes += message.bytes().length;
+                    picked.add(id);
+                }
+            }
+        }
+        List<String> ids = new ArrayList<>();
+        for (String id : picked) {
+            boolean fromLease = leased.containsKey(id);
+            State s = fromLease
+                    ? stateOf(id, leased.get(id), 0)
+                    : stateOf(id, delayed.get(id).due, delayed.get(id).priority);
+            int lost = fromLease ? Math.min(255, s.lost + 1) : s.lost;
+            if (lost >= 2 && !ids.isEmpty()) {
+                break;
+            }
+            ids.add(id);
+            state.put(
+                    id,
+                    new State(
+                            s.attempts + 1,
+                            lost,
+                            fromLease ? 2 : s.reason,
+                            s.priority,
+                            claim,
+                            fromLease ? s.due : delayed.get(id).due,
+                            s.firstDue,
+                            s.failure));
+            if (lost >= 2) {
+                break;
+            }
+        }
+        for (String id : ids) {
+            delayed.remove(id);
+            leased.put(id, (long) Math.min(time + (double) lease, MAX));
+        }
+        dropped.forEach(this::remove);
+        priorities.removeIf(p -> delayed.values().stream().noneMatch(w -> w.priority == p));
+        calls.put(lane, new Call(sequence, time, packed(ids), claim, ids));
+        WaitersModel.Answer answer = room.claim(
+                text(arguments[8]),
+                time,
+                nextEvent(),
+                ids.size(),
+                asked,
+                text(arguments[9]),
+                Long.parseLong(text(arguments[10])));
+        return claimReply(ids, dropped, time, answer);
+    }
+
+    private List<byte[]> claimAgain(Call call, Object[] arguments, long time) {
+        byte[] claim = HexFormat.of().parseHex(call.claim);
+        List<String> ids = call.claimed.stream()
+                .filter(id -> holds(id, claim) && messages.containsKey(id))
+                .toList();
+        return claimReply(
+                ids,
+                List.of(),
+                time,
+                new WaitersModel.Answer(ClaimReply.Expected.WHEN_IT_HAS_ROOM, Long.parseLong(text(arguments[10]))));
+    }
+
+    /** Ids as MessagePack has them. */
+    private static byte[] packed(List<String> ids) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        if (ids.size() < 16) {
+            out.write(0x90 | ids.size());
+        } else {
+            out.write(0xdc);
+            out.write(ids.size() >> 8);
+            out.write(ids.size());
+        }
+        for (String id : ids) {
+            if (id.length() < 32) {
+                out.write(0xa0 | id.length());
+            } else {
+                out.write(0xd9);
+                out.write(id.length());
+            }
+            out.writeBytes(id.getBytes(StandardCharsets.ISO_8859_1));
+        }
+        return out.toByteArray();
+    }
+
+    /** When the next message is due or lease ends; null if nothing comes, or the queue is paused. */
+    private Long nextEvent() {
+        List<Long> all = new ArrayList<>(dueTimes());
+        all.addAll(leased.values());
+        return paused ? null : all.stream().min(Comparator.naturalOrder()).orElse(null);
+    }
+
+    private List<byte[]> claimReply(List<String> ids, List<String> dropped, long time, WaitersModel.Answer answer) {
+        ByteBuffer head = ByteBuffer.allocate(44).order(ByteOrder.LITTLE_ENDIAN);
+        head.putDouble(time).putDouble(untilFirst(dueTimes(), time)).putDouble(untilFirst(leased.values(), time));
+        head.putDouble(answer.safetyMicros());
+        head.putInt(ids.size()).putInt(dropped.size()).putInt(answer.expected().ordinal());
+        List<byte[]> reply = new ArrayList<>();
+        reply.add(head.array());
+        ByteBuffer lengths = ByteBuffer.allocate(8 * ids.size()).order(ByteOrder.LITTLE_ENDIAN);
+        ids.forEach(id -> lengths.putInt(id.length()));
+        ids.forEach(id -> lengths.putInt(state.get(id).bytes().length));
+        reply.add(lengths.array());
+        ByteArrayOutputStream records = new ByteArrayOutputStream();
+        ids.forEach(id -> records.writeBytes(state.get(id).bytes()));
+        reply.add(String.join("", ids).getBytes(StandardCharsets.ISO_8859_1));
+        reply.add(records.toByteArray());
+        ids.forEach(id -> reply.add(messages.get(id).bytes()));
+        dropped.forEach(id -> reply.add(id.getBytes(StandardCharsets.ISO_8859_1)));
+        return reply;
+    }
+
+    private List<Long> dueTimes() {
+        return delayed.values().stream().map(Waiting::due).toList();
+    }
+
+    private double untilFirst(Collection<Long> times, long time) {
+        if (paused) {
+            return -1;
+        }
+        return times.stream()
+                .min(Comparator.naturalOrder())
+                .map(at -> Math.max(0, at - time))
+                .orElse(-1L);
+    }
+
+    private List<byte[]> get(String id) {
+        List<byte[]> reply = new ArrayList<>();
+        if ((delayed.containsKey(id) || leased.containsKey(id)) && messages.containsKey(id)) {
+            tell(reply, id);
+            reply.add((leased.containsKey(id) ? "leased" : "delayed").getBytes(StandardCharsets.US_ASCII));
+            reply.add(messages.get(id).bytes());
+        }
+        return reply;
+    }
+
+    private void tell(List<byte[]> reply, String id) {
+        boolean isLeased = leased.containsKey(id);
+        long score = isLeased ? leased.get(id) : delayed.get(id).due;
+        State s = stateOf(id, score, isLeased ? 0 : delayed.get(id).priority);
+        reply.add(id.getBytes(StandardCharsets.ISO_8859_1));
+        reply.add(doubles(score));
+        reply.add(String.valueOf(s.priority % DEAD).getBytes(StandardCharsets.US_ASCII));
+        reply.add(s.bytes());
+        String holder = isLeased
+                ? consumers.getOrDefault(latin(Arrays.copyOf(HexFormat.of().parseHex(s.claim), 8)), "")
+                : "";
+        reply.add(holder.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    private List<byte[]> browse(boolean ofLeased, int limit, long after, String afterId) {
+        List<byte[]> reply = new ArrayList<>();
+        browse(ofLeased).stream()
+                .filter(id -> {
+                    long score = ofLeased ? leased.get(id) : delayed.get(id).due;
+                    return score > after || (score == after && id.compareTo(afterId) > 0);
+                })
+                .limit(limit)
+                .forEach(id -> tell(reply, id));
+        return reply;
+    }
+
+    /** All ids of a state, in order. */
+    public List<String> browse(boolean ofLeased) {
+        return ofLeased ? inOrder(leased, at -> at) : inOrder(delayed, w -> w.due);
+    }
+
+    private byte[] stats(long time) {
+        List<Long> times = dueTimes();
+        Predicate<Long> isOverdue = at -> at <= time;
+        double overdue = times.stream().filter(isOverdue).count();
+        double oldest = times.stream()
+                .filter(isOverdue)
+                .mapToDouble(at -> time - at)
+                .max()
+                .orElse(0);
+        double next = times.stream()
+                .filter(isOverdue.negate())
+                .mapToDouble(at -> at - time)
+                .min()
+                .orElse(-1);
+        double given = dead == null ? 0 : dead.delayed.size() + dead.leased.size();
+        return doubles(
+                time,
+                times.size(),
+                overdue,
+                leased.size(),
+                given,
+                oldest,
+                next,
+                consumers.size(),
+                paused ? 1 : 0,
+                times.stream().mapToDouble(at -> at).max().orElse(0));
+    }
+
+    private static <T> List<String> inOrder(Map<String, T> set, Function<T, Long> time) {
+        List<String> ids = new ArrayList<>(set.keySet());
+        ids.sort(Comparator.<String, Long>comparing(id -> time.apply(set.get(id)))
+                .thenComparing(Comparator.naturalOrder()));
+        return ids;
+    }
+
+    private static <T> List<String> upTo(Map<String, T> set, Function<T, Long> time, long limit) {
+        List<String> ids = inOrder(set, time);
+        ids.removeIf(id -> time.apply(set.get(id)) > limit);
+        return ids;
+    }
+
+    private boolean holds(String id, byte[] claim) {
+        return leased.containsKey(id)
+                && state.containsKey(id)
+                && state.get(id).claim.equals(HexFormat.of().formatHex(claim));
+    }
+
+    private State stateOf(String id, long due, int priority) {
+        return state.getOrDefault(id, new State(0, 0, 0, priority, NO_CLAIM, due, due, ""));
+    }
+
+    private void remove(String id) {
+        messages.remove(id);
+        delayed.remove(id);
+        leased.remove(id);
+        state.remove(id);
+    }
+
+    /** A body is lost, as by eviction or by hand. */
+    public void loseBody(String id) {
+        messages.remove(id);
+    }
+
+    /** An id is lost from the sets. */
+    public void loseId(String id) {
+        delayed.remove(id);
+        leased.remove(id);
+    }
+
+    public void loseRecord(String id) {
+        state.remove(id);
+    }
+
+    /** Time passes, also for the dead letters. */
+    public void shift(long micros) {
+        delayed.replaceAll((id, w) -> new Waiting(Math.max(0, w.due - micros), w.priority));
+        leased.replaceAll((id, at) -> Math.max(0, at - micros));
+        seen.replaceAll((id, at) -> Math.max(0, at - micros));
+        room.shift(micros);
+        if (dead != null) {
+            dead.shift(micros);
+        }
+    }
+
+    public QueueSnapshot snapshot() {
+        QueueSnapshot snapshot = QueueSnapshot.empty();
+        put(snapshot, "");
+        dead.put(snapshot, "dead:");
+        QueueSnapshot.members(dead.messages.keySet())
+                .forEach(member -> snapshot.keys().get("dead:index").put(member, "0"));
+        return snapshot;
+    }
+
+    private void put(QueueSnapshot snapshot, String queue) {
+        put(snapshot, queue + "messages", messages, m -> QueueSnapshot.message(m.scheduled, m.body));
+        put(snapshot, queue + "leased", leased, String::valueOf);
+        put(snapshot, queue + "state", state, QueueModel::describe);
+        put(snapshot, queue + "sessions", calls, c -> QueueSnapshot.call(c.sequence, c.time, latin(c.result)));
+        put(snapshot, queue + "seen", seen, String::valueOf);
+        put(snapshot, queue + "waiters", room.promises(), String::valueOf);
+        put(snapshot, queue + "consumers", consumers, name -> name);
+        delayed.forEach((id, w) -> snapshot.keys()
+                .get(queue + (w.priority == 0 ? "delayed" : "delayed:" + w.priority))
+                .put(id, String.valueOf(w.due)));
+        Map<String, String> config = new TreeMap<>();
+        if (paused) {
+            config.put("paused", "1");
+        }
+        StringBuilder digits = new StringBuilder();
+        priorities.forEach(digits::append);
+        if (!digits.isEmpty()) {
+            config.put("priorities", digits.toString());
+        }
+        put(snapshot, queue + "config", config, value -> value);
+    }
+
+    private static <T> void put(QueueSnapshot snapshot, String key, Map<String, T> values, Function<T, String> text) {
+        values.forEach((id, value) -> snapshot.keys().get(key).put(id, text.apply(value)));
+    }
+
+    private static String describe(State s) {
+        return QueueSnapshot.state(s.attempts, s.lost, s.reason, s.claim, s.due, s.firstDue, s.failure, s.priority);
+    }
+
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    public static String text(Object argument) {
+        return latin((byte[]) argument);
+    }
+}

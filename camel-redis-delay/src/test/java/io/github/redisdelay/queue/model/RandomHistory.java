@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.model;
+
+import io.github.redisdelay.queue.CheckResult;
+import io.github.redisdelay.queue.ClaimId;
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.DuplicatePolicy;
+import io.github.redisdelay.queue.MessagePage;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.fake.FakeTimers;
+import io.github.redisdelay.queue.internal.format.SettleAction;
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.internal.consume.ClaimCalls;
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.format.ConsumerId;
+import io.github.redisdelay.queue.internal.format.PageCursor;
+import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueKeys;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.redisson.api.RedissonClient;
+
+/**
+ * Several clients of one queue and its dead letters that do random things over few ids, decided by a seed. (All but the times in
+ * the ids of dead letters, which are Redis's; they decide in which lane a request for one goes.)
+ */
+public final class RandomHistory {
+
+    private static final long MINUTE = 60_000_000;
+    private static final byte[] NOTHING = {};
+    /** How many consumers of a queue each client has. */
+    private static final int CONSUMERS = 3;
+
+    public final Random random;
+    public final SimulatedNetwork network;
+    /** All that was asked for. */
+    public final List<Request> requests = new ArrayList<>();
+    /** What was asked for once, with one answer: looks, and what acts on all messages. */
+    public final List<CompletableFuture<?>> calls = new ArrayList<>();
+
+    private final List<Client> clients = new ArrayList<>();
+    private final List<String> ids;
+    private final List<ClaimedDelivery> deliveries = new ArrayList<>();
+    private final List<ClaimedDelivery> deadDeliveries = new ArrayList<>();
+    private final long past;
+    private int bodies;
+
+    /** A request and the body that it was to store; null if it was another operation. */
+    public record Request(Submission<?> submission, String body) {}
+
+    private static final class Consumer {
+        final ClaimCalls claims;
+        CompletableFuture<ClaimReply> claim = CompletableFuture.completedFuture(null);
+
+        Consumer(ClaimCalls claims) {
+            this.claims = claims;
+        }
+    }
+
+    private static final class Client {
+        final RedisDelayQueue queue;
+        final RedisDelayQueue dead;
+        final DelayQueueClient client;
+        final List<Consumer> consumers = new ArrayList<>();
+        final List<Consumer> deadConsumers = new ArrayList<>();
+        final ConsumerId consumer;
+
+        Client(DelayQueueClient client, String name, Random random) {
+            this.client = client;
+            this.queue = (RedisDelayQueue) client.queue(name);
+            this.dead = (RedisDelayQueue) queue.deadLetters();
+            for (int i = 0; i < CONSUMERS; i++) {
+                consumers.add(new Consumer(client.consumers().newClaims(queue.address(), error -> {})));
+                deadConsumers.add(new Consumer(client.consumers().newClaims(dead.address(), error -> {})));
+            }
+            this.consumer = ConsumerId.next(random);
+        }
+    }
+
+    public RandomHistory(RedissonClient redisson, String queue, long seed, int clients, int ids) {
+        this.random = new Random(seed);
+        this.network = new SimulatedNetwork(redisson, QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, queue));
+        for (int i = 0; i < clients; i++) {
+            Client client = new Client(network.client(random), queue, random);
+            this.clients.add(client);
+            if (random.nextInt(3) != 0) { // the others are as good as dead
+                network.listenTo(client.client);
+            }
+        }
+        this.ids = new ArrayList<>();
+        for (int i = 0; i < ids; i++) {
+            this.ids.add("id" + i);
+        }
+        // Times in minutes from now, so that nothing depends on how long the test takes.
+        this.past = System.currentTimeMillis() * 1000 - 100_000 * MINUTE;
+    }
+
+    /** Delays are multiples of ten minutes, as time passes in multiples of ten minutes: what is due is never in doubt. */
+    private long delay() {
+        return random.nextInt(4) * 10 * MINUTE;
+    }
+
+    private DueTime due() {
+        return switch (random.nextInt(10)) {
+            case 0 -> new DueTime(false, past + random.nextInt(3));
+            case 1 -> new DueTime(true, DueTime.MAX_MICROS);
+            case 2 -> new DueTime(false, random.nextInt(3));
+            case 3 -> new DueTime(false, DueTime.MAX_MICROS);
+            // Not due before time is let pass, but soon enough for consumers to promise it.
+            case 4 -> new DueTime(true, 4_000_000 + random.nextInt(40_000_000));
+            default -> new DueTime(true, delay());
+        };
+    }
+
+    public String id() {
+        return ids.get(random.nextInt(ids.size()));
+    }
+
+    private <T> T any(List<T> list) {
+        return list.get(random.nextInt(list.size()));
+    }
+
+    /** Does one thing that a user may do. */
+    public void doSomething() {
+        Client client = any(clients);
+        switch (random.nextInt(28)) {
+            case 0, 1, 2, 3, 4, 5 -> schedule(client);
+            case 6 -> sent(client.queue.cancel(id()), null);
+            case 7 -> sent(client.queue.reschedule(id(), due()), null);
+            case 8 -> sent(client.queue.promote(id()), null);
+            case 9, 10, 11, 12, 13, 14 -> claim(client);
+            case 15 -> look(client);
+            case 16, 17 -> sent(client.queue.redrive(deadLetter()), null);
+            case 18 -> redriveHeld(client);
+            case 19 -> actOnDeadLetters(client);
+            case 20 -> sent(random.nextInt(4) == 0 ? client.queue.pause() : client.queue.resume(), null);
+            case 21 -> rare(client);
+            default -> settle(client);
+        }
+    }
+
+    /** Moves a dead letter back whose delivery somebody holds, or held. */
+    private void redriveHeld(Client client) {
+        if (!deadDeliveries.isEmpty()) {
+            ClaimedDelivery delivery = held(deadDeliveries);
+            sent(client.queue.redrive(delivery.id(), delivery.claimId()), null);
+        }
+    }
+
+    private void actOnDeadLetters(Client client) {
+        switch (random.nextInt(8)) {
+            case 0 -> sent(client.dead.cancel(deadLetter()), null);
+            case 1 -> sent(client.dead.reschedule(deadLetter(), due()), null);
+            case 2 -> sent(random.nextInt(4) == 0 ? client.dead.pause() : client.dead.resume(), null);
+            case 3, 4, 5 -> claimDead(client);
+            default -> settleDead(client);
+        }
+    }
+
+    /** Looks at something; nothing may change by that. */
+    private void look(Client client) {
+        RedisDelayQueue queue = random.nextInt(3) == 0 ? client.dead : client.queue;
+        MessageState state = random.nextBoolean() ? MessageState.DELAYED : MessageState.LEASED;
+        char letter = state == MessageState.DELAYED ? 'd' : 'l';
+        calls.add(
+                switch (random.nextInt(5)) {
+                    case 0 -> queue.stats();
+                    case 2 -> client.queue.deadLettersOf(random.nextBoolean() ? id() : deadLetter());
+                    case 1 -> queue.get(queue == client.dead ? deadLetter() : id());
+                    default ->
+                        queue.browse(
+                                state,
+                                random.nextBoolean()
+                                        ? null
+                                        : PageCursor.text(
+                                                queue == client.dead ? Character.toUpperCase(letter) : letter,
+                                                System.currentTimeMillis() * 1000 + delay(),
+                                                id().getBytes(StandardCharsets.ISO_8859_1)),
+                                1 + random.nextInt(4));
+                });
+    }
+
+    private void rare(Client client) {
+        calls.add(
+                switch (random.nextInt(10)) {
+                    case 0 -> client.queue.promoteAll(message -> random.nextInt(4) != 0);
+                    case 1 -> client.queue.redriveAll(message -> random.nextInt(4) != 0);
+                    case 2 -> client.queue.cancelAll(message -> random.nextInt(4) == 0);
+                    case 3 -> client.dead.cancelAll(message -> random.nextInt(4) == 0);
+                    case 4, 5 ->
+                        client.queue.trimDeadLetters(Duration.of(delay(), ChronoUnit.MICROS), random.nextInt(4));
+                    case 6, 7 -> (random.nextInt(3) == 0 ? client.dead : client.queue).check();
+                    default ->
+                        client.client
+                                .calls()
+                                .once(
+                                        client.queue.address(),
+                                        LuaScript.HEARTBEAT,
+                                        client.consumer.bytes(),
+                                        (random.nextInt(3) == 0 ? "" : "consumer " + random.nextInt(10))
+                                                .getBytes(StandardCharsets.ISO_8859_1));
+                });
+    }
+
+    /** An id is lost from the sets, or a state record. */
+    public void loseSomething() {
+        switch (random.nextInt(4)) {
+            case 0 -> network.loseRecord(id());
+            case 1 -> network.loseId(deadLetter(), true);
+            default -> network.loseId(id(), false);
+        }
+    }
+
+    /** Finds what was lost. */
+    public void checkAll() {
+        for (RedisDelayQueue queue : List.of(clients.get(0).queue, clients.get(0).dead)) {
+            CompletableFuture<CheckResult> found = queue.check();
+            network.deliverAll();
+            assertThat(found.join().bodiesMissing()).isZero();
+        }
+        network.repaired();
+    }
+
+    /** The id of a dead letter that there is, if possible. */
+    private String deadLetter() {
+        List<String> ids = new ArrayList<>(network.model.dead.browse(false));
+        ids.addAll(network.model.dead.browse(true));
+        ids.sort(null);
+        return ids.isEmpty() || random.nextInt(8) == 0 ? id() + (random.nextBoolean() ? "@1" : "") : any(ids);
+    }
+
+    /** All pages of a state one after the other, each of a random size; nothing else may be under way. */
+    public List<String> browse(boolean dead, MessageState state) {
+        RedisDelayQueue queue = dead ? clients.get(0).dead : clients.get(0).queue;
+        List<String> ids = new ArrayList<>();
+        String from = null;
+        do {
+            CompletableFuture<MessagePage> page = queue.browse(state, from, 1 + random.nextInt(4));
+            network.deliverAll();
+            page.join().messages().forEach(message -> ids.add(message.id()));
+            from = page.join().next();
+        } while (from != null);
+        return ids;
+    }
+
+    private void sent(Submission<?> submission, String body) {
+        requests.add(new Request(submission, body));
+    }
+
+    private void schedule(Client client) {
+        ClaimId supersedes = null;
+        String id = random.nextInt(20) == 0 ? null : id();
+        if (!deliveries.isEmpty() && random.nextInt(3) == 0) {
+            ClaimedDelivery delivery = any(deliveries);
+            supersedes = delivery.claimId();
+            id = random.nextInt(4) == 0 ? id : delivery.id();
+        }
+        String body = "b" + bodies++ + "x".repeat(random.nextInt(30));
+        sent(
+                client.queue.schedule(new ScheduleRequest(
+                        id,
+                        due(),
+                        body.getBytes(StandardCharsets.ISO_8859_1),
+                        any(List.of(DuplicatePolicy.values())),
+                        supersedes,
+                        random.nextBoolean() ? 0 : any(List.of(1, 5, 9)),
+                        random.nextInt(3) == 0 ? 1 + random.nextInt(4) : 0)),
+                body);
+    }
+
+    private void claim(Client client) {
+        claim(client, client.queue, any(client.consumers), deliveries);
+    }
+
+    private void claimDead(Client client) {
+        claim(client, client.dead, any(client.deadConsumers), deadDeliveries);
+    }
+
+    private void claim(Client client, RedisDelayQueue queue, Consumer consumer, List<ClaimedDelivery> given) {
+        if (!consumer.claim.isDone()) {
+            return;
+        }
+        network.maxClaimBytes = random.nextInt(4) == 0 ? 1 + random.nextInt(100) : ClaimRequest.MAX_BYTES;
+        if (random.nextInt(8) == 0) {
+            consumer.claims.leave(client.consumer.nextClaimId(random));
+            return;
+        }
+        int messages = 1 + random.nextInt(5);
+        ClaimRequest request = new ClaimRequest(
+                client.consumer.nextClaimId(random),
+                1 + delay(),
+                messages,
+                random.nextInt(messages + 1),
+                any(List.of(ClaimRequest.Afterwards.values())),
+                any(List.of(1_000L, 12_000L, 3_000_000L, 30_000_000L, 60 * MINUTE)));
+        consumer.claim = consumer.claims.claim(request);
+        consumer.claim.thenAccept(reply -> {
+            for (ClaimReply.ClaimedMessage message : reply.messages()) {
+                given.add(new ClaimedDelivery(
+                        queue,
+                        message,
+                        request.claimId(),
+                        reply.timeMicros(),
+                        0,
+                        0,
+                        new FakeTimers(),
+                        (d, worked) -> {}));
+            }
+        });
+    }
+
+    /** Mostly one of the last ones, which may still hold its lease. */
+    private ClaimedDelivery held(List<ClaimedDelivery> list) {
+        int from = random.nextInt(4) == 0 ? 0 : Math.max(0, list.size() - 4);
+        return list.get(from + random.nextInt(list.size() - from));
+    }
+
+    private byte[] failure() {
+        return ("f" + random.nextInt(100)).getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    /** For how long an id stays a duplicate. */
+    private long remember() {
+        return random.nextInt(20) == 0 ? DueTime.MAX_MICROS : delay();
+    }
+
+    /** Finishes or extends a delivery, which may be stale or finished already, through any client. */
+    private void settle(Client client) {
+        if (deliveries.isEmpty()) {
+            return;
+        }
+        ClaimedDelivery delivery = held(deliveries);
+        sent(
+                switch (random.nextInt(8)) {
+                    case 0 -> client.queue.settle(delivery, SettleAction.ACKNOWLEDGE, remember(), NOTHING);
+                    case 1 -> client.queue.settle(delivery, SettleAction.ACKNOWLEDGE, 0, NOTHING);
+                    case 2 -> client.queue.settle(delivery, SettleAction.RETURN, delay(), failure());
+                    case 3 -> client.queue.settle(delivery, SettleAction.RELEASE, 0, NOTHING);
+                    case 4, 5 -> client.queue.settle(delivery, SettleAction.BURY, remember(), failure());
+                    case 6 -> client.queue.settle(delivery, SettleAction.DISCARD, remember(), NOTHING);
+                    default -> client.queue.extend(delivery, 1 + delay());
+                },
+                null);
+    }
+
+    /** The same for a dead letter, which is never given up. */
+    private void settleDead(Client client) {
+        if (deadDeliveries.isEmpty()) {
+            return;
+        }
+        ClaimedDelivery delivery = held(deadDeliveries);
+        sent(
+                switch (random.nextInt(4)) {
+                    case 0 -> client.dead.settle(delivery, SettleAction.ACKNOWLEDGE, 0, NOTHING);
+                    case 1 -> client.dead.settle(delivery, SettleAction.RETURN, delay(), failure());
+                    case 2 -> client.dead.settle(delivery, SettleAction.RELEASE, 0, NOTHING);
+                    default -> client.dead.extend(delivery, 1 + delay());
+                },
+                null);
+    }
+
+    /** Time passes by the server's clock: messages become due and leases end. */
+    public void letTimePass() {
+        network.shift((1 + random.nextInt(3)) * 10 * MINUTE);
+    }
+}

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.model;
+
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.format.Digits;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueKeys;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.redisdelay.queue.Timers.Timer;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.random.RandomGenerator;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisTimeoutException;
+
+/**
+ * What lies between clients and a real Redis, in the hands of a test: every sending waits until the test executes it,
+ * answers it, loses it or keeps a copy. One thread does everything, so that a seed decides a whole history.
+ *
+ * <p>Each execution is compared with the {@link QueueModel}: the answer, and then everything that the queue holds.
+ */
+public final class SimulatedNetwork implements ScriptExecutor {
+
+    /** One sending of a call. */
+    public static final class Packet {
+        public final LuaScript script;
+        public final List<Object> keys;
+        public final Object[] arguments;
+        /** Null for a copy whose answer nobody waits for. */
+        public CompletableFuture<Object> answer;
+
+        public boolean executed;
+        public Object reply;
+        public Throwable error;
+
+        public Packet(LuaScript script, List<Object> keys, Object[] arguments, CompletableFuture<Object> answer) {
+            this.script = script;
+            this.keys = keys;
+            this.arguments = arguments.clone();
+            this.answer = answer;
+        }
+    }
+
+    private final RedissonClient redisson;
+    private final ScriptExecutor redis;
+    private final QueueKeys keys;
+    /** Channels on which somebody listens. */
+    private final Set<String> heard = new HashSet<>();
+
+    public final QueueModel model =
+            new QueueModel((member, micros) -> heard.contains(member.substring(member.indexOf(' ') + 1)));
+    public final SimulatedTimers timers = new SimulatedTimers();
+    public final List<Packet> packets = new ArrayList<>();
+    /** How many bytes of bodies claims may give. */
+    public long maxClaimBytes = ClaimRequest.MAX_BYTES;
+    /** How often each body of a schedule call was executed, repeats not counted. */
+    public final Map<String, Integer> executedBodies = new HashMap<>();
+
+    private final Map<String, Set<String>> gone = Map.of("messages", new HashSet<>(), "dead:messages", new HashSet<>());
+    /** The server's time at the last call that told it. */
+    private long lastTime;
+
+    private QueueSnapshot last = QueueSnapshot.empty();
+    private boolean bodiesMissing;
+    private boolean idsMissing;
+    public int executions;
+
+    public SimulatedNetwork(RedissonClient redisson, QueueKeys keys) {
+        this.redisson = redisson;
+        this.redis = new RedissonScriptExecutor(redisson);
+        this.keys = keys;
+    }
+
+    /** A client on this network. */
+    public DelayQueueClient client(RandomGenerator random) {
+        return new DelayQueueClient(this, ClientOptions.DEFAULTS, timers, random, () -> 0, redisson);
+    }
+
+    /** From now on somebody hears it when a consumer of this client is called. */
+    public void listenTo(DelayQueueClient client) {
+        String channel = client.consumers().wakeups().name();
+        redisson.getTopic(channel, org.redisson.client.codec.ByteArrayCodec.INSTANCE)
+                .addListener(byte[].class, (name, message) -> {});
+        heard.add(channel);
+    }
+
+    @Override
+    public CompletableFuture<Object> call(LuaScript script, List<Object> keys, Object[] arguments, int attempt) {
+        CompletableFuture<Object> answer = new CompletableFuture<>();
+        Packet packet = new Packet(script, keys, arguments, answer);
+        if (script == LuaScript.CLAIM) {
+            packet.arguments[6] = Digits.of(maxClaimBytes);
+        }
+        packets.add(packet);
+        return answer;
+    }
+
+    /** Executes and answers everything in the order of sending, what follows from the answers included. */
+    public void deliverAll() {
+        while (!packets.isEmpty()) {
+            Packet packet = packets.remove(0);
+            if (!packet.executed) {
+                execute(packet);
+            }
+            answer(packet);
+        }
+    }
+
+    /** Executes a sending on Redis and in the model. */
+    public void execute(Packet packet) {
+        executions++;
+        QueueModel model = modelOf(packet);
+        boolean old = model.isOld(packet.script, packet.arguments);
+        packet.executed = true;
+        try {
+            packet.reply =
+                    redis.call(packet.script, packet.keys, packet.arguments, 1).join();
+        } catch (CompletionException e) {
+            packet.error = e.getCause();
+        }
+        if (!old && packet.script == LuaScript.SCHEDULE) {
+            for (int i = 7; i < packet.arguments.length; i += 5) {
+                executedBodies.merge(QueueSnapshot.latin((byte[]) packet.arguments[i]), 1, Integer::sum);
+            }
+        }
+        if (packet.error != null) {
+            assertThat(model.execute(packet.script, packet.arguments, 0))
+                    .as("the answer to a call that Redis refused with " + packet.error)
+                    .isEqualTo(QueueModel.REFUSED);
+            assertThat(packet.error).hasMessageContaining("superseded");
+        } else {
+            long time = timeOf(packet);
+            if (packet.script == LuaScript.CLAIM && !old) {
+                assertNoneEarly(model == this.model ? "" : "dead:", (List<?>) packet.reply, time);
+            }
+            Object expected = model.execute(packet.script, packet.arguments, time);
+            assertThat(readable(inOrder(packet.script, packet.reply)))
+                    .as("answer of " + packet.script)
+                    .isEqualTo(readable(inOrder(packet.script, expected)));
+        }
+        QueueSnapshot before = last;
+        compare();
+        if (old) {
+            assertThat(last).as("the queue after a repeated or late call").isEqualTo(before);
+        }
+    }
+
+    /** The model of the queue that a call is to, or of its dead letters. */
+    private QueueModel modelOf(Packet packet) {
+        boolean toDead = packet.script != LuaScript.TRIM
+                && packet.script != LuaScript.DEAD_LETTERS
+                && packet.keys.get(0).toString().startsWith(keys.dead().base());
+        return toDead ? model.dead : model;
+    }
+
+    /** The server's time at a call; at the last one before for those that do not tell it, which look at no near time. */
+    private long timeOf(Packet packet) {
+        switch (packet.script) {
+            case TRIM, GET, BROWSE, DEAD_LETTERS, HEARTBEAT -> {}
+            default -> {
+                byte[] head = packet.reply instanceof byte[] bytes ? bytes : (byte[]) ((List<?>) packet.reply).get(0);
+                lastTime = (long)
+                        ByteBuffer.wrap(head).order(ByteOrder.LITTLE_ENDIAN).getDouble();
+            }
+        }
+        return lastTime;
+    }
+
+    /** I2, from what Redis held before the call. */
+    private void assertNoneEarly(String queue, List<?> reply, long time) {
+        for (ClaimReply.ClaimedMessage message : ClaimReply.parse(reply).messages()) {
+            String from = last.keys().entrySet().stream()
+                    .filter(part -> part.getKey().matches(queue + "(delayed(:\\d)?|leased)"))
+                    .map(part -> part.getValue().get(message.id()))
+                    .filter(java.util.Objects::nonNull)
+                    .findFirst()
+                    .orElseThrow();
+            assertThat(Long.parseLong(from))
+                    .as("when '" + message.id() + "' could be claimed")
+                    .isLessThanOrEqualTo(time);
+        }
+    }
+
+    /** Compares what the queue holds with the model, and checks what has to be true at any time. */
+    private void compare() {
+        QueueSnapshot now = QueueSnapshot.read(redisson, keys);
+        assertThat(now.keys()).isEqualTo(model.snapshot().keys());
+        if (!idsMissing) {
+            now.assertOneStateAtATime(bodiesMissing);
+        }
+        // I6: what has left the queue never comes back. Each message of a test has a body of its own, and what is
+        // redriven is
+        // scheduled anew.
+        gone.forEach((part, bodies) -> {
+            for (String body : last.keys().get(part).values()) {
+                if (!now.keys().get(part).containsValue(body)) {
+                    bodies.add(body);
+                }
+            }
+            assertThat(now.keys().get(part).values())
+                    .as(part + " that came back")
+                    .noneMatch(bodies::contains);
+        });
+        last = now;
+    }
+
+    /** Hands the answer of an executed sending to its client. */
+    public void answer(Packet packet) {
+        if (packet.answer == null) {
+            return;
+        }
+        if (packet.error != null) {
+            packet.answer.completeExceptionally(packet.error);
+        } else {
+            packet.answer.complete(packet.reply);
+        }
+    }
+
+    /** The client gives up waiting for the answer; the sending itself may still be on its way. */
+    public void timeOut(Packet packet) {
+        CompletableFuture<Object> answer = packet.answer;
+        packet.answer = null;
+        if (answer != null) {
+            answer.completeExceptionally(new RedisTimeoutException("no answer in time"));
+        }
+    }
+
+    /** Lets time pass by the server's clock. */
+    public void shift(long micros) {
+        QueueSnapshot.shift(redisson, keys, micros);
+        model.shift(micros);
+        compare();
+    }
+
+    /** A body is lost, as by eviction or by hand. */
+    public void loseBody(String id) {
+        bodiesMissing = true;
+        redisson.<byte[], byte[]>getMap(keys.key("messages"), org.redisson.client.codec.ByteArrayCodec.INSTANCE)
+                .fastRemove(id.getBytes(java.nio.charset.StandardCharsets.UTF_8));
+        model.loseBody(id);
+        compare();
+    }
+
+    /** An id is lost from the sets, as where a key of theirs was evicted or deleted. */
+    public void loseId(String id, boolean dead) {
+        idsMissing = true;
+        QueueKeys queue = dead ? keys.dead() : keys;
+        for (Object key : queue.of(LuaScript.REPAIR)) {
+            if (((String) key).matches(".*:(delayed(:\\d)?|leased)")) {
+                redisson.getScoredSortedSet((String) key, org.redisson.client.codec.StringCodec.INSTANCE)
+                        .remove(id);
+            }
+        }
+        (dead ? model.dead : model).loseId(id);
+        compare();
+    }
+
+    /** A state record is lost. */
+    public void loseRecord(String id) {
+        redisson.getMap(keys.key("state"), org.redisson.client.codec.StringCodec.INSTANCE)
+                .fastRemove(id);
+        model.loseRecord(id);
+        compare();
+    }
+
+    /** Nothing is amiss any more. */
+    public void repaired() {
+        idsMissing = false;
+        compare();
+    }
+
+    public QueueSnapshot held() {
+        return last;
+    }
+
+    public void delete() {
+        heard.forEach(channel -> redisson.getTopic(channel).removeAllListeners());
+        redisson.getKeys().delete(QueueSnapshot.allKeys(keys));
+    }
+
+    /** A check meets ids in the order of a hash table. */
+    private static Object inOrder(LuaScript script, Object reply) {
+        if (script != LuaScript.REPAIR) {
+            return reply;
+        }
+        List<Object> sorted = new ArrayList<>((List<?>) reply);
+        sorted.subList(2, sorted.size()).sort(Comparator.comparing(id -> QueueSnapshot.latin((byte[]) id)));
+        return sorted;
+    }
+
+    private static String readable(Object reply) {
+        if (reply instanceof byte[] bytes) {
+            return java.util.HexFormat.ofDelimiter(" ").formatHex(bytes);
+        }
+        if (reply instanceof List<?> list) {
+            return list.stream().map(SimulatedNetwork::readable).toList().toString();
+        }
+        return String.valueOf(reply);
+    }
+
+    /** A clock that stands still until the test moves it. */
+    public static final class SimulatedTimers implements Timers {
+        private final List<Task> tasks = new ArrayList<>();
+        private long now;
+        private long made;
+
+        private record Task(long at, long number, Runnable work) {}
+
+        @Override
+        public long nanoTime() {
+            return now;
+        }
+
+        @Override
+        public Timer schedule(long delayNanos, Runnable work) {
+            Task task = new Task(now + Math.max(0, delayNanos), made++, work);
+            tasks.add(task);
+            return () -> tasks.remove(task);
+        }
+
+        /** Moves the clock to the next task and runs it; false if there is none. */
+        public boolean runNext() {
+            Task next = tasks.stream()
+                    .min(Comparator.comparingLong(Task::at).thenComparingLong(Task::number))
+                    .orElse(null);
+            if (next == null) {
+                return false;
+            }
+            tasks.remove(next);
+            now = Math.max(now, next.at);
+            next.work.run();
+            return true;
+        }
+    }
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.simulation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.redisdelay.queue.ConsumerOptions;
+import io.github.redisdelay.queue.fake.FakeTimers;
+import io.github.redisdelay.queue.model.WaitersModel;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Many consumers of one queue on a virtual clock, with random schedules, handlers and faults: every message is delivered,
+ * none early, none later than the design allows, and with a bounded number of claims.
+ *
+ * <p>A failure names its seed; {@code -Dsimulation.seed=...} runs that one again, {@code -Dsimulation.runs=...} decides
+ * how many there are.
+ */
+class ConsumersSimulationTest {
+
+    private static final Logger LOG = LoggerFactory.getLogger("io.github.redisdelay.test.simulation");
+    private static final int RUNS = 150;
+
+    /** What goes wrong. */
+    private enum Faults {
+        NONE,
+        /** Consumers die, but never both that have promised to come for the next event. */
+        KILLS,
+        /** Consumers die and pause; requests, answers and wake-ups are lost. */
+        ALL
+    }
+
+    @Test
+    void should_deliver_at_once_while_nothing_fails() {
+        run(Faults.NONE);
+    }
+
+    @Test
+    void should_deliver_soon_while_consumers_are_killed() {
+        run(Faults.KILLS);
+    }
+
+    @Test
+    void should_deliver_everything_within_the_safety_interval_whatever_fails() {
+        run(Faults.ALL);
+    }
+
+    private static void run(Faults faults) {
+        Long seed = Long.getLong("simulation.seed");
+        long first = seed != null ? seed : ThreadLocalRandom.current().nextLong(1L << 40);
+        int runs = Integer.getInteger("simulation.runs", seed != null ? 1 : RUNS);
+        LOG.info("simulation with faults {}: seeds {} to {}", faults, first, first + runs - 1);
+        long claims = 0;
+        long leaves = 0;
+        long wakeUps = 0;
+        long messages = 0;
+        long longest = 0;
+        for (int i = 0; i < runs; i++) {
+            Simulation simulation = new Simulation(first + i, faults);
+            try {
+                simulation.run();
+            } catch (AssertionError | RuntimeException e) {
+                throw new AssertionError(
+                        "simulation with faults " + faults + ", run again with -Dsimulation.seed=" + (first + i) + ": "
+                                + e.getMessage(),
+                        e);
+            }
+            claims += simulation.queue.claims;
+            leaves += simulation.queue.leaves;
+            wakeUps += simulation.queue.wakeUps;
+            messages += simulation.deliveries;
+            longest = Math.max(longest, simulation.longestNanos);
+        }
+        LOG.info(
+                "faults {}: {} deliveries, {} claims, {} leaves, {} wake-ups; a message waited for {} ms at the most"
+                        + " while a consumer had room",
+                faults,
+                messages,
+                claims,
+                leaves,
+                wakeUps,
+                longest / 1_000_000);
+    }
+
+    /** One run. */
+    private static final class Simulation {
+        private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+        final FakeTimers timers = new FakeTimers();
+        final Random random;
+        final Faults faults;
+        final SimulatedQueue queue;
+        final long leaseMicros;
+        final List<SimulatedConsumer> nodes = new ArrayList<>();
+        boolean over;
+        long deliveries;
+        long longestNanos;
+
+        Simulation(long seed, Faults faults) {
+            this.random = new Random(seed);
+            this.faults = faults;
+            this.queue = new SimulatedQueue(
+                    timers,
+                    random,
+                    () -> TimeUnit.MICROSECONDS.toNanos(100 + random.nextInt(2_900)),
+                    probability -> faults == Faults.ALL && !over && random.nextDouble() < probability);
+            this.leaseMicros = random.nextBoolean() ? 30_000_000 : 5_000_000;
+        }
+
+        void run() {
+            int consumers = 1 + random.nextInt(4);
+            for (int i = 0; i < consumers; i++) {
+                startNode();
+            }
+            int messages = 20 + random.nextInt(300);
+            long spread = TimeUnit.SECONDS.toNanos(5 + random.nextInt(300));
+            long at = 0;
+            for (int i = 0; i < messages; i++) {
+                String id = "m" + i;
+                long delay = random.nextInt(3) == 0
+                        ? 0
+                        : random.nextInt(3) == 0 ? random.nextInt(60_000_000) : random.nextInt(1_000_000);
+                // Half of them follow another one closely, so that wake-ups meet claims that are under way.
+                at = i > 0 && random.nextBoolean()
+                        ? at + TimeUnit.MICROSECONDS.toNanos(random.nextInt(8_000))
+                        : (long) (random.nextDouble() * spread);
+                timers.schedule(at, () -> queue.schedule(id, delay));
+            }
+            if (faults != Faults.NONE) {
+                for (int i = random.nextInt(6); i > 0; i--) {
+                    timers.schedule((long) (random.nextDouble() * spread), this::killSomeone);
+                }
+            }
+            if (faults == Faults.ALL) {
+                for (int i = random.nextInt(6); i > 0; i--) {
+                    timers.schedule((long) (random.nextDouble() * spread), this::suspendSomeone);
+                }
+            }
+            long start = timers.nanoTime();
+            long limit = start + spread + Duration.ofHours(3).toNanos();
+            while (queue.done.size() < messages) {
+                // What happens next, or a little later where it waits for nothing.
+                Duration next = timers.next();
+                timers.advance(Duration.ofNanos(Math.max(STEP_NANOS, next == null ? 0 : next.toNanos())));
+                checkNobodyIsIdleWhileAMessageWaits();
+                assertThat(queue.failure).isNull();
+                assertThat(timers.nanoTime() - limit)
+                        .as("time in which all is delivered; left: " + queue.pending.keySet())
+                        .isNegative();
+            }
+            assertThat(queue.pending).isEmpty();
+            long seconds = TimeUnit.NANOSECONDS.toSeconds(timers.nanoTime() - start);
+            // Not for each consumer: only those come that are asked to.
+            assertThat(queue.claims)
+                    .as("claims of %d consumers for %d events in %d s", nodes.size(), queue.events, seconds)
+                    .isLessThanOrEqualTo(4L * queue.events + nodes.size() * (seconds / 3 + 10));
+            // At a standstill: nothing but the safety interval.
+            over = true;
+            timers.advance(Duration.ofMinutes(2));
+            long before = queue.claims;
+            long wakeUpsBefore = queue.wakeUps;
+            timers.advance(Duration.ofHours(1));
+            long alive = nodes.stream().filter(node -> !node.dead).count();
+            assertThat(queue.claims - before).as("claims in an idle hour").isBetween(alive * 119, alive * 135);
+            assertThat(queue.wakeUps).as("wake-ups in an idle hour").isEqualTo(wakeUpsBefore);
+            assertThat(timers.waiting()).as("timers at a standstill").isLessThanOrEqualTo((int) (alive * 2));
+            assertThat(queue.room.promises()).as("the waiting room").hasSize((int) alive);
+            nodes.forEach(node -> node.task.stop(true));
+            timers.advance(Duration.ofMinutes(1));
+            assertThat(timers.waiting()).as("timers after all are stopped").isZero();
+            assertThat(queue.room.promises())
+                    .as("the waiting room after all are stopped")
+                    .isEmpty();
+        }
+
+        void startNode() {
+            ConsumerOptions options = new ConsumerOptions(
+                    1 + random.nextInt(5),
+                    1 + random.nextInt(50),
+                    Duration.ofNanos(leaseMicros * 1_000),
+                    true,
+                    Duration.ofHours(1));
+            int slowest = new int[] {1, 20, 500, 12_000}[random.nextInt(4)];
+            SimulatedConsumer node = new SimulatedConsumer(queue, nodes.size(), options, delivery -> {
+                deliveries++;
+                boolean fails = random.nextInt(20) == 0;
+                long nanos = 1 + (long) (random.nextDouble() * slowest * 1_000_000);
+                return fails ? -nanos : nanos;
+            });
+            nodes.add(node);
+            node.task.resume();
+        }
+
+        void killSomeone() {
+            SimulatedConsumer node = nodes.get(random.nextInt(nodes.size()));
+            if (faults == Faults.KILLS && (aDeadOneCounts() || !leavesACover(node))) {
+                if (!over) {
+                    timers.schedule(TimeUnit.MILLISECONDS.toNanos(1 + random.nextInt(50)), this::killSomeone);
+                }
+                return;
+            }
+            node.dead = true;
+            timers.schedule(random.nextInt(10) * TimeUnit.SECONDS.toNanos(1), this::startNode);
+        }
+
+        /**
+         * Whether a promise of a dead one may still be taken for one of a living: who claims next would leave an event that comes
+         * later to that one and this one.
+         */
+        private boolean aDeadOneCounts() {
+            long now = queue.micros();
+            return queue.room.promises().entrySet().stream()
+                    .anyMatch(promise ->
+                            queue.consumer(promise.getKey()).dead && promise.getValue() >= now - WaitersModel.OVERDUE);
+        }
+
+        /** Whether, without this one, somebody who lives has promised to come for the next event, or nothing comes. */
+        private boolean leavesACover(SimulatedConsumer victim) {
+            Long next = queue.nextEvent();
+            long now = queue.micros();
+            long event = Math.max(next == null ? 0 : next, now);
+            for (Map.Entry<String, Long> promise : queue.room.promises().entrySet()) {
+                SimulatedConsumer other = queue.consumer(promise.getKey());
+                long at = promise.getValue();
+                if (other != victim
+                        && !other.dead
+                        && !other.suspended
+                        && at <= event + WaitersModel.SECOND
+                        && WaitersModel.counts(at, event, now)) {
+                    return true;
+                }
+            }
+            return next == null;
+        }
+
+        void suspendSomeone() {
+            SimulatedConsumer node = nodes.get(random.nextInt(nodes.size()));
+            if (!node.dead) {
+                node.suspended = true;
+                node.task.suspend();
+                node.timers().schedule(random.nextInt(5_000) * 1_000_000L, () -> {
+                    node.suspended = false;
+                    node.roomSince = timers.nanoTime();
+                    node.task.resume();
+                });
+            }
+        }
+
+        /**
+         * A message that could be claimed waits no longer than the design says while a consumer has a free slot: a few
+         * round trips, and what the second consumer comes later than the first where that one is full or has died; or
+         * the safety interval (and a repeated call) where wake-ups and answers are lost.
+         */
+        void checkNobodyIsIdleWhileAMessageWaits() {
+            long bound =
+                    switch (faults) {
+                        case NONE -> TimeUnit.MILLISECONDS.toNanos(20);
+                        case KILLS -> TimeUnit.MILLISECONDS.toNanos(25 + 10);
+                        case ALL -> TimeUnit.SECONDS.toNanos(30 + 15);
+                    };
+            Map<SimulatedConsumer, Long> suspicious = new HashMap<>();
+            for (SimulatedQueue.Message message : queue.pending.values()) {
+                if (message.leased && message.lost >= 2) {
+                    // Its holder begins it alone and leaves its other slots empty until then.
+                    suspicious.put(message.holder, timers.nanoTime());
+                }
+            }
+            suspicious.forEach((node, now) -> node.roomSince = now);
+            for (SimulatedQueue.Message message : queue.pending.values()) {
+                long since = message.leased ? message.leaseEnds : message.availableSince;
+                long waitsNanos = (queue.micros() - since) * 1_000;
+                for (SimulatedConsumer node : nodes) {
+                    long roomNanos = node.hasRoom() ? timers.nanoTime() - node.roomSince : 0;
+                    long idleNanos = Math.min(waitsNanos, roomNanos);
+                    longestNanos = Math.max(longestNanos, idleNanos);
+                    if (idleNanos > bound) {
+                        queue.fail(message.id + (message.leased ? ", whose lease ended," : "") + " waits for "
+                                + waitsNanos / 1_000_000 + " ms while consumer " + node.number + " has room for "
+                                + roomNanos / 1_000_000 + " ms; the waiting room: " + queue.room.promises() + " at "
+                                + queue.micros() + "; "
+                                + nodes.stream()
+                                        .map(n -> n.number
+                                                + (n.dead
+                                                        ? " dead"
+                                                        : " working on " + n.working + " of "
+                                                                + n.options.concurrentConsumers()))
+                                        .toList());
+                    }
+                }
+            }
+        }
+    }
+}

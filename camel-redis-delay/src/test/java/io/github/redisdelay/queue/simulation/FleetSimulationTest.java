@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.simulation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.redisdelay.queue.ConsumerOptions;
+import io.github.redisdelay.queue.fake.FakeTimers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What fifty consumers of one queue cost, on a virtual clock: claims and wake-ups for each message and how late messages
+ * are, beside what one consumer costs for the same messages.
+ *
+ * <p>{@code -Dfleet.seed=...} decides all that is random.
+ */
+class FleetSimulationTest {
+
+    private static final Logger LOG = LoggerFactory.getLogger("io.github.redisdelay.test.fleet");
+    private static final long QUICK = TimeUnit.MICROSECONDS.toNanos(200);
+    private static final long SLOW = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final int CONSUMERS = 50;
+
+    private final long seed = Long.getLong("fleet.seed", 1);
+
+    /** Messages at random times, at a rate, each due a while later. */
+    private static int messages(int rate) {
+        return rate == 1 ? 300 : rate == 100 ? 3_000 : 20_000;
+    }
+
+    private record Load(int rate, int slots, long workNanos, long killEveryNanos) {}
+
+    /** What a run came to. */
+    private record Figures(int messages, long claims, long leaves, long wakeUps, long[] lateNanos) {
+        double claimsPerMessage() {
+            return (claims + leaves) / (double) messages;
+        }
+
+        double wakeUpsPerMessage() {
+            return wakeUps / (double) messages;
+        }
+
+        Duration late(double quantile) {
+            return Duration.ofNanos(lateNanos[(int) Math.ceil(quantile * lateNanos.length) - 1]);
+        }
+
+        @Override
+        public String toString() {
+            return String.format(
+                    "%.2f claims a message (of these %.2f to leave), %.2f wake-ups, late p50 %.2f ms, p99 %.2f ms,"
+                            + " at most %.2f ms",
+                    claimsPerMessage(),
+                    leaves / (double) messages,
+                    wakeUpsPerMessage(),
+                    late(0.5).toNanos() / 1e6,
+                    late(0.99).toNanos() / 1e6,
+                    late(1).toNanos() / 1e6);
+        }
+    }
+
+    private Figures run(int consumers, Load load) {
+        FakeTimers timers = new FakeTimers();
+        Random random = new Random(seed);
+        SimulatedQueue queue = new SimulatedQueue(
+                timers, random, () -> TimeUnit.MICROSECONDS.toNanos(50 + random.nextInt(250)), probability -> false);
+        List<SimulatedConsumer> fleet = new ArrayList<>();
+        ConsumerOptions options =
+                new ConsumerOptions(load.slots, 100, Duration.ofSeconds(30), true, Duration.ofHours(1));
+        int messages = messages(load.rate);
+        long[] late = new long[messages];
+        int[] deliveries = {0};
+        Runnable start = () -> {
+            SimulatedConsumer consumer = new SimulatedConsumer(queue, fleet.size(), options, delivery -> {
+                if (delivery.attempt() == 1) { // a repeat is late by the lease of one who was killed
+                    late[deliveries[0]++] = (queue.micros() - delivery.dueMicros()) * 1_000;
+                }
+                return load.workNanos;
+            });
+            fleet.add(consumer);
+            consumer.task.resume();
+        };
+        for (int i = 0; i < consumers; i++) {
+            start.run();
+        }
+        timers.advance(Duration.ofSeconds(40)); // their safety intervals are spread by then
+        long claims = queue.claims;
+        long leaves = queue.leaves;
+        long wakeUps = queue.wakeUps;
+        long at = 0;
+        for (int i = 0; i < messages; i++) {
+            String id = "m" + i;
+            at += (long) (-Math.log(1 - random.nextDouble()) * 1e9 / load.rate);
+            timers.schedule(at, () -> queue.schedule(id, 500_000 + random.nextInt(1_000_000)));
+        }
+        if (load.killEveryNanos > 0) {
+            for (long when = load.killEveryNanos; when < at; when += load.killEveryNanos) {
+                timers.schedule(when, () -> {
+                    String first = queue.room.first();
+                    if (first != null && !queue.consumer(first).dead) {
+                        queue.consumer(first).dead = true;
+                        timers.schedule(TimeUnit.SECONDS.toNanos(1), start);
+                    }
+                });
+            }
+        }
+        while (queue.done.size() < messages) {
+            timers.advance(Duration.ofMillis(100));
+            assertThat(queue.failure).isNull();
+        }
+        Figures figures = new Figures(
+                messages,
+                queue.claims - claims,
+                queue.leaves - leaves,
+                queue.wakeUps - wakeUps,
+                Arrays.stream(late, 0, deliveries[0]).sorted().toArray());
+        assertThat(deliveries[0]).isBetween(messages - 2 * fleet.size(), messages);
+        LOG.info("{} of {}: {}", consumers, load, figures);
+        return figures;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 1", "100, 1", "2000, 1", "1, 10", "100, 10", "2000, 10"})
+    void should_cost_at_most_three_times_the_claims_of_one_consumer_for_quick_work(int rate, int slots) {
+        Load load = new Load(rate, slots, QUICK, 0);
+        Figures one = run(1, load);
+        Figures fleet = run(CONSUMERS, load);
+        assertThat(fleet.claimsPerMessage()).isLessThanOrEqualTo(3 * one.claimsPerMessage());
+        assertThat(fleet.wakeUpsPerMessage()).isLessThanOrEqualTo(2);
+        assertThat(fleet.late(0.99)).isLessThanOrEqualTo(Duration.ofMillis(5));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 1", "100, 1", "2000, 1", "1, 10", "100, 10", "2000, 10"})
+    void should_not_be_late_for_slow_work(int rate, int slots) {
+        Load load = new Load(rate, slots, SLOW, 0);
+        if (rate * SLOW < slots * 500_000_000L) {
+            run(1, load);
+        }
+        Figures fleet = run(CONSUMERS, load);
+        assertThat(fleet.claimsPerMessage()).isLessThanOrEqualTo(4);
+        assertThat(fleet.wakeUpsPerMessage()).isLessThanOrEqualTo(2);
+        assertThat(fleet.late(0.99)).isLessThanOrEqualTo(Duration.ofMillis(5));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 1, 5", "100, 1, 1", "2000, 1, 4", "1, 10, 5", "100, 10, 1", "2000, 10, 4"})
+    void should_be_late_by_little_when_those_who_have_promised_to_come_are_killed(int rate, int slots, int seconds) {
+        Load load = new Load(rate, slots, QUICK, TimeUnit.SECONDS.toNanos(seconds));
+        Figures fleet = run(CONSUMERS, load);
+        assertThat(fleet.wakeUpsPerMessage()).isLessThanOrEqualTo(2);
+        // Where one is killed for every hundred messages, one in a hundred is late.
+        assertThat(fleet.late(rate == 2000 ? 0.99 : 0.75)).isLessThanOrEqualTo(Duration.ofMillis(5));
+        assertThat(fleet.late(1)).isLessThanOrEqualTo(Duration.ofMillis(20));
+    }
+
+    @Test
+    void should_cost_nothing_but_the_safety_interval_while_nothing_happens() {
+        FakeTimers timers = new FakeTimers();
+        Random random = new Random(seed);
+        SimulatedQueue queue = new SimulatedQueue(timers, random, () -> 100_000, probability -> false);
+        for (int i = 0; i < CONSUMERS; i++) {
+            new SimulatedConsumer(queue, i, ConsumerOptions.DEFAULTS, delivery -> QUICK).task.resume();
+        }
+        timers.advance(Duration.ofHours(1));
+        assertThat(queue.claims).isLessThanOrEqualTo(CONSUMERS * 3600 / 27 + CONSUMERS);
+        assertThat(queue.wakeUps).isZero();
+        assertThat(queue.leaves).isZero();
+    }
+}

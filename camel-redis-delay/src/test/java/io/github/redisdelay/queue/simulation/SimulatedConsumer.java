@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.simulation;
+
+import io.github.redisdelay.queue.ClaimId;
+import io.github.redisdelay.queue.ConsumerOptions;
+import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.DeliveryHandler;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.Settlement;
+import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.internal.format.SettleAction;
+import io.github.redisdelay.queue.internal.consume.ClaimCalls;
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.consume.ConsumerLoop;
+import io.github.redisdelay.queue.internal.consume.DeliverySettler;
+import io.github.redisdelay.queue.internal.consume.LeaseExtender;
+import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToLongFunction;
+
+/** One JVM with a consumer of a {@link SimulatedQueue}: the real transfer task between a simulated network and handler. */
+public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, DeliveryHandler, ConsumerLoop.Host {
+
+    public final SimulatedQueue queue;
+    public final int number;
+    public final String member;
+    public final ConsumerOptions options;
+    public final ConsumerLoop task;
+    private final NodeTimers timers;
+    private final LeaseExtender leases;
+    /** For how many nanoseconds it works on a message; negative: it fails after that. */
+    private final ToLongFunction<Delivery> work;
+
+    public boolean dead;
+    public boolean suspended;
+    public int working;
+    /** Since when it has had a free slot and was not given all that it asked for. */
+    public long roomSince;
+
+    private boolean claiming;
+    private int sequence;
+    /** The last of its calls that Redis executed. */
+    private int executed;
+
+    private long lastBegunNanos = Long.MIN_VALUE / 2;
+
+    /** The machine's own clock, and its threads: both end with it. */
+    private final class NodeTimers implements Timers {
+        private final long skew = queue.random.nextLong(1L << 50) - (1L << 49);
+
+        @Override
+        public long nanoTime() {
+            return queue.timers.nanoTime() + skew;
+        }
+
+        @Override
+        public Timer schedule(long delayNanos, Runnable work) {
+            return queue.timers.schedule(delayNanos, () -> {
+                if (!dead) {
+                    work.run();
+                }
+            });
+        }
+    }
+
+    public SimulatedConsumer(SimulatedQueue queue, int number, ConsumerOptions options, ToLongFunction<Delivery> work) {
+        this.queue = queue;
+        this.number = number;
+        this.member = "c" + number + " channel" + number;
+        this.options = options;
+        this.work = work;
+        this.timers = new NodeTimers();
+        this.leases = new LeaseExtender(timers);
+        this.roomSince = queue.timers.nanoTime();
+        this.task = new ConsumerLoop(
+                List.of(new ConsumerLoop.Partition(this, this)),
+                options,
+                this,
+                timers,
+                queue.random,
+                leases,
+                task -> timers.schedule(0, task),
+                this);
+        queue.add(this);
+    }
+
+    @Override
+    public ClaimId nextClaimId() {
+        byte[] bytes = new byte[ClaimId.LENGTH];
+        queue.random.nextBytes(bytes);
+        return ClaimId.of(bytes);
+    }
+
+    @Override
+    public CompletableFuture<QueueStats> stats() {
+        return CompletableFuture.completedFuture(new QueueStats(0, 0, 0, 0, 0, 0, -1, 0, false, 0));
+    }
+
+    @Override
+    public void stopped() {}
+
+    public boolean hasRoom() {
+        return !dead && !suspended && working < options.concurrentConsumers();
+    }
+
+    @Override
+    public CompletableFuture<ClaimReply> claim(ClaimRequest request) {
+        if (claiming) {
+            queue.fail("two claims at a time");
+        }
+        claiming = true;
+        if (request.messages() < 1
+                || request.messages() > options.maxMessagesPerPoll()
+                || request.ended() > options.concurrentConsumers() - working) {
+            queue.fail("claim of " + request + " with " + working + " under way");
+        }
+        CompletableFuture<ClaimReply> answer = new CompletableFuture<>();
+        send(request, answer, ++sequence);
+        return answer;
+    }
+
+    private void send(ClaimRequest request, CompletableFuture<ClaimReply> answer, int number) {
+        queue.claims++;
+        if (queue.happens.test(0.02)) {
+            timers.schedule(queue.latency.getAsLong(), () -> {
+                claiming = false;
+                answer.completeExceptionally(new IllegalStateException("refused"));
+            });
+            return;
+        }
+        boolean requestLost = queue.happens.test(0.02);
+        boolean answerLost = queue.happens.test(0.02);
+        // What was sent arrives though its sender has died.
+        queue.timers.schedule(queue.latency.getAsLong(), () -> {
+            if (requestLost) {
+                return;
+            }
+            ClaimReply reply = queue.claim(this, request, executed == number);
+            executed = number;
+            if (!answerLost) {
+                timers.schedule(queue.latency.getAsLong(), () -> {
+                    claiming = false;
+                    if (reply.messages().size() == request.messages()) {
+                        roomSince = queue.timers.nanoTime(); // it takes what there is, as fast as it can
+                    }
+                    answer.complete(reply);
+                });
+            }
+        });
+        if (requestLost || answerLost) {
+            timers.schedule(TimeUnit.SECONDS.toNanos(3), () -> {
+                task.attemptFailed(0, new IllegalStateException("no answer"));
+                send(request, answer, number);
+            });
+        }
+    }
+
+    @Override
+    public void leave(ClaimId claimId) {
+        if (claiming) {
+            queue.fail("left the waiting room while a claim was under way");
+        }
+        int number = ++sequence;
+        if (!queue.happens.test(0.05)) {
+            queue.timers.schedule(queue.latency.getAsLong(), () -> {
+                if (number > executed) { // else a later claim was faster
+                    executed = number;
+                    queue.leave(this);
+                }
+            });
+        }
+    }
+
+    @Override
+    public void handle(Delivery delivery) {
+        working++;
+        if (working > options.concurrentConsumers()) {
+            queue.fail(working + " messages under way in " + options.concurrentConsumers() + " slots");
+        }
+        long now = queue.timers.nanoTime();
+        long leaseNanos = options.visibilityTimeout().toNanos();
+        if (delivery.lostLeases() >= 2 && working > 1 && now - lastBegunNanos < leaseNanos / 4) {
+            queue.fail(delivery + " lost two leases and is begun beside what was begun lately");
+        }
+        lastBegunNanos = now;
+        if (delivery.dueMicros() > queue.micros()) {
+            queue.fail(delivery + " is early");
+        }
+        SimulatedQueue.Message message = queue.pending.get(delivery.id());
+        if (message != null
+                && message.leased
+                && message.claim.equals(delivery.claimId())
+                && (message.leaseEnds - queue.micros()) * 1_000 < leaseNanos / 2) {
+            queue.fail(delivery + " is begun with less than half of its lease");
+        }
+        long nanos = work.applyAsLong(delivery);
+        Random random = queue.random;
+        timers.schedule(Math.abs(nanos), () -> {
+            if (working-- == options.concurrentConsumers()) {
+                roomSince = queue.timers.nanoTime();
+            }
+            if (nanos < 0) {
+                delivery.negativeAcknowledge(Duration.ofMillis(random.nextInt(5_000)), new byte[0]);
+            } else {
+                delivery.acknowledge();
+            }
+        });
+    }
+
+    @Override
+    public Submission<Settlement> settle(ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure) {
+        Submission<Settlement> submission = new Submission<>();
+        if (!dead) {
+            queue.timers.schedule(queue.latency.getAsLong(), () -> {
+                Settlement settlement = queue.settle(delivery.id(), delivery.claimId(), action, micros);
+                timers.schedule(queue.latency.getAsLong(), () -> submission.succeed(settlement));
+            });
+        }
+        return submission;
+    }
+
+    @Override
+    public Submission<Settlement> extend(ClaimedDelivery delivery, long leaseMicros) {
+        Submission<Settlement> submission = new Submission<>();
+        queue.timers.schedule(queue.latency.getAsLong(), () -> {
+            Settlement settlement = queue.extend(delivery.id(), delivery.claimId(), leaseMicros);
+            timers.schedule(queue.latency.getAsLong(), () -> submission.succeed(settlement));
+        });
+        return submission;
+    }
+
+    @Override
+    public String name() {
+        return "orders";
+    }
+
+    public Timers timers() {
+        return timers;
+    }
+
+    @Override
+    public void close() {}
+}

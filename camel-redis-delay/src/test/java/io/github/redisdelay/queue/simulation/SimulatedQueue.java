@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.simulation;
+
+import io.github.redisdelay.queue.ClaimId;
+import io.github.redisdelay.queue.RedeliveryReason;
+import io.github.redisdelay.queue.Settlement;
+import io.github.redisdelay.queue.fake.FakeTimers;
+import io.github.redisdelay.queue.model.QueueModel;
+import io.github.redisdelay.queue.model.WaitersModel;
+import io.github.redisdelay.queue.internal.format.SettleAction;
+import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.DoublePredicate;
+import java.util.function.LongSupplier;
+
+/**
+ * A queue on a Redis on a virtual clock, as far as consumers see it, and the network before it: what is due and leased, and
+ * the waiting room.
+ */
+public final class SimulatedQueue {
+
+    private static final long OFFSET_MICROS = 1_700_000_000_000_000L;
+
+    /** A message as Redis has it. */
+    public static final class Message {
+        public final String id;
+        public long due;
+        public final long firstDue;
+        /** Since when it can be claimed, or will be. */
+        public long availableSince;
+
+        public int attempts;
+        public int lost;
+        public boolean leased;
+        public long leaseEnds;
+        public ClaimId claim;
+        public SimulatedConsumer holder;
+
+        public Message(String id, long due) {
+            this.id = id;
+            this.due = due;
+            this.firstDue = due;
+            this.availableSince = due;
+        }
+
+        private long at() {
+            return leased ? leaseEnds : due;
+        }
+
+        private ClaimReply.ClaimedMessage described() {
+            return new ClaimReply.ClaimedMessage(
+                    id,
+                    id.getBytes(StandardCharsets.UTF_8),
+                    new byte[0],
+                    attempts,
+                    lost,
+                    RedeliveryReason.NONE,
+                    0,
+                    firstDue,
+                    due,
+                    firstDue,
+                    new byte[0]);
+        }
+    }
+
+    public final FakeTimers timers;
+    public final Random random;
+    /** How long a message takes to get to Redis or from it, in nanoseconds. */
+    public final LongSupplier latency;
+    /** Whether something goes wrong that does so with this probability. */
+    public final DoublePredicate happens;
+
+    public final Map<String, Message> pending = new LinkedHashMap<>();
+    public final Set<String> done = new HashSet<>();
+    private final Comparator<Message> byTime =
+            Comparator.comparingLong(Message::at).thenComparing(message -> message.id);
+    private final TreeSet<Message> delayed = new TreeSet<>(byTime);
+    private final TreeSet<Message> leased = new TreeSet<>(byTime);
+    public final WaitersModel room = new WaitersModel(this::call);
+    private final Map<String, SimulatedConsumer> consumers = new HashMap<>();
+
+    /** How many messages became due, were leased or came back. */
+    public int events;
+
+    public long claims;
+    public long leaves;
+    public long wakeUps;
+    /** What went wrong first. */
+    public String failure;
+
+    public SimulatedQueue(FakeTimers timers, Random random, LongSupplier latency, DoublePredicate happens) {
+        this.timers = timers;
+        this.random = random;
+        this.latency = latency;
+        this.happens = happens;
+    }
+
+    public void add(SimulatedConsumer consumer) {
+        consumers.put(consumer.member, consumer);
+    }
+
+    public SimulatedConsumer consumer(String member) {
+        return consumers.get(member);
+    }
+
+    public void fail(String what) {
+        if (failure == null) {
+            failure = what;
+        }
+    }
+
+    public long micros() {
+        return OFFSET_MICROS + Math.floorDiv(timers.nanoTime(), 1_000L);
+    }
+
+    /** PUBLISH. A connection may stand for a while though nobody is there any more. */
+    private boolean call(String member, long micros) {
+        SimulatedConsumer consumer = consumers.get(member);
+        wakeUps++;
+        if (!happens.test(0.1)) {
+            consumer.timers().schedule(latency.getAsLong(), () -> consumer.task.wakeUp(0, micros));
+        }
+        return !consumer.dead || happens.test(0.3);
+    }
+
+    private void coverEarlier(long due) {
+        room.coverEarlier(due, delayed.isEmpty() ? null : (Long) delayed.first().due, micros());
+    }
+
+    public void schedule(String id, long delayMicros) {
+        Message message = new Message(id, micros() + delayMicros);
+        coverEarlier(message.due);
+        pending.put(id, message);
+        delayed.add(message);
+        events++;
+    }
+
+    /** When the next message is due or the next lease ends; null if nothing comes. */
+    public Long nextEvent() {
+        Long due = delayed.isEmpty() ? null : (Long) delayed.first().due;
+        Long end = leased.isEmpty() ? null : (Long) leased.first().leaseEnds;
+        return due == null ? end : end == null ? due : (Long) Math.min(due, end);
+    }
+
+    public ClaimReply claim(SimulatedConsumer consumer, ClaimRequest request, boolean repeat) {
+        long now = micros();
+        List<ClaimReply.ClaimedMessage> given = new ArrayList<>();
+        WaitersModel.Answer answer;
+        if (repeat) {
+            for (Message message : leased) {
+                if (message.claim.equals(request.claimId())) {
+                    given.add(message.described());
+                }
+            }
+            answer = new WaitersModel.Answer(ClaimReply.Expected.WHEN_IT_HAS_ROOM, request.safetyMicros());
+        } else {
+            give(consumer, request, now, given);
+            answer = room.claim(
+                    consumer.member,
+                    now,
+                    nextEvent(),
+                    given.size(),
+                    request.messages(),
+                    QueueModel.text(request.afterwards().word()),
+                    request.safetyMicros());
+        }
+        return new ClaimReply(
+                now,
+                delayed.isEmpty() ? -1 : Math.max(0, delayed.first().due - now),
+                leased.isEmpty() ? -1 : Math.max(0, leased.first().leaseEnds - now),
+                answer.safetyMicros(),
+                answer.expected(),
+                given,
+                List.of());
+    }
+
+    private void give(
+            SimulatedConsumer consumer, ClaimRequest request, long now, List<ClaimReply.ClaimedMessage> given) {
+        int ended = 0;
+        while (given.size() < request.messages()) {
+            Message due = delayed.isEmpty() ? null : delayed.first();
+            Message end = leased.isEmpty() || ended == request.ended() ? null : leased.first();
+            Message next = due == null || (end != null && end.leaseEnds < due.due) ? end : due;
+            if (next == null || next.at() > now) {
+                return;
+            }
+            (next.leased ? leased : delayed).remove(next);
+            if (next.leased) {
+                ended++;
+                next.lost++;
+            }
+            next.leased = true;
+            next.leaseEnds = now + request.leaseMicros();
+            next.claim = request.claimId();
+            next.holder = consumer;
+            next.attempts++;
+            leased.add(next);
+            events++;
+            given.add(next.described());
+        }
+    }
+
+    /** A claim of nothing. */
+    public void leave(SimulatedConsumer consumer) {
+        leaves++;
+        ClaimRequest request = ClaimRequest.leave(ClaimId.of(new byte[ClaimId.LENGTH]));
+        room.claim(consumer.member, micros(), nextEvent(), 0, 0, "fill", request.safetyMicros());
+    }
+
+    public Settlement settle(String id, ClaimId claim, SettleAction action, long micros) {
+        Message message = pending.get(id);
+        if (message == null) {
+            return Settlement.STALE_GONE;
+        }
+        if (!message.leased || !message.claim.equals(claim)) {
+            return Settlement.STALE_HELD;
+        }
+        leased.remove(message);
+        if (action == SettleAction.ACKNOWLEDGE) {
+            pending.remove(id);
+            done.add(id);
+            return Settlement.DONE;
+        }
+        if (action == SettleAction.RETURN) {
+            message.lost = 0;
+            message.due = micros() + micros;
+        } else {
+            message.attempts--;
+        }
+        events++;
+        coverEarlier(message.due);
+        message.leased = false;
+        message.availableSince = Math.max(message.due, micros());
+        delayed.add(message);
+        return Settlement.DONE;
+    }
+
+    public Settlement extend(String id, ClaimId claim, long micros) {
+        Message message = pending.get(id);
+        if (message == null) {
+            return Settlement.STALE_GONE;
+        }
+        if (!message.leased || !message.claim.equals(claim)) {
+            return Settlement.STALE_HELD;
+        }
+        leased.remove(message);
+        message.leaseEnds = micros() + micros;
+        leased.add(message);
+        return Settlement.DONE;
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.redisdelay.faults.FaultProcess.Death;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * JVMs of producers and consumers die under load, at random moments and at each step: nothing is lost, nothing early, nothing
+ * comes twice without a cause.
+ */
+@Tag("faults")
+class KilledProcessesIT {
+
+    /** How many are killed at random moments in each round. */
+    private static final int KILLS = 6;
+
+    @TempDir
+    static Path directory;
+
+    private static SideBySide<Death> deaths;
+
+    private final List<FaultChild> children = new ArrayList<>();
+
+    @BeforeAll
+    static void begin() {
+        deaths = new SideBySide<>(3, List.of(Death.values()), KilledProcessesIT::run);
+    }
+
+    @AfterAll
+    static void end() {
+        deaths.close();
+    }
+
+    @AfterEach
+    void killChildren() {
+        children.forEach(FaultChild::close);
+    }
+
+    private FaultChild start(Experiment experiment, boolean producer) throws IOException {
+        FaultChild child =
+                FaultChild.start(experiment, directory, producer, (producer ? "p" : "c") + children.size(), null);
+        children.add(child);
+        return child;
+    }
+
+    @Test
+    void should_lose_nothing_when_JVMs_are_killed_at_random_moments() throws Exception {
+        int kills = KILLS * Experiment.rounds();
+        try (Experiment experiment = new Experiment("SIGKILL at random moments")) {
+            FaultChild[] running = new FaultChild[3];
+            for (int i = 0; i < running.length; i++) {
+                running[i] = start(experiment, i == 0);
+            }
+            for (FaultChild child : running) {
+                child.awaitWork();
+            }
+            long inFlight = 0;
+            for (int kill = 0; kill < kills; kill++) {
+                experiment.run(Duration.ofMillis(experiment.random.nextInt(700)));
+                inFlight += experiment.inFlightUnderLoad();
+                int victim = experiment.random.nextInt(running.length);
+                running[victim].kill(experiment.history);
+                running[victim] = start(experiment, victim == 0).awaitWork();
+            }
+            running[0].kill(experiment.history);
+            experiment.awaitEmpty();
+            experiment.probeEach("probes");
+            running[1].end();
+            running[2].end();
+            experiment.judge(kills + 1, inFlight);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void should_lose_nothing_when_a_JVM_dies(Death death) throws Exception {
+        deaths.result(death);
+    }
+
+    private static void run(Death death) throws Exception {
+        int rounds = Experiment.rounds();
+        try (Experiment experiment = new Experiment("death " + death)) {
+            long inFlight = 0;
+            // What the other side does is done in this JVM: it does not die.
+            try (Survivors survivors = new Survivors(experiment, death.ofProducer())) {
+                for (int round = 0; round < rounds; round++) {
+                    try (FaultChild child =
+                            FaultChild.start(experiment, directory, death.ofProducer(), death + "-" + round, death)) {
+                        assertThat(child.ended()).isEqualTo(FaultChild.KILLED);
+                    }
+                    // A producer that has died leaves no load.
+                    inFlight += death.ofProducer() ? experiment.inFlight() : experiment.inFlightUnderLoad();
+                }
+                if (!death.ofProducer()) {
+                    survivors.consume();
+                    experiment.healed();
+                }
+                survivors.endProducer();
+                experiment.awaitEmpty();
+                experiment.probe("probe");
+                experiment.probeEach("probes");
+            }
+            experiment.judge(rounds, inFlight);
+        }
+    }
+}
