@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.model.QueueSnapshot;
 import io.github.redisdelay.queue.model.RandomHistory;

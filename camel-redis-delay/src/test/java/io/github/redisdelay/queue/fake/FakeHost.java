@@ -17,7 +17,7 @@ public final class FakeHost implements ConsumerLoop.Host {
     private byte claimNumber;
 
     /** A claim id that nobody else has. */
-    static ClaimId randomClaimId() {
+    public static ClaimId randomClaimId() {
         byte[] bytes = new byte[ClaimId.LENGTH];
         ThreadLocalRandom.current().nextBytes(bytes);
         return ClaimId.of(bytes);

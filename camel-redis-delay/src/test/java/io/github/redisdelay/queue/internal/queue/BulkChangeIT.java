@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.queue;
 
+import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
