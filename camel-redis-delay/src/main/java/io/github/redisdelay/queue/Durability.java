@@ -5,9 +5,9 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * How safe a change has to be before whoever asked for it is told that it is done. It holds for what producers ask (schedule,
- * cancel, reschedule, promote, redrive, pause): a lost change of theirs is a lost message or a message too many. Claims and
- * acknowledgements never wait: where one of them is lost, a message is delivered again.
+ * The safety that a change needs before its caller is told that it is done. It holds for the changes of producers
+ * (schedule, cancel, reschedule, promote, redrive, pause): if one of these is lost, a message is lost or is delivered
+ * in vain. Claims and acknowledgements never wait: if one of these is lost, a message is delivered again.
  *
  * <p>Redis replicates asynchronously. {@code WAIT} tells how many replicas have a write; it neither undoes the write where
  * that is too few, nor makes sure that one of those replicas is promoted.
@@ -38,7 +38,7 @@ public record Durability(int replicas, boolean disk, Duration timeout) {
         return new Durability(replicas, false, NONE.timeout);
     }
 
-    /** Whether there is anything to wait for. */
+    /** True if there is anything to wait for. */
     public boolean waits() {
         return replicas > 0 || disk;
     }

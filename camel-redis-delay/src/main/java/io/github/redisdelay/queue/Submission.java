@@ -9,12 +9,12 @@ import java.util.function.Supplier;
 /**
  * A request to a delay queue and its answer.
  *
- * <p>As a future it is bounded by the client's request timeout: then it fails with a {@link RequestTimeoutException}. If
- * the request had been sent by then, nobody knows whether it took effect: the client keeps sending the same bytes until
- * Redis answers, and {@link #outcome()} completes with that answer. Redis executes it once, however often it was sent.
- * A request that was still waiting to be sent is withdrawn: it never takes effect.
+ * <p>As a future it ends at the client's request timeout: then it fails with a {@link RequestTimeoutException}. A
+ * request that was still waiting to be sent is withdrawn and never takes effect. Of a request that was sent, nobody
+ * knows by then whether it took effect: the client keeps sending the same bytes until Redis answers, and {@link
+ * #outcome()} completes with that answer. Redis executes the request once, however often it was sent.
  *
- * <p>Where the client waits for replicas or the disk (see {@link Durability}), it fails with a {@link
+ * <p>Where the client waits for replicas or the disk (see {@link Durability}), the future fails with a {@link
  * ReplicationTimeoutException} if the request has taken effect and is not known to be as safe as that.
  *
  * <p>The futures complete on threads that must not be blocked.
@@ -35,27 +35,27 @@ public final class Submission<T> extends CompletableFuture<T> {
     }
 
     /**
-     * The answer, whenever it comes: completes when the outcome of the request is known, without a time limit. Fails if
-     * the request was withdrawn or refused, if it is not known to be replicated, or if the client was closed before Redis
-     * answered.
+     * The answer without a time limit: completes when the outcome of the request is known. Fails if the request was
+     * withdrawn or refused, if it is not known to be replicated, or if the client was closed before Redis answered.
      */
     public CompletableFuture<T> outcome() {
         return outcome;
     }
 
     /**
-     * Whether the request has taken effect and is not known to be as safe as was asked for: {@link #outcome()} has failed with
-     * a {@link ReplicationTimeoutException}.
+     * True if the request has taken effect and is not known to be as safe as was asked for: {@link #outcome()} has
+     * failed with a {@link ReplicationTimeoutException}.
      */
     public boolean isUnconfirmed() {
         return confirmation != null;
     }
 
     /**
-     * Waits once more until the request is as safe as was asked for. While the same master answers, the request is not executed
-     * again. After a failover (or where the user may not call {@code INFO}) nobody can tell whether it was undone: a message that
-     * replaces none is scheduled a second time, with {@link DuplicatePolicy#IGNORE}, and all else fails with a {@link
-     * ReplicationTimeoutException} again. Confirm the submission that this returns, not this one again.
+     * Waits once more until the request is as safe as was asked for. While the same master answers, the request is not
+     * executed again. After a failover (or where the user may not call {@code INFO}) nobody can tell whether it was
+     * undone: a message that replaces none is scheduled a second time, with {@link DuplicatePolicy#IGNORE}, and all
+     * else fails with a {@link ReplicationTimeoutException} again. Confirm the submission that this returns, not this
+     * one again.
      *
      * @return completes with the result of the request, and can fail as this one
      * @throws IllegalStateException if there is nothing to wait for, see {@link #isUnconfirmed()}

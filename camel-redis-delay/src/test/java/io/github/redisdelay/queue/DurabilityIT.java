@@ -274,7 +274,7 @@ class DurabilityIT {
     void should_not_take_a_repeated_call_for_replicated() throws Exception {
         ScriptExecutor redis = new RedissonScriptExecutor(redisson);
         QueueKeys keys = QueueKeys.of("redis-delay", queue.name());
-        Object[] arguments = scheduling("a", "lane", keys);
+        Object[] arguments = scheduling("a", "session", keys);
         Durability wanted = new Durability(1, false, SHORT);
         // Connected: to a server that counts only what a connection has written itself, nothing is missing there.
         servers.freeze();
@@ -283,21 +283,21 @@ class DurabilityIT {
             DurableReply repeated =
                     get(redis.callDurably(LuaScript.SCHEDULE, keys, arguments, 2, wanted));
             assertThat((byte[]) repeated.reply()).as("the stored answer").isEqualTo(first);
-            assertThat(repeated.shortfall().replicas()).isZero();
+            assertThat(repeated.unmet().replicas()).isZero();
             assertThat(MasterAndReplica.info(servers.master, "replication"))
-                    .contains("master_replid:" + repeated.shortfall().history());
+                    .contains("master_replid:" + repeated.unmet().history());
         } finally {
             servers.thaw();
         }
         Durability patient = new Durability(1, false, Duration.ofMillis(2500));
         assertThat(get(redis.callDurably(LuaScript.SCHEDULE, keys, arguments, 3, patient))
-                        .shortfall())
+                        .unmet())
                 .isNull();
     }
 
-    private static Object[] scheduling(String id, String lane, QueueKeys keys) {
+    private static Object[] scheduling(String id, String session, QueueKeys keys) {
         return new Object[] {
-            bytes(lane),
+            bytes(session),
             bytes("10"),
             bytes(keys.base()),
             bytes(id),
@@ -496,9 +496,9 @@ class DurabilityIT {
         @Override
         public CompletableFuture<DurableReply> callDurably(
                 LuaScript script, QueueKeys keys, Object[] arguments, int attempt, Durability wanted) {
-            UnmetDurability shortfall = new UnmetDurability(wanted, 0, false, "first", null);
+            UnmetDurability unmet = new UnmetDurability(wanted, 0, false, "first", null);
             return call(script, keys.of(script), arguments, attempt)
-                    .thenApply(reply -> new DurableReply(reply, replicated ? null : shortfall));
+                    .thenApply(reply -> new DurableReply(reply, replicated ? null : unmet));
         }
 
         @Override

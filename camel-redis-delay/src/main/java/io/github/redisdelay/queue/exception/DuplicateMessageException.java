@@ -51,7 +51,7 @@ public class DuplicateMessageException extends DelayQueueException {
         return messageId;
     }
 
-    /** Where the message with this id is. */
+    /** The state of the message with this id. */
     public MessageState getState() {
         return state;
     }

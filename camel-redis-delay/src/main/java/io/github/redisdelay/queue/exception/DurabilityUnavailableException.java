@@ -4,7 +4,7 @@ package io.github.redisdelay.queue.exception;
 import io.github.redisdelay.queue.Durability;
 import java.time.Duration;
 
-/** What was asked for ({@link Durability}) can never be had from this Redis, or through this client. Nothing was changed. */
+/** An error about a {@link Durability} that this Redis, or this client, can never provide. Nothing was changed. */
 public final class DurabilityUnavailableException extends DelayQueueException {
 
     private static final long serialVersionUID = 1L;

@@ -21,7 +21,7 @@ public class QueueFullException extends DelayQueueException {
         return messageId;
     }
 
-    /** How many messages the queue held, pending and being delivered. */
+    /** The number of messages that the queue held, waiting and being delivered. */
     public long getLength() {
         return length;
     }

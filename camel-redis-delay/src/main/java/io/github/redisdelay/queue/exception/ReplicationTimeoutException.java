@@ -5,9 +5,9 @@ import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.Submission;
 /**
- * Redis has executed a request, and it is not known to be as safe as was asked for (see {@link Durability}): not as many
- * replicas have it, or it is not on disk. It has taken effect, and a failover may undo it. {@link Submission#confirm()} waits
- * once more; to send the request again would be another request.
+ * An error about a request that Redis has executed and that is not known to be as safe as was asked for (see {@link
+ * Durability}): too few replicas have it, or it is not on disk. The request has taken effect, and a failover may undo
+ * it. {@link Submission#confirm()} waits once more; to send the request again would be another request.
  */
 public class ReplicationTimeoutException extends DelayQueueException {
 
@@ -25,17 +25,17 @@ public class ReplicationTimeoutException extends DelayQueueException {
         this.requiredReplicas = requiredReplicas;
     }
 
-    /** What the request would have been answered, such as a {@link ScheduleResult}; null after it was serialized. */
+    /** The answer to the request, such as a {@link ScheduleResult}; null after it was serialized. */
     public Object getResult() {
         return result;
     }
 
-    /** How many replicas had the change when the time was over. */
+    /** The number of replicas that had the change when the time was over. */
     public int getReplicas() {
         return replicas;
     }
 
-    /** How many replicas were to have it. */
+    /** The number of replicas that were to have the change. */
     public int getRequiredReplicas() {
         return requiredReplicas;
     }

@@ -14,7 +14,7 @@ public class RequestTimeoutException extends DelayQueueException {
     }
 
     /**
-     * Whether the request may have taken effect or may still do so. If false it was never sent and never will be.
+     * True if the request may have taken effect or may still do so. If false it was never sent and never will be.
      */
     public boolean isPossiblyStored() {
         return possiblyStored;

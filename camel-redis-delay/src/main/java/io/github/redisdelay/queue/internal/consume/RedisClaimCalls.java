@@ -21,8 +21,8 @@ import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /**
- * The claims of one consumer: a lane of its own, one call at a time, repeated byte for byte until Redis answers. A
- * repeated claim gives the messages that the first copy leased.
+ * The claims of one consumer, in a session of its own: one call at a time, repeated byte for byte until Redis answers.
+ * A repeated claim gives the messages that the first copy leased.
  */
 public final class RedisClaimCalls implements ClaimCalls {
 
@@ -35,13 +35,13 @@ public final class RedisClaimCalls implements ClaimCalls {
     private final RandomGenerator random;
     private final Consumer<Throwable> attemptFailed;
     private final Runnable released;
-    /** Claims under way, and one for being open: at zero the lane's name is free again. */
+    /** The number of claims under way, and one for being open. At zero the session is free again. */
     private final AtomicInteger users = new AtomicInteger(1);
 
     /**
      * @param member the consumer's member of the waiting room; see {@code wakeup.lua}
-     * @param attemptFailed told of each sending that got no answer
-     * @param released told when the lane's name can be used by another consumer
+     * @param attemptFailed gets the error of each sending that got no answer
+     * @param released runs when another consumer can use the session
      */
     public RedisClaimCalls(
             Session session,
@@ -66,7 +66,7 @@ public final class RedisClaimCalls implements ClaimCalls {
     @Override
     public CompletableFuture<ClaimReply> claim(ClaimRequest request) {
         if (users.getAndUpdate(n -> n == 0 ? 0 : n + 1) == 0) {
-            // Its consumer was stopped while it was about to claim; the name may be another's by now.
+            // Its consumer was stopped while it was about to claim; the session may be another's by now.
             return CompletableFuture.failedFuture(new DelayQueueException("the consumer was stopped"));
         }
         CompletableFuture<ClaimReply> result = new CompletableFuture<>();
@@ -139,7 +139,7 @@ public final class RedisClaimCalls implements ClaimCalls {
         finish(() -> {});
     }
 
-    /** Hands over an answer, and only then gives up the lane: what nobody wants any more has been released by then. */
+    /** Hands over an answer, and gives up the session after that: messages that nobody wants have been released by then. */
     private void finish(Runnable handOver) {
         try {
             handOver.run();

@@ -4,7 +4,7 @@ package io.github.redisdelay.queue.internal.redis;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 
-/** How long to wait before another try: 50 ms, doubling to 2 s, each with up to a quarter of jitter either way. */
+/** The wait before another try: 50 ms, doubling to 2 s, each with up to a quarter of jitter either way. */
 public final class Backoff {
 
     private static final long FIRST = TimeUnit.MILLISECONDS.toNanos(50);
@@ -15,7 +15,7 @@ public final class Backoff {
     /**
      * The wait in nanoseconds.
      *
-     * @param failures how many tries have failed in a row, 1 or more
+     * @param failures the number of tries that have failed in a row, 1 or more
      */
     public static long nanos(int failures, RandomGenerator random) {
         long base = failures > 6 ? LAST : Math.min(LAST, FIRST << (failures - 1));

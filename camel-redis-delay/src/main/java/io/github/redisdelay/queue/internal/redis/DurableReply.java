@@ -2,9 +2,9 @@
 package io.github.redisdelay.queue.internal.redis;
 
 /**
- * The answer to a call that had to become durable.
+ * The answer to a call that may have to become durable.
  *
- * @param reply what the script answered
- * @param shortfall what is missing, or null if the call is as safe as was asked for
+ * @param reply the script's answer
+ * @param unmet the missing durability; null if the call is as safe as was asked for
  */
-public record DurableReply(Object reply, UnmetDurability shortfall) {}
+public record DurableReply(Object reply, UnmetDurability unmet) {}

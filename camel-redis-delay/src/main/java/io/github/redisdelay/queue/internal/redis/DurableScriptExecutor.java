@@ -29,9 +29,9 @@ import org.redisson.config.BaseMasterSlaveServersConfig;
 import org.redisson.connection.NodeSource;
 
 /**
- * Script calls with a wait directly behind them: for replicas, or for the disk. A call and its wait are one batch on one
- * connection. Redisson takes that connection out of its pool until the answer is there, so other calls are not held up; in a pool of
- * one connection they are.
+ * Script calls with a wait directly behind them: for replicas, or for the disk. A call and its wait are one batch on
+ * one connection. Redisson takes that connection out of its pool until the answer is there, so other calls are not held
+ * up; in a pool of one connection they are.
  *
  * <p>This is the only class that uses Redisson's inside, which no release promises to keep:
  *
@@ -41,8 +41,9 @@ import org.redisson.connection.NodeSource;
  *   <li>{@link RedissonScript} puts a script call into the batch.
  * </ul>
  *
- * <p>The public {@code RBatch} is not enough: it does not send {@code WAITAOF} without replicas, does not tell what that answered for
- * the master, and keeps the first answer to {@code WAIT} where a node of a cluster has sent the batch on to another node.
+ * <p>The public {@code RBatch} is not enough: it does not send {@code WAITAOF} without replicas, does not tell what
+ * that answered for the master, and keeps the first answer to {@code WAIT} where a node of a cluster has sent the batch
+ * on to another node.
  */
 public final class DurableScriptExecutor {
 
@@ -106,8 +107,9 @@ public final class DurableScriptExecutor {
     }
 
     /**
-     * Executes the first call on its own where Redis does not know the script, and repeats it then, which changes nothing. If
-     * Redis refuses what follows, the call has been executed all the same.
+     * Sends the scripts to a Redis that does not know them, by a call of each, and then the batch. The first call is
+     * executed once, although it is sent twice. If Redis refuses what follows, that call has been executed all the
+     * same.
      */
     private CompletableFuture<Answers> load(List<ScriptCall> calls, int attempt, Durability wanted) {
         return plain(calls.get(0), attempt).thenCompose(reply -> plain(calls.get(calls.size() - 1), attempt)
@@ -125,8 +127,8 @@ public final class DurableScriptExecutor {
     }
 
     /**
-     * Asks, before anything is stored, whether this Redis waits for what is wanted: it may not have the command, the user may
-     * not be allowed to use it, or there is no append-only file.
+     * Asks, before anything is stored, whether this Redis can wait for what is wanted. The server may not know the
+     * command, the user may not be allowed to use it, or there is no append-only file.
      */
     private CompletableFuture<Void> available(ScriptCall marker, int attempt, Durability wanted) {
         if (known) {
@@ -157,7 +159,10 @@ public final class DurableScriptExecutor {
                 });
     }
 
-    /** For how long a connection may wait: it answers no ping meanwhile, and Redisson closes one that does not. */
+    /**
+     * The longest wait of a connection. It answers no ping meanwhile, and Redisson closes a connection that does not
+     * answer.
+     */
     private Duration longestWait() {
         BaseMasterSlaveServersConfig<?> config = executor().getServiceManager().getConfig();
         int interval = config.getPingConnectionInterval();
@@ -170,7 +175,7 @@ public final class DurableScriptExecutor {
      * Sends calls in one batch, and a wait behind them.
      *
      * @param calls the last one is of {@link LuaScript#REPLICATION}
-     * @return fails if it is not known whether the first call was executed, or if it was not
+     * @return fails if the first call was not executed, or if that is not known
      */
     private CompletableFuture<Answers> send(List<ScriptCall> calls, int attempt, Durability wanted) {
         Batch batch;
@@ -196,8 +201,8 @@ public final class DurableScriptExecutor {
         }
         return sent.handle((all, failure) -> {
                     if (replies.stream().allMatch(DurableScriptExecutor::isAnswered) && disordered.get()) {
-                        // A node in between has sent some of them on to another one: whom WAIT has waited for, and the
-                        // history, are not about the others.
+                        // A node has sent some of the commands on to another node. So the wait and the history may belong
+                        // to another server than the call.
                         return CompletableFuture.<Answers>failedFuture(
                                 new RedisTimeoutException("the commands were not executed one after the other"));
                     }
@@ -208,8 +213,8 @@ public final class DurableScriptExecutor {
                                 new Answers(first.join(), history, batch.waited, null));
                     }
                     Throwable error = RedisErrors.unwrap(failure);
-                    // What came behind the first call has failed. Without an answer to it the call is repeated, with a
-                    // refusal it is not.
+                    // A command behind the first call has failed. If Redis has refused it, the call stands; if there is no
+                    // answer, the call is repeated.
                     return isAnswered(first) && isServersRefusal(error)
                             ? CompletableFuture.completedFuture(new Answers(first.join(), history, null, error))
                             : CompletableFuture.<Answers>failedFuture(error);
@@ -221,14 +226,14 @@ public final class DurableScriptExecutor {
         return reply.isDone() && !reply.isCompletedExceptionally();
     }
 
-    /** The id of the master's history; null if it does not tell it. */
+    /** The id of the master's history; null if the master does not tell it. */
     private static String history(CompletableFuture<Object> reply) {
         return isAnswered(reply) && reply.join() instanceof byte[] id && id.length > 0
                 ? new String(id, StandardCharsets.US_ASCII)
                 : null;
     }
 
-    /** What a wait has left to be wished for; null if nothing. */
+    /** The durability that a wait has not reached; null if it has reached all. */
     public static UnmetDurability missing(Durability wanted, Waited waited, String history, Throwable refusal) {
         return waited != null && waited.satisfies(wanted)
                 ? null
@@ -248,12 +253,15 @@ public final class DurableScriptExecutor {
         throw new DurabilityUnavailableException(redisson.getClass());
     }
 
-    /** Commands for one node that go together. Made and sent by one thread. */
+    /** A batch of commands for one node. One thread makes and sends it. */
     private static final class Batch extends CommandBatchService {
 
-        /** Where the scripts go; what waits for them has to go there, too. */
+        /** The node that the scripts go to. The wait has to go there, too. */
         private NodeSource node;
-        /** The last answer: there is a second one where a node has sent the batch on to another one. */
+        /**
+         * The last answer. There is a second answer where a node has sent the batch on to another node. Written by
+         * Redisson's thread.
+         */
         private volatile Waited waited;
 
         Batch(CommandAsyncExecutor executor, Duration timeout) {

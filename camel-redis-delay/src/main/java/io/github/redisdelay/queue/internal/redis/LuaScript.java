@@ -13,8 +13,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The Lua scripts that Redis executes: one file each in {@code lua/command}, whose comment on top says keys, arguments, reply,
- * errors and cost. What several of them need stands in {@code lua/include}.
+ * The Lua scripts that Redis executes: one file each in {@code lua/command}, whose comment on top says keys, arguments,
+ * reply, errors and cost. What several of them need stands in {@code lua/include}.
  */
 public enum LuaScript {
     SCHEDULE,
@@ -49,7 +49,7 @@ public enum LuaScript {
         return source;
     }
 
-    /** Whether the reply is a list; otherwise it is bytes. */
+    /** True if the reply is a list; otherwise it is bytes. */
     public boolean repliesWithList() {
         return this == CLAIM || this == GET || this == BROWSE || this == DEAD_LETTERS || this == REPAIR;
     }

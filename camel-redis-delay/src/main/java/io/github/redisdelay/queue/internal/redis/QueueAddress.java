@@ -20,7 +20,7 @@ public record QueueAddress(String name, String partitionLabel, QueueKeys keys) {
         return new QueueAddress(name, partitionLabel, keys.dead());
     }
 
-    /** Whether its messages are dead letters. */
+    /** True if its messages are dead letters. */
     public boolean isDeadLetters() {
         return keys.deadLetters();
     }

@@ -9,12 +9,12 @@ import java.util.List;
  * The Redis keys of one queue, or of one partition of it. All have the queue's name as their hash tag, or the tag of the
  * partition, so that they live in one slot of a cluster.
  *
- * @param base what they begin with; also the queue's name in wake-ups
- * @param deadLetters whether this is a queue of dead letters
+ * @param base the beginning of each key; also the queue's name in wake-ups
+ * @param deadLetters true if the messages are dead letters
  */
 public record QueueKeys(String base, boolean deadLetters) {
 
-    /** How many keys the scripts begin with that change the states of messages; see {@code queue.lua}. */
+    /** The first keys of the scripts that change the states of messages; see {@code queue.lua}. */
     private static final List<String> COMMON =
             List.of("messages", "delayed", "leased", "state", "sessions", "config", "seen");
 

@@ -14,20 +14,20 @@ import org.redisson.client.RedisException;
 import org.redisson.client.RedisOutOfMemoryException;
 import org.redisson.client.RedisTimeoutException;
 
-/** Tells what an error means for the call that met it, and to people what it was. */
+/** The meaning of errors: for the call that met them, and in words for people. */
 public final class RedisErrors {
 
-    /** What our scripts say of a call that is wrong, and Redis of a key that is not ours. */
+    /** The words of our scripts about a call that is wrong, and those of Redis about a key that is not ours. */
     private static final Pattern PERMANENT =
             Pattern.compile("REDISDELAY (argument|format|superseded|partitions)|WRONGTYPE Operation against");
 
     private static final Pattern PARTITIONS = Pattern.compile("REDISDELAY partitions: (\\d{1,9})");
 
-    /** Where the advice and the call begin that Redisson's own errors quote; a call may have anything in it. */
+    /** The beginning of the advice and of the call that Redisson's own errors quote. A call may have anything in it. */
     private static final Pattern QUOTED = Pattern.compile(
             "! |\\.? Check |[.,;]? ?\\b(?:Command|command|params|channel|connection): | occurred after | to channel: ");
 
-    /** How Netty names where it could not connect to. */
+    /** Netty's name for an address that it could not connect to. */
     private static final Pattern RESOLVED = Pattern.compile("(?<!/)([^\\s/]*)/([0-9a-fA-F.:%\\[\\]]+)(:\\d+)");
 
     /** Redisson's words for whatever it was. */
@@ -46,7 +46,7 @@ public final class RedisErrors {
     }
 
     /**
-     * Whether the answer is Redis's last word: the call was not executed, and repeating it would not help soon. All else
+     * True if the answer is Redis's last word: the call was not executed, and repeating it would not help soon. All else
      * (no connection, no answer, loading, failing over, a slot being moved) is worth another try.
      */
     public static boolean isRefusal(Throwable error) {
@@ -67,40 +67,40 @@ public final class RedisErrors {
     }
 
     /**
-     * Whether the call was not executed and may be soon: there is no connection, or the server says that it is loading, failing
-     * over or moving the slot. False where no answer came.
+     * True if the call was not executed and may be soon: there is no connection, or the server says that it is loading,
+     * failing over or moving the slot. False where no answer came.
      */
     public static boolean isNotYet(Throwable error) {
         return error instanceof RedisException && !(error instanceof RedisTimeoutException) && !isRefusal(error);
     }
 
-    /** Whether repeating the call will never help: the data is not ours, or the call itself is wrong. */
+    /** True if repeating the call will never help: the data is not ours, or the call itself is wrong. */
     public static boolean isPermanent(Throwable error) {
         return isClosed(error) || PERMANENT.matcher(reply(error)).find();
     }
 
     /**
-     * What Redis answered; empty if this is not an answer. Redisson's own errors, such as a time-out, quote the call, and
-     * a key may be called anything.
+     * Redis's answer; empty if this is no answer. Redisson's own errors, such as a time-out, quote the call, and a key may
+     * have any name.
      */
     private static String reply(Throwable error) {
         boolean noAnswer = error instanceof RedisTimeoutException || error instanceof RedisConnectionException;
         return noAnswer ? "" : said(error);
     }
 
-    /** Whether the Redis client was shut down. */
+    /** True if the Redis client was shut down. */
     public static boolean isClosed(Throwable error) {
         return error instanceof RedissonShutdownException;
     }
 
-    /** Whether Redis has reached {@code maxmemory}. Redisson cuts the word OOM off the text. */
+    /** True if Redis has reached {@code maxmemory}. Redisson cuts the word OOM off the text. */
     private static boolean isOutOfMemory(Throwable error) {
         return error instanceof RedisOutOfMemoryException;
     }
 
     /**
-     * What happened, in a few words that name no call and no channel: what Redis said, or else the root cause, such as {@code
-     * Connection refused: localhost:6379}. Errors of our own say themselves what happened.
+     * A few words about an error, without call and channel: those of Redis, or else those of the root cause, such as {@code
+     * Connection refused: localhost:6379}. An error of our own keeps its text.
      */
     public static String text(Throwable error) {
         Throwable e = unwrap(error);
@@ -132,7 +132,7 @@ public final class RedisErrors {
         return redissons && quoted.find() ? error.getMessage().substring(0, quoted.start()) : said(error);
     }
 
-    /** What Redis said, without the channel and the command with its arguments that Redisson adds. */
+    /** Redis's words, without the channel and the command with its arguments that Redisson adds. */
     private static String said(Throwable error) {
         String text = String.valueOf(error.getMessage());
         int added = text.indexOf(". channel: [");

@@ -15,18 +15,21 @@ import org.redisson.client.RedisNoScriptException;
 import org.redisson.client.codec.ByteArrayCodec;
 
 /**
- * Calls scripts through Redisson: by digest, and with the source where a server does not know it (after a restart, a
- * failover or SCRIPT FLUSH). Timeout and retries are ours, whatever the client is set to: Redisson would repeat a call
- * on its own, and only who knows how often a call was sent can say whether a refusal is the last word.
+ * Script calls through Redisson. A call names the script by its digest, and sends the source to a server that does not
+ * know it (after a restart, a failover or SCRIPT FLUSH).
+ *
+ * <p>This class sets timeout and retries itself, whatever the Redisson client is set to. Redisson would repeat a call
+ * on its own, but a refusal is the last word only for a caller that knows how often the call was sent.
  */
 public final class RedissonScriptExecutor implements ScriptExecutor {
 
     /**
-     * How long to wait for the answer to a first sending: what went with a connection is sent again after this time. Doubled
-     * with each repeat, to 16 s, so that a slow line gets through.
+     * The wait for the answer to a first sending. A call that was lost with a connection is sent again after this time.
+     * The wait doubles with each repeat, to 16 s, so that a slow line gets through.
      */
     private static final Duration FIRST_TIMEOUT = Duration.ofSeconds(1);
 
+    /** The number of different waits: from this attempt on they do not grow. */
     public static final int TIMEOUT_STEPS = 5;
 
     private static final Set<String> LIST_NAMES = Set.of("LIST", "MULTI");
@@ -41,14 +44,14 @@ public final class RedissonScriptExecutor implements ScriptExecutor {
     private final RScript[] scripts = new RScript[TIMEOUT_STEPS];
     private final DurableScriptExecutor durable;
     private final String server;
-    /** Whether the queue's slot can be moved to another server. */
+    /** True if a queue's slot can be moved to another server. */
     private final boolean cluster;
 
     public RedissonScriptExecutor(RedissonClient redisson) {
         this(redisson, null);
     }
 
-    /** @param address where it connects to, fit to be shown; null if that is not known */
+    /** @param address the server's address, without credentials; null if it is not known */
     public RedissonScriptExecutor(RedissonClient redisson, String address) {
         this.redisson = redisson;
         server = address == null ? "Redis" : "Redis at " + address;
@@ -72,7 +75,7 @@ public final class RedissonScriptExecutor implements ScriptExecutor {
         return server;
     }
 
-    /** How long the answer to a sending is waited for. */
+    /** The wait for the answer to a sending. */
     static Duration timeout(int attempt) {
         return FIRST_TIMEOUT.multipliedBy(1L << step(attempt));
     }
@@ -82,10 +85,11 @@ public final class RedissonScriptExecutor implements ScriptExecutor {
     }
 
     /**
-     * The keys of a script and one more in their slot, which never exists: a guard. While a slot of a cluster is moved, Redis
-     * executes a script where all of its keys exist, and then refuses it a key that it has emptied itself: it would end half
-     * done. With the guard Redis executes it on neither node, and the call is repeated until the move has ended. A script
-     * of one key needs none, it cannot meet a part of its queue.
+     * The keys of a script and a guard: one more key in their slot, which never exists. While a slot of a cluster is
+     * moved, Redis executes a script on a node that has all of its keys. If the script empties a key, Redis refuses it
+     * that key from then on, and the script ends half done. With the guard no node executes the script, and the client
+     * repeats the call until the move has ended. A script of one key needs no guard, because it cannot meet a part of
+     * its queue.
      */
     public static List<Object> withGuard(List<Object> keys) {
         if (keys.size() == 1) {

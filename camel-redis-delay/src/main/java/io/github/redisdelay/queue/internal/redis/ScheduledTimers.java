@@ -45,7 +45,7 @@ public final class ScheduledTimers implements Timers, AutoCloseable {
         }
     }
 
-    /** How many tasks wait. */
+    /** The number of tasks that wait. */
     public int waiting() {
         return executor.getQueue().size();
     }

@@ -5,10 +5,10 @@ import io.github.redisdelay.queue.Durability;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** Sends a script call to Redis once and answers what came back. It never repeats a call whose outcome is not known. */
+/** A way to send script calls to Redis, each once. It never repeats a call whose outcome is not known. */
 public interface ScriptExecutor {
 
-    /** Who is called, for people: Redis, and where it is if that is known. */
+    /** The server's name for people: Redis, with its address if that is known. */
     default String server() {
         return "Redis";
     }
@@ -21,17 +21,17 @@ public interface ScriptExecutor {
     /**
      * Calls a script.
      *
-     * @param attempt which sending of the same call this is, from 1: later ones wait longer for their answer
+     * @param attempt the number of this sending of the call, from 1; later sendings wait longer for their answer
      * @return the reply: bytes, or a list of bytes for {@link LuaScript#CLAIM}
      */
     CompletableFuture<Object> call(LuaScript script, List<Object> keys, Object[] arguments, int attempt);
 
     /**
-     * Calls a script of a lane and waits until what it wrote is as safe as is wanted.
+     * Calls a script and has Redis wait until its writes are as safe as is wanted.
      *
-     * @param wanted something to wait for
-     * @return the reply with what is missing. Fails where it is not known whether the script was executed, and where this can be
-     *     had never
+     * @param wanted a durability that waits for something
+     * @return the reply with what is missing. Fails if it is not known whether the script was executed, and if this
+     *     Redis can never wait for that
      */
     default CompletableFuture<DurableReply> callDurably(
             LuaScript script, QueueKeys queue, Object[] arguments, int attempt, Durability wanted) {
@@ -39,7 +39,7 @@ public interface ScriptExecutor {
     }
 
     /**
-     * Waits until all that a master has executed so far is as safe as is wanted.
+     * Has Redis wait until all that the master has executed so far is as safe as is wanted.
      *
      * @param attempt as of {@link #call}
      * @return what is missing, and as the reply the id of the master's history: bytes, empty if it does not tell

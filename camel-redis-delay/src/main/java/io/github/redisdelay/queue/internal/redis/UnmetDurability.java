@@ -6,14 +6,14 @@ import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import java.time.Duration;
 
 /**
- * What a change that Redis has executed is short of.
+ * The difference between the durability that a change was to have and the one that it has. Redis has executed the change.
  *
- * @param wanted what was to be waited for
- * @param replicas how many replicas had it when the time was over
- * @param onDisk whether the master had it on disk; false where that was not asked for
- * @param history the id of the history of the master that has the change, or null if Redis does not tell
- * @param refusal why Redis would not wait, or null if it did
- * @param unknown whether nobody can tell if a failover has undone the change
+ * @param wanted the durability that was asked for
+ * @param replicas the number of replicas that had the change when the time was over
+ * @param onDisk whether the master had the change on disk; false if that was not asked for
+ * @param history the id of the history of the master that has the change; null if Redis does not tell
+ * @param refusal the reason why Redis did not wait; null if it did
+ * @param unknown true if nobody can tell whether a failover has undone the change
  */
 public record UnmetDurability(
         Durability wanted,
@@ -23,12 +23,12 @@ public record UnmetDurability(
         Throwable refusal,
         boolean unknown) {
 
-    /** Of a change that is there. */
+    /** The difference for a change that is there. */
     public UnmetDurability(Durability wanted, int replicas, boolean onDisk, String history, Throwable refusal) {
         this(wanted, replicas, onDisk, history, refusal, false);
     }
 
-    /** Of a change that may be there or not. */
+    /** The difference for a change that a failover may have undone. */
     public static UnmetDurability unknown(Durability wanted) {
         return new UnmetDurability(wanted, 0, false, null, null, true);
     }
@@ -37,7 +37,7 @@ public record UnmetDurability(
             "nobody can tell whether a failover has undone it (another master answers now, or Redis does not say"
                     + " which one), and it was not made again";
 
-    /** As the end of a sentence about the change. */
+    /** The end of a sentence about the change. */
     String text() {
         return (wanted.disk() ? "not known to be on disk: " : "not known to be replicated: ")
                 + (unknown ? UNKNOWN : refusal == null ? counted() + " within " + text(wanted.timeout()) : reason());
@@ -46,8 +46,8 @@ public record UnmetDurability(
     /**
      * The error for the caller of the change.
      *
-     * @param done what was done, a clause
-     * @param result what the change was answered
+     * @param done a clause that says what was done
+     * @param result the answer to the change
      */
     public ReplicationTimeoutException exception(String queue, String done, Object result) {
         return new ReplicationTimeoutException(

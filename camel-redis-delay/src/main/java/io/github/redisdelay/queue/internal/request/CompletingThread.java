@@ -2,8 +2,9 @@
 package io.github.redisdelay.queue.internal.request;
 
 /**
- * Tells whether the current thread completes futures of callers. Such a thread runs what depends on them, and it must not wait for
- * space among the requests: only its own return makes space. It is the same for all clients, which may share their threads.
+ * A mark on a thread that completes futures of callers. Such a thread also runs what depends on them. It must not wait
+ * for space among the requests, because only its own return makes space. The mark is one for all clients, because they
+ * may share threads.
  */
 public final class CompletingThread {
 

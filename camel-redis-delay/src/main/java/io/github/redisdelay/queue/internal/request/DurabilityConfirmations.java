@@ -24,11 +24,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.random.RandomGenerator;
 
 /**
- * Further waits for requests that Redis has executed, until they are as safe as was asked for. One wait at a time is under way for a
- * queue; requests that want one meanwhile share the next.
+ * Further waits for requests that Redis has executed but that are not as safe as was asked for. One wait at a time is
+ * under way for a queue; requests that want one meanwhile share the next.
  *
- * <p>While the same master answers, a request is waited for. After a failover nobody can tell whether the request was undone. Then it
- * is sent again if it cannot undo what others have done since; otherwise its caller is told.
+ * <p>While the same master answers, Redis waits for the replicas once more. After a failover nobody can tell whether a
+ * request was undone. Then the client sends the request again if it cannot undo what others have done since; otherwise
+ * it tells the caller.
  */
 final class DurabilityConfirmations {
 
@@ -43,7 +44,10 @@ final class DurabilityConfirmations {
     private final Map<String, Group> groups = new HashMap<>();
     /** The waits that have no answer. Thread-safe. */
     private final Set<Wait<?>> open = ConcurrentHashMap.newKeySet();
-    /** The reason why nothing is waited for any more; null until the client is closed. Written before the open waits are failed. */
+    /**
+     * The reason why nothing is waited for any more; null until the client is closed. Written before the open waits are
+     * failed.
+     */
     private volatile DelayQueueException closed;
 
     /** The waits of one queue that share the next call. */
@@ -79,22 +83,22 @@ final class DurabilityConfirmations {
     /**
      * Waits for whatever the master has, also after a failover.
      *
-     * @param done what was done, a clause
-     * @param result what to complete with
+     * @param done a clause that says what was done
+     * @param result the value to complete with
      */
     <T> Submission<T> await(QueueAddress queue, String done, T result) {
         return await(new Wait<>(queue, done, result, null));
     }
 
     /**
-     * Tells the caller of a request that it was executed and is not as safe as was asked for. {@link Submission#confirm()} waits
-     * once more.
+     * Tells the caller of a request that it was executed and is not as safe as was asked for. {@link
+     * Submission#confirm()} waits once more.
      *
-     * @param result what the request was answered
+     * @param result the answer to the request
      */
-    <T> void tell(Request<T> request, T result, UnmetDurability shortfall) {
-        Executed<T> executed = new Executed<>(request, shortfall.history());
-        new Wait<>(request.queue(), request.done(), result, executed).tell(request.submission(), shortfall);
+    <T> void tell(Request<T> request, T result, UnmetDurability unmet) {
+        Executed<T> executed = new Executed<>(request, unmet.history());
+        new Wait<>(request.queue(), request.done(), result, executed).tell(request.submission(), unmet);
     }
 
     private <T> Submission<T> await(Wait<T> wait) {
@@ -116,14 +120,14 @@ final class DurabilityConfirmations {
         }
         DelayQueueException reason = closed;
         if (reason != null) {
-            close(reason); // it may have come while the others were ended
+            close(reason); // the wait may have come while the others were failed
         } else if (begun != null) {
             next(begun);
         }
         return wait.submission;
     }
 
-    /** Begins a wait for all that want one. */
+    /** Begins one wait for all requests that want one. */
     private void next(Group group) {
         List<Wait<?>> waits;
         lock.lock();
@@ -155,7 +159,7 @@ final class DurabilityConfirmations {
         });
     }
 
-    /** Fails all that have no answer, and those to come. */
+    /** Fails all waits that have no answer, and all that come later. */
     void close(DelayQueueException reason) {
         closed = reason;
         open.forEach(wait -> wait.submission.fail(reason));
@@ -170,7 +174,7 @@ final class DurabilityConfirmations {
         private final T result;
         private final Executed<T> executed;
 
-        /** @param executed what a failover may have undone; null to wait for whatever the master has */
+        /** @param executed the request that a failover may have undone; null to wait for whatever the master has */
         Wait(QueueAddress queue, String done, T result, Executed<T> executed) {
             this.queue = queue;
             this.done = done;
@@ -184,8 +188,8 @@ final class DurabilityConfirmations {
                 tell(submission, new UnmetDurability(options.durability(), 0, false, null, refusal));
             } else if (executed != null && !isSameMaster((byte[]) reply.reply())) {
                 sendAgain();
-            } else if (reply.shortfall() != null) {
-                tell(submission, reply.shortfall());
+            } else if (reply.unmet() != null) {
+                tell(submission, reply.unmet());
             } else {
                 submission.succeed(result);
             }
@@ -204,13 +208,13 @@ final class DurabilityConfirmations {
             }
         }
 
-        void tell(Submission<T> caller, UnmetDurability shortfall) {
+        void tell(Submission<T> caller, UnmetDurability unmet) {
             caller.unconfirmed(
-                    shortfall.exception(queue.name(), done, result),
+                    unmet.exception(queue.name(), done, result),
                     () -> await(new Wait<>(queue, done, result, executed)));
         }
 
-        /** Ends the caller's wait only. */
+        /** Ends the wait of the caller only. */
         void expire() {
             submission.completeExceptionally(new RequestTimeoutException(
                     "queue '" + queue.name() + "': " + redis.server() + " did not answer in time; " + done

@@ -17,14 +17,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A call that carries requests, from its first sending to its answer. It is sent again, byte for byte, until Redis answers: the
- * script executes it once.
+ * A call that carries requests, from its first sending to its answer. It is sent again, byte for byte, until Redis
+ * answers: the script executes it once.
  */
 final class InFlightCall {
 
     private static final Logger LOG = LoggerFactory.getLogger(InFlightCall.class);
 
-    /** After how many sendings a log line tells that deliveries cannot be finished. */
+    /** The number of sendings after which the log tells that deliveries cannot be finished. */
     private static final int WARN_ATTEMPTS = 5;
 
     /** Gets the outcome of a call. */
@@ -45,13 +45,13 @@ final class InFlightCall {
     private final List<Request<?>> requests;
     private final Listener listener;
 
-    /** Changed only by the one thread that sends. */
+    /** The number of sendings so far. One thread at a time sends, and only that one writes it. */
     private volatile int attempts;
-    /** Why the last sending has failed; null if none has. Written with this object's monitor held. */
+    /** The error of the last sending; null if none has failed. Written with this object's monitor held. */
     private volatile Throwable lastError;
-    /** Set while the call waits to be sent again; else null. Guarded by this. */
+    /** The timer of the next sending; null while none is planned. Guarded by this. */
     private Timers.Timer resend;
-    /** Guarded by this. */
+    /** True once nothing is sent any more. Guarded by this. */
     private boolean abandoned;
 
     /** @param slot the index of the session under which it is sent */
@@ -73,7 +73,7 @@ final class InFlightCall {
     }
 
     /**
-     * The arguments of a new call: the session's name and the call's number, the head, and what each request brings.
+     * The arguments of a new call: the session's name, the call's number, the head, and the arguments of each request.
      */
     static Object[] arguments(Session session, Object[] head, List<Request<?>> requests) {
         int count = 2 + head.length;
@@ -109,7 +109,7 @@ final class InFlightCall {
         return ids;
     }
 
-    /** Why it has no answer yet; null if that is not known. */
+    /** The error of the last sending; null if none has failed. */
     Throwable lastError() {
         return lastError;
     }
@@ -124,12 +124,12 @@ final class InFlightCall {
         }
         long time = (long) reply.getDouble();
         for (Request<?> request : requests) {
-            complete(request, time, reply.get(), (long) reply.getDouble(), answer.shortfall());
+            complete(request, time, reply.get(), (long) reply.getDouble(), answer.unmet());
         }
     }
 
-    /** @param shortfall what the call is short of, or null */
-    private <T> void complete(Request<T> request, long timeMicros, int outcome, long valueMicros, UnmetDurability shortfall) {
+    /** @param unmet what the call is short of; null if it is as safe as was asked for */
+    private <T> void complete(Request<T> request, long timeMicros, int outcome, long valueMicros, UnmetDurability unmet) {
         T result;
         try {
             result = request.read(timeMicros, outcome, valueMicros);
@@ -137,10 +137,10 @@ final class InFlightCall {
             request.submission().fail(e);
             return;
         }
-        if (shortfall == null) {
+        if (unmet == null) {
             request.submission().succeed(result);
         } else {
-            channel.confirmations().tell(request, result, shortfall);
+            channel.confirmations().tell(request, result, unmet);
         }
     }
 

@@ -8,7 +8,7 @@ import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 
 /**
- * One caller's part of a script call. A subclass makes the arguments of its script and reads its answer.
+ * The part of one caller in a script call. A subclass makes the arguments of its script and reads its answer.
  *
  * @param <T> the result for the caller
  */
@@ -31,7 +31,7 @@ public abstract class Request<T> {
     /**
      * @param script the script that executes it; only requests for the same script share a call
      * @param id the message's id; empty if the request is about no message
-     * @param bytes about how much it adds to a call
+     * @param bytes the size that it adds to a call, about
      * @param arguments its arguments in the script's order
      */
     protected Request(QueueAddress queue, LuaScript script, String id, int bytes, Object... arguments) {
@@ -52,7 +52,8 @@ public abstract class Request<T> {
     protected abstract T read(long timeMicros, int outcome, long valueMicros);
 
     /**
-     * Makes the request to send where a failover may have undone this one. It may also be there, or have been there and be finished.
+     * Makes the request to send where a failover may have undone this one. It may also be there, or have been there and
+     * be finished.
      *
      * @param result what this request was answered
      * @return null if nothing may be sent again
@@ -95,7 +96,7 @@ public abstract class Request<T> {
         deadlineNanos = nanos;
     }
 
-    /** What was done when it was executed, a clause. */
+    /** A clause that says what its execution has done. */
     String done() {
         return script == LuaScript.SCHEDULE ? "message '" + id + "' is stored" : change() + " was made";
     }

@@ -22,15 +22,15 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * Group commit: sends the requests of concurrent callers in shared script calls, one call at a time, or two when many wait.
  *
- * <p>The first request goes at once; those that arrive while its call is under way go together in the next. So a lone
- * request pays one round trip and no timer, and a busy route a fraction of one. Requests about one id keep their order: what
- * follows one that is under way waits for its answer.
+ * <p>The first request goes at once. Requests that arrive while its call is under way go together in the next call. So
+ * a lone request pays one round trip and no timer, and a busy route pays a fraction of a round trip. Requests about one
+ * id keep their order: a request waits until the one before it is answered.
  *
  * <p>Calls that are under way at the same time belong to different {@link Session sessions}. A call is repeated until Redis
  * answers, see {@link InFlightCall}.
  *
- * <p>Where a {@link Durability} is asked for, Redis waits for replicas or the disk once for each call. A call that did not get
- * as far in time is answered all the same: its requests have taken effect, and their callers are told so.
+ * <p>Where a {@link Durability} is asked for, Redis waits for replicas or the disk once for each call. A call that is
+ * not as safe in time is answered all the same: its requests have taken effect, and their callers are told so.
  */
 public final class RequestBatcher {
 
@@ -40,14 +40,15 @@ public final class RequestBatcher {
     static final long MAX_WAITING_BYTES = 64L << 20;
 
     /**
-     * As many requests as this are worth a call of their own beside one that is under way, whose fixed cost is about that of 15
-     * requests. With fewer, callers who wait share one call at a time: that was faster and cheaper than two of half the size.
+     * The number of waiting requests that is worth a second call beside the one under way. The fixed cost of a call is
+     * about that of 15 requests. With fewer, one call at a time was measured to be faster and cheaper than two of half
+     * the size.
      */
     private static final int WORTHWHILE = 64;
 
     private final RequestChannel channel;
     private final RequestErrors errors;
-    /** One for each call that may be under way at the same time. */
+    /** The sessions of the calls; as many calls may be under way at the same time. */
     private final List<Session> sessions;
 
     private final byte[] base;
@@ -56,21 +57,24 @@ public final class RequestBatcher {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition spaceAvailable = lock.newCondition();
 
-    // All below are guarded by lock.
+    // All fields below are guarded by lock.
+
     private final ArrayDeque<Request<?>> waiting = new ArrayDeque<>();
     private long waitingBytes;
-    /** The keys of the scripts that were called so far: to put their names together costs as much as ten messages. */
+    /** The keys of the scripts that were called so far. To put their names together costs as much as ten messages. */
     private final Map<LuaScript, List<Object>> keysOf = new EnumMap<>(LuaScript.class);
-    /** Left out of a call and to be told so, once the lock is free. */
+    /** Requests that were left out of a call. Their callers are told once the lock is free. */
     private final List<Request<?>> cancelled = new ArrayList<>();
 
-    /** By the index of the session; null where no call is under way. */
+    /** The calls under way, by the index of the session; null where there is none. */
     private final InFlightCall[] underWay;
 
+    /** The timer for the earliest deadline; null if it is not set. */
     private Timers.Timer expiry;
-    /** When {@link #expiry} is to fire. */
+    /** The time at which {@link #expiry} is to fire. */
     private long expiryNanos;
 
+    /** The reason why nothing is sent any more; null until this batcher is closed. */
     private DelayQueueException closed;
     private boolean retired;
 
@@ -83,13 +87,13 @@ public final class RequestBatcher {
         this.underWay = new InFlightCall[sessions.size()];
     }
 
-    /** As {@link #submit(List, int)} with one; false if this batcher was retired. */
+    /** Takes one request, as {@link #submit(List, int)} does; false if this batcher was retired. */
     public boolean submit(Request<?> request) {
         return submit(List.of(request), 0) == 1;
     }
 
     /**
-     * Takes requests that go together: as many as one call can carry. Blocks while too many wait, until their deadline.
+     * Takes requests that go together, as many as one call can carry. Blocks until their deadline while too many wait.
      *
      * @param from the index of the first one
      * @return the index behind the last one taken; {@code from} if this batcher was {@link #retireIfIdle() retired}
@@ -163,14 +167,15 @@ public final class RequestBatcher {
         }
     }
 
-    /** Holds the lock. */
+    /** True if the waiting requests fill their bounds, multiplied by a factor. Holds the lock. */
     private boolean isFull(Request<?> request, int factor) {
         return waiting.size() >= factor * MAX_WAITING_REQUESTS
                 || (waitingBytes + request.bytes() > factor * MAX_WAITING_BYTES && !waiting.isEmpty());
     }
 
     /**
-     * Makes the next call of the requests that wait, if none is under way; or one beside that, if enough wait. Holds the lock.
+     * Makes the next call of the waiting requests, if no call is under way, or if enough requests wait for a second
+     * one. Holds the lock.
      */
     private InFlightCall nextCall() {
         int slot = -1;
@@ -204,8 +209,8 @@ public final class RequestBatcher {
     }
 
     /**
-     * Takes the waiting requests that one call can carry: those for one script, up to the first one about an id that is under way.
-     * Holds the lock.
+     * Takes the waiting requests that one call can carry: those for one script, up to the first one about an id that is
+     * under way. Holds the lock.
      */
     private List<Request<?>> takeForCall(Set<String> busyIds) {
         LuaScript script = null;
@@ -242,7 +247,7 @@ public final class RequestBatcher {
         };
     }
 
-    /** Takes those that were left out because they were cancelled. Holds the lock. */
+    /** Takes the requests that were left out because they were cancelled. Holds the lock. */
     private List<Request<?>> takeCancelled() {
         if (cancelled.isEmpty()) {
             return List.of();
@@ -296,7 +301,10 @@ public final class RequestBatcher {
         }
     }
 
-    /** First the callers, then the next call, unless it was sent already: so it takes along what they ask for next. */
+    /**
+     * Sends the next call after the callers were told, unless it was sent already. So it takes along what they ask for
+     * next.
+     */
     private void goOn(InFlightCall call) {
         InFlightCall next;
         List<Request<?>> withdrawn;
@@ -328,8 +336,9 @@ public final class RequestBatcher {
     }
 
     /**
-     * Sets the timer to a request's deadline, if it is not set to an earlier one. It stays set when the request is answered: to
-     * set it anew for each call of a lone caller costs the timer's thread a wake-up. Holds the lock.
+     * Sets the timer to a request's deadline, if it is not set to an earlier one. The timer stays set when the request
+     * is answered, because setting it for each call of a lone caller would wake the timer's thread each time. Holds the
+     * lock.
      */
     private void armExpiry(Request<?> request) {
         if (channel.kind() == RequestKind.DELIVERY || (expiry != null && request.deadlineNanos() - expiryNanos >= 0)) {
@@ -347,7 +356,7 @@ public final class RequestBatcher {
         }
     }
 
-    /** Ends the wait of those whose deadline has passed: sent ones go on without them, the others are withdrawn. */
+    /** Ends the requests whose deadline has passed. Those that were sent stay in their calls; the others are withdrawn. */
     private void expire() {
         List<Request<?>> unknown = new ArrayList<>();
         List<Request<?>> withdrawn = new ArrayList<>();
@@ -370,7 +379,7 @@ public final class RequestBatcher {
             for (Iterator<Request<?>> i = waiting.iterator(); i.hasNext(); ) {
                 Request<?> request = i.next();
                 if (request.deadlineNanos() - now > 0) {
-                    continue; // one behind it may have waited for space before
+                    continue; // a request behind it may have waited for space and have an earlier deadline
                 }
                 i.remove();
                 waitingBytes -= request.bytes();
@@ -401,7 +410,7 @@ public final class RequestBatcher {
         }
     }
 
-    /** Why the calls under way have no answer, if it is known. Holds the lock. */
+    /** The reason why a call under way has no answer; null if none is known. Holds the lock. */
     private Throwable lastError() {
         Throwable error = null;
         for (InFlightCall call : underWay) {
@@ -412,7 +421,7 @@ public final class RequestBatcher {
         return error;
     }
 
-    /** Holds the lock. */
+    /** True if no call is under way and no request waits. Holds the lock. */
     private boolean nothingToDo() {
         for (InFlightCall call : underWay) {
             if (call != null) {
@@ -445,7 +454,7 @@ public final class RequestBatcher {
         }
     }
 
-    /** Fails all requests that have no answer, and those to come. */
+    /** Fails all requests that have no answer, and all that come later. */
     void close(DelayQueueException reason) {
         List<Request<?>> failed;
         lock.lock();

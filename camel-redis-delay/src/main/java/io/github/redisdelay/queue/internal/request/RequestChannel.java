@@ -15,7 +15,7 @@ import java.util.random.RandomGenerator;
 /**
  * The way to Redis that the requests of one kind of one queue share.
  *
- * @param durability how safe a call has to be before it counts as done
+ * @param durability the safety that a call needs before it counts as done
  * @param confirmations waits further for calls that were not as safe in time
  * @param random spreads repeats
  */

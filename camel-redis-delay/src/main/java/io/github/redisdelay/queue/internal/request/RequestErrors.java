@@ -13,7 +13,7 @@ final class RequestErrors {
     private final String queue;
     private final String server;
 
-    /** @param server who is called, for people */
+    /** @param server the server's name, for people */
     RequestErrors(String queue, String server) {
         this.queue = queue;
         this.server = server;

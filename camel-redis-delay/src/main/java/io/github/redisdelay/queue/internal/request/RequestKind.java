@@ -3,17 +3,18 @@ package io.github.redisdelay.queue.internal.request;
 
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedisErrors;
-/** What requests are about, and what follows from it for how they are sent. */
+/** The kinds of requests. The kind decides about bounds, deadlines and repeats. */
 public enum RequestKind {
     /**
-     * What producers ask for. The number of waiting requests is bounded, each has a deadline, and what Redis refuses is told to the
-     * caller.
+     * Requests of producers. The number of waiting requests is bounded, each has a deadline, and what Redis refuses is
+     * told to the caller.
      */
     CHANGE,
 
     /**
-     * What finishes or keeps a delivery. The deliveries under way bound the number of these requests, so callers never wait for
-     * space. They have no deadline, and are repeated after a refusal that may pass (no memory, no permission).
+     * Requests that finish a delivery or extend its lease. The deliveries under way bound the number of these requests,
+     * so callers never wait for space. They have no deadline, and are repeated after a refusal that may pass (no
+     * memory, no permission).
      */
     DELIVERY;
 
@@ -24,7 +25,7 @@ public enum RequestKind {
         };
     }
 
-    /** Whether an error is Redis's last word on a call. All else is worth another try. */
+    /** True if an error is Redis's last word on a call. All else is worth another try. */
     boolean isFinal(Throwable error) {
         return this == DELIVERY ? RedisErrors.isPermanent(error) : RedisErrors.isRefusal(error);
     }

@@ -20,8 +20,8 @@ import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 
 /**
- * The way of requests to the batchers of their queues. Each queue has two batchers, one for each {@link RequestKind}. A batcher is
- * made for the first request and dropped when it has nothing to do and many others are in use. Thread-safe.
+ * The way of requests to the batchers of their queues. Each queue has two batchers, one for each {@link RequestKind}. A
+ * batcher is made for the first request and dropped when it has nothing to do and many others are in use. Thread-safe.
  */
 public final class RequestRouter implements Request.Sender {
 
@@ -56,7 +56,7 @@ public final class RequestRouter implements Request.Sender {
         }
     }
 
-    /** What {@link #together} collects on this thread; null outside of it. */
+    /** The requests that {@link #together} collects on this thread; null outside of it. */
     private final ThreadLocal<Map<BatcherKey, Together>> together = new ThreadLocal<>();
 
     public RequestRouter(
@@ -78,14 +78,14 @@ public final class RequestRouter implements Request.Sender {
         return redis.server();
     }
 
-    /** Whether another router uses the same connection. */
+    /** True if another router uses the same connection. */
     public boolean isConnectedAs(RequestRouter other) {
         return redis.connection() == other.redis.connection();
     }
 
     /**
-     * Puts a request in its batcher. A request that finishes or keeps a delivery has no deadline; all others end with the request
-     * timeout.
+     * Puts a request in its batcher. A request that finishes or keeps a delivery has no deadline; all others end with
+     * the request timeout.
      */
     @Override
     public <T> Submission<T> submit(Request<T> request) {
@@ -182,7 +182,7 @@ public final class RequestRouter implements Request.Sender {
         }
     }
 
-    /** Whether no request is under way. */
+    /** True if no request is under way. */
     public boolean isIdle() {
         return batchers.values().stream().allMatch(RequestBatcher::isIdle);
     }

@@ -19,8 +19,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.random.RandomGenerator;
 
 /**
- * Script calls outside of the lanes: those that change nothing, and those for which it does not matter how often they are
- * executed. All end when the request timeout is over.
+ * Script calls that are sent alone: calls that change nothing, and calls that may be executed any number of times. All
+ * end when the request timeout is over.
  */
 public final class UnbatchedCalls {
 
@@ -29,9 +29,12 @@ public final class UnbatchedCalls {
     private final RandomGenerator random;
     private final Duration requestTimeout;
 
-    /** Those that have no outcome yet. */
+    /** The calls that have no outcome yet. Thread-safe. */
     private final Set<Attempts> open = ConcurrentHashMap.newKeySet();
-    /** Why nothing is called any more; null until the client is closed. Written once, before the open ones are failed. */
+    /**
+     * The reason why nothing is called any more; null until the client is closed. Written before the open calls are
+     * failed.
+     */
     private volatile DelayQueueException closed;
 
     public UnbatchedCalls(ScriptExecutor redis, Timers timers, RandomGenerator random, Duration requestTimeout) {
@@ -51,14 +54,14 @@ public final class UnbatchedCalls {
     }
 
     /**
-     * The same, and again while Redis cannot be reached or does not execute the call for now: it is loading or failing over, or
-     * the queue's slot is being moved.
+     * Calls a script, and repeats the call while Redis cannot be reached or does not execute it for now: while it is
+     * loading or failing over, or while the queue's slot is being moved.
      */
     public CompletableFuture<Object> untilAnswered(QueueAddress queue, LuaScript script, Object... arguments) {
         return new Attempts(queue, script, arguments, true).begin();
     }
 
-    /** Fails those that wait for another attempt, and those to come. */
+    /** Fails the calls that have no outcome, and all that come later. */
     public void close(DelayQueueException reason) {
         closed = reason;
         open.forEach(attempts -> attempts.outcome.completeExceptionally(reason));
@@ -68,21 +71,24 @@ public final class UnbatchedCalls {
         private final QueueAddress queue;
         private final LuaScript script;
         private final Object[] arguments;
-        private final boolean patient;
+        private final boolean repeats;
         private final CompletableFuture<Object> outcome = new CompletableFuture<>();
-        // Each attempt begins when the one before has failed: no two threads are in here at a time.
+        /**
+         * The number of failed attempts. An attempt begins when the one before has failed, so one thread at a time uses
+         * it.
+         */
         private int failures;
-        /** Why the last attempt has failed; read by whoever ends the wait. */
+        /** The error of the last attempt; null if none has failed. Read by the thread that ends the wait. */
         private volatile Throwable lastError;
 
-        Attempts(QueueAddress queue, LuaScript script, Object[] arguments, boolean patient) {
+        Attempts(QueueAddress queue, LuaScript script, Object[] arguments, boolean repeats) {
             this.queue = queue;
             this.script = script;
             this.arguments = arguments;
-            this.patient = patient;
+            this.repeats = repeats;
         }
 
-        /** Sends the first one; answers what becomes of it. */
+        /** Makes the first attempt. */
         CompletableFuture<Object> begin() {
             open.add(this);
             outcome.whenComplete((reply, error) -> open.remove(this));
@@ -95,8 +101,7 @@ public final class UnbatchedCalls {
             if (reason != null) {
                 outcome.completeExceptionally(reason);
             } else if (!outcome.isDone()) {
-                // As a last repeat, whose answer is waited for longest: an answer that does not come is not asked for
-                // again.
+                // An answer that does not come is not asked for again, so the attempt waits as long as a last repeat.
                 redis.call(script, queue.keys().of(script), arguments, RedissonScriptExecutor.TIMEOUT_STEPS)
                         .whenComplete((reply, error) -> {
                             if (error == null) {
@@ -109,7 +114,7 @@ public final class UnbatchedCalls {
         }
 
         private void failed(Throwable error) {
-            if (patient && RedisErrors.isNotYet(error)) {
+            if (repeats && RedisErrors.isNotYet(error)) {
                 lastError = error;
                 failures++;
                 timers.schedule(Backoff.nanos(failures, random), this::next);

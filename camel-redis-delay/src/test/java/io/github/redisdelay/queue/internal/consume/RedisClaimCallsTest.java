@@ -34,7 +34,7 @@ class RedisClaimCallsTest {
     private final AtomicLong sequence = new AtomicLong(41);
     private final List<Throwable> failed = new ArrayList<>();
     private int released;
-    private final RedisClaimCalls lane = new RedisClaimCalls(
+    private final RedisClaimCalls calls = new RedisClaimCalls(
             new Session("client-c0".getBytes(StandardCharsets.ISO_8859_1), sequence::incrementAndGet),
             "c0 wakeup:client".getBytes(StandardCharsets.ISO_8859_1),
             QueueKeys.of("redis-delay", "orders"),
@@ -74,7 +74,7 @@ class RedisClaimCallsTest {
 
     @Test
     void should_send_the_arguments_in_the_order_of_the_script() {
-        CompletableFuture<ClaimReply> reply = lane.claim(REQUEST);
+        CompletableFuture<ClaimReply> reply = calls.claim(REQUEST);
         FakeCaller.Sent call = redis.last();
         assertThat(call.script()).isEqualTo(LuaScript.CLAIM);
         assertThat(arguments(call))
@@ -104,7 +104,7 @@ class RedisClaimCallsTest {
 
     @Test
     void should_repeat_the_same_bytes_until_there_is_an_answer() {
-        CompletableFuture<ClaimReply> reply = lane.claim(REQUEST);
+        CompletableFuture<ClaimReply> reply = calls.claim(REQUEST);
         FakeCaller.Sent original = redis.last();
         for (int attempt = 2; attempt <= 100; attempt++) {
             redis.fail(new TimeoutException("no answer"));
@@ -127,19 +127,19 @@ class RedisClaimCallsTest {
     @Test
     void should_try_again_when_the_sending_itself_throws() {
         redis.failure = new IllegalStateException("no connection");
-        CompletableFuture<ClaimReply> reply = lane.claim(REQUEST);
+        CompletableFuture<ClaimReply> reply = calls.claim(REQUEST);
         timers.advance(Duration.ofSeconds(1));
         redis.failure = null;
         timers.advance(Duration.ofSeconds(5));
         redis.answer(emptyReply());
         assertThat(reply).isCompleted();
-        lane.close();
+        calls.close();
         assertThat(released).isEqualTo(1);
     }
 
     @Test
     void should_fail_when_redis_refuses() {
-        CompletableFuture<ClaimReply> reply = lane.claim(REQUEST);
+        CompletableFuture<ClaimReply> reply = calls.claim(REQUEST);
         redis.fail(new RedisException("NOPERM this user has no permissions"));
         assertThatThrownBy(reply::get).cause().hasMessageContaining("NOPERM");
         assertThat(failed).isEmpty();
@@ -149,35 +149,35 @@ class RedisClaimCallsTest {
     @Test
     void should_fail_when_the_answer_cannot_be_read() {
         for (Object answer : List.of(List.of(), List.of(new byte[5]), new byte[32], "text")) {
-            CompletableFuture<ClaimReply> reply = lane.claim(REQUEST);
+            CompletableFuture<ClaimReply> reply = calls.claim(REQUEST);
             redis.answer(answer);
             assertThat(reply).isCompletedExceptionally();
         }
-        lane.close();
+        calls.close();
         assertThat(released).isEqualTo(1);
     }
 
     @Test
     void should_number_its_claims_upwards() {
-        lane.claim(REQUEST);
+        calls.claim(REQUEST);
         redis.answer(emptyReply());
-        lane.claim(REQUEST);
+        calls.claim(REQUEST);
         assertThat(redis.last().sequence()).isGreaterThan(redis.sent.get(0).sequence());
     }
 
     @Test
     void should_free_its_name_when_closed() {
-        lane.claim(REQUEST);
+        calls.claim(REQUEST);
         redis.answer(emptyReply());
         assertThat(released).isZero();
-        lane.close();
+        calls.close();
         assertThat(released).isEqualTo(1);
     }
 
     @Test
     void should_free_its_name_only_when_the_last_claim_is_answered() {
-        lane.claim(REQUEST);
-        lane.close();
+        calls.claim(REQUEST);
+        calls.close();
         assertThat(released).as("a repeat could still be on its way").isZero();
         redis.fail(new TimeoutException("no answer"));
         timers.advance(Duration.ofSeconds(5));
@@ -188,7 +188,7 @@ class RedisClaimCallsTest {
 
     @Test
     void should_tell_its_name_also_when_it_does_not_wait_for_more() {
-        lane.claim(new ClaimRequest(REQUEST.claimId(), 1, 1, 1, ClaimRequest.Afterwards.DONE, 1));
+        calls.claim(new ClaimRequest(REQUEST.claimId(), 1, 1, 1, ClaimRequest.Afterwards.DONE, 1));
         assertThat(redis.last().argument(8)).isEqualTo("c0 wakeup:client");
     }
 
@@ -196,7 +196,7 @@ class RedisClaimCallsTest {
     void should_tell_how_it_goes_on_in_one_letter() {
         List<String> letters = new ArrayList<>();
         for (ClaimRequest.Afterwards afterwards : ClaimRequest.Afterwards.values()) {
-            lane.claim(new ClaimRequest(REQUEST.claimId(), 1, 1, 1, afterwards, 1));
+            calls.claim(new ClaimRequest(REQUEST.claimId(), 1, 1, 1, afterwards, 1));
             letters.add(redis.last().argument(9));
             redis.answer(emptyReply());
         }
@@ -205,9 +205,9 @@ class RedisClaimCallsTest {
 
     @Test
     void should_leave_by_a_claim_of_nothing_that_is_not_repeated() {
-        lane.claim(REQUEST);
+        calls.claim(REQUEST);
         redis.answer(emptyReply());
-        lane.leave(REQUEST.claimId());
+        calls.leave(REQUEST.claimId());
         FakeCaller.Sent left = redis.last();
         assertThat(left.sequence()).isGreaterThan(redis.sent.get(0).sequence());
         assertThat(arguments(left).subList(3, 6)).containsExactly("1", "0", "0");
@@ -216,21 +216,21 @@ class RedisClaimCallsTest {
         timers.advance(Duration.ofMinutes(1));
         assertThat(redis.count()).isEqualTo(2);
         redis.failure = new IllegalStateException("no connection");
-        lane.leave(REQUEST.claimId());
+        calls.leave(REQUEST.claimId());
         assertThat(failed).isEmpty();
     }
 
     @Test
     void should_not_leave_with_a_name_that_may_be_anothers_by_now() {
-        lane.close();
-        lane.leave(REQUEST.claimId());
+        calls.close();
+        calls.leave(REQUEST.claimId());
         assertThat(redis.count()).isZero();
     }
 
     @Test
     void should_free_its_name_once_and_send_nothing_when_a_claim_comes_after_it_was_closed() {
-        lane.close();
-        CompletableFuture<ClaimReply> reply = lane.claim(REQUEST);
+        calls.close();
+        CompletableFuture<ClaimReply> reply = calls.claim(REQUEST);
         assertThat(reply).isCompletedExceptionally();
         assertThat(redis.count()).isZero();
         assertThat(released).isEqualTo(1);

@@ -120,8 +120,8 @@ class DurabilityConfirmationsTest {
     }
 
     private void answer(int number, byte[] master, boolean replicated) {
-        UnmetDurability shortfall = replicated ? null : new UnmetDurability(WANTED, 0, false, null, null);
-        asked.get(number).complete(new DurableReply(master, shortfall));
+        UnmetDurability unmet = replicated ? null : new UnmetDurability(WANTED, 0, false, null, null);
+        asked.get(number).complete(new DurableReply(master, unmet));
     }
 
     @Test

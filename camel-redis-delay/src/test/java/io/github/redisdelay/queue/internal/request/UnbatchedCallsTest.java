@@ -19,7 +19,7 @@ import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
 import org.redisson.client.RedisTimeoutException;
 
-/** Calls outside of the lanes, on a virtual clock and without Redis. */
+/** Calls that are sent alone, on a virtual clock and without Redis. */
 class UnbatchedCallsTest {
 
     private static final Duration LONG = Duration.ofMinutes(10);
