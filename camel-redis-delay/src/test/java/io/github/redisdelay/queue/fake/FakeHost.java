@@ -3,14 +3,14 @@ package io.github.redisdelay.queue.fake;
 
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.QueueStats;
-import io.github.redisdelay.queue.internal.consume.ConsumerLoop;
+import io.github.redisdelay.queue.internal.consume.ConsumerHost;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** Numbers claims, and leaves it to the test to answer with figures. */
-public final class FakeHost implements ConsumerLoop.Host {
+public final class FakeHost implements ConsumerHost {
 
     public final List<CompletableFuture<QueueStats>> statsAsked = new ArrayList<>();
     public int stopped;

@@ -12,7 +12,9 @@ import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.consume.ConsumerHost;
 import io.github.redisdelay.queue.internal.consume.ConsumerLoop;
+import io.github.redisdelay.queue.internal.consume.PartitionState;
 import io.github.redisdelay.queue.internal.consume.DeliverySettler;
 import io.github.redisdelay.queue.internal.consume.LeaseExtender;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
@@ -25,7 +27,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 
 /** One JVM with a consumer of a {@link SimulatedQueue}: the real transfer task between a simulated network and handler. */
-public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, DeliveryHandler, ConsumerLoop.Host {
+public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, DeliveryHandler, ConsumerHost {
 
     public final SimulatedQueue queue;
     public final int number;
@@ -79,7 +81,7 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
         this.leases = new LeaseExtender(timers);
         this.roomSince = queue.timers.nanoTime();
         this.task = new ConsumerLoop(
-                List.of(new ConsumerLoop.Partition(this, this)),
+                List.of(new PartitionState(this, this, timers.nanoTime())),
                 options,
                 this,
                 timers,

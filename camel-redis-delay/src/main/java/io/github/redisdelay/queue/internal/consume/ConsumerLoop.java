@@ -1,31 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
-import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.Timers;
-import io.github.redisdelay.queue.exception.ShownId;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
-import io.github.redisdelay.queue.internal.redis.Backoff;
 import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The loop of one consumer: it waits for the earliest of the next due time, a wake-up, free capacity and the safety interval, and
@@ -40,18 +34,14 @@ import org.slf4j.LoggerFactory;
  */
 public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.Owner {
 
-    private static final Logger LOG = LoggerFactory.getLogger(ConsumerLoop.class);
-
-    /** How long to wait at the most without a claim, so that a lost wake-up costs no more than this. */
-    static final long SAFETY_NANOS = TimeUnit.SECONDS.toNanos(30);
-
     private final String queue;
     private final PartitionState[] partitions;
     private final ConsumerOptions options;
-    private final Host host;
+    private final ConsumerHost host;
     private final Timers timers;
     private final RandomGenerator random;
     private final DeliveryHandOver handOver;
+    private final ConsumerReports reports;
     private final long leaseNanos;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -71,70 +61,36 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
     private final OverdueReport overdue;
 
     private final StepTimer timer;
-    /** No claim is sent before: the back-off after the executor has rejected a message. */
-    private long rejectedUntilNanos;
     /** The number of the latest claim. */
     private long claimed;
-
-    /** How often in a row the executor rejected a message. Written under lock or by a step that was not rejected. */
-    private volatile int rejections;
-
-    /**
-     * A source of messages: the whole queue, or one of its partitions.
-     *
-     * @param queue its deliveries are finished there
-     */
-    public record Partition(DeliverySettler queue, ClaimCalls claims) {}
-
-    /** The surroundings of a loop. */
-    public interface Host {
-
-        ClaimId nextClaimId();
-
-        /** Reads the figures of the queue. */
-        CompletableFuture<QueueStats> stats();
-
-        /** The loop has stopped. */
-        void stopped();
-
-        /** Whether messages may be claimed for which there is no free slot. Asked with the loop's lock held. */
-        default boolean prefetches() {
-            return true;
-        }
-
-        /** A claim was answered, or refused with this error, and its messages were handed over. */
-        default void claimEnded(Throwable refusal) {}
-    }
 
     /** A claim that is to be sent. */
     private record Sending(PartitionState partition, long number, ClaimRequest request) {}
 
     /** @param partitions all of the queue, at least one */
     public ConsumerLoop(
-            List<Partition> partitions,
+            List<PartitionState> partitions,
             ConsumerOptions options,
-            Host host,
+            ConsumerHost host,
             Timers timers,
             RandomGenerator random,
             LeaseExtender leases,
             Executor executor,
             DeliveryHandler handler) {
-        this.queue = partitions.get(0).queue().name();
+        this.queue = partitions.get(0).queue.name();
         this.options = options;
         this.host = host;
         this.timers = timers;
         this.random = random;
-        this.handOver = new DeliveryHandOver(options, leases, executor, handler);
+        this.handOver = new DeliveryHandOver(options, leases, executor, handler, timers, random);
+        this.reports = new ConsumerReports(queue, handler);
         this.leaseNanos = options.visibilityTimeout().toNanos();
+        this.partitions = partitions.toArray(PartitionState[]::new);
         long now = timers.nanoTime();
-        this.partitions = partitions.stream()
-                .map(partition -> new PartitionState(partition.queue(), partition.claims(), now))
-                .toArray(PartitionState[]::new);
         this.inFlight = new InFlightDeliveries(options.concurrentConsumers(), leaseNanos);
         this.prefetch = new Prefetch(inFlight, options.maxMessagesPerPoll(), leaseNanos, now);
         this.capacity = new CapacityShare(this.partitions, inFlight, prefetch, options.maxMessagesPerPoll());
         this.overdue = new OverdueReport(now);
-        this.rejectedUntilNanos = now;
         this.timer = new StepTimer(
                 this.partitions, inFlight, prefetch, capacity, overdue, timers, this::timerFired);
     }
@@ -164,9 +120,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
             if (mode == Mode.NEW) {
                 run();
             } else {
-                for (PartitionState partition : partitions) {
-                    lookAgain(partition); // it may have been resumed before
-                }
+                List.of(partitions).forEach(this::lookAgain); // it may have been resumed before
             }
         });
     }
@@ -248,23 +202,17 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
      * @return the number of the latest claim before that look
      */
     long callersChanged(IntSupplier callers, boolean look) {
-        long before;
-        lock.lock();
-        try {
-            before = claimed;
+        long before = read(() -> {
             if (mode != Mode.STOPPED) {
                 int slots = callers.getAsInt();
                 inFlight.setSlots(slots);
                 mode = slots > 0 ? Mode.RUNNING : Mode.SUSPENDED;
             }
-            for (PartitionState partition : partitions) {
-                if (look) {
-                    lookAgain(partition);
-                }
+            if (look) {
+                List.of(partitions).forEach(this::lookAgain);
             }
-        } finally {
-            lock.unlock();
-        }
+            return claimed;
+        });
         step();
         return before;
     }
@@ -292,17 +240,14 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
     }
 
     private void attemptFailed(PartitionState partition, Throwable error) {
-        boolean first;
-        lock.lock();
-        try {
-            // One Redis may have all the partitions: it is told once, not once for each.
-            first = failingLongest().isEmpty() && mode != Mode.STOPPED;
+        // One Redis may have all the partitions: it is told once, not once for each.
+        boolean first = read(() -> {
+            boolean none = failingLongest().isEmpty();
             partition.attemptFailed(error, timers.nanoTime());
-        } finally {
-            lock.unlock();
-        }
+            return none && mode != Mode.STOPPED;
+        });
         if (first) {
-            handOver.tell(queue, handler -> handler.claimsFailing(error));
+            reports.claimsFailing(error);
         }
     }
 
@@ -337,19 +282,12 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
             lock.unlock();
         }
         if (recovered) {
-            handOver.tell(queue, handler -> handler.claimsFailing(null));
+            reports.claimsFailing(null);
         }
         if (tooLate) {
-            LOG.warn(
-                    "queue '{}': Redis answers claims so late that half of the lease ({}) is over, so nothing is begun."
-                            + " Make the visibility timeout longer",
-                    queue,
-                    options.visibilityTimeout());
+            reports.answersTooLate(options.visibilityTimeout());
         }
-        for (String id : reply.dropped()) {
-            LOG.warn("queue '{}': message '{}' had no body and was dropped", queue, ShownId.of(id));
-            handOver.tell(queue, handler -> handler.bodyMissing(id));
-        }
+        reports.bodiesMissing(reply.dropped());
         step();
         ended(claim, null);
     }
@@ -364,24 +302,23 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
 
     /** What a claim gave was handed over. */
     private void ended(Sending claim, Throwable refusal) {
-        lock.lock();
-        try {
-            claim.partition().ended(claim.number(), refusal == null);
-        } finally {
-            lock.unlock();
-        }
+        locked(() -> claim.partition().ended(claim.number(), refusal == null));
         host.claimEnded(refusal);
     }
 
     /** Changes the state under the lock, then makes a step. */
     private void change(Runnable change) {
+        locked(change);
+        step();
+    }
+
+    private void locked(Runnable change) {
         lock.lock();
         try {
             change.run();
         } finally {
             lock.unlock();
         }
-        step();
     }
 
     // The step.
@@ -413,7 +350,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
                 for (PartitionState partition : partitions) {
                     leaveIfItCannotCome(partition, now);
                 }
-                timer.arm(now, rejectedUntilNanos);
+                timer.arm(now, handOver.notBeforeNanos());
             }
         } finally {
             lock.unlock();
@@ -424,26 +361,11 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
     }
 
     private void hand(ClaimedDelivery delivery) {
-        if (handOver.begin(delivery)) {
-            rejections = 0;
-            return;
+        if (!handOver.begin(delivery)) {
+            long at = handOver.notBeforeNanos();
+            locked(() -> List.of(partitions).forEach(partition -> partition.lookForDue(at)));
+            delivery.release();
         }
-        lock.lock();
-        try {
-            long now = timers.nanoTime();
-            // What is released comes back at once, so that claims have to wait; but once for several that were rejected together.
-            if (now - rejectedUntilNanos >= 0) {
-                int count = rejections + 1;
-                rejections = count;
-                rejectedUntilNanos = now + Backoff.nanos(count, random);
-                for (PartitionState partition : partitions) {
-                    partition.lookForDue(rejectedUntilNanos);
-                }
-            }
-        } finally {
-            lock.unlock();
-        }
-        delivery.release();
     }
 
     private void send(Sending claim, long now) {
@@ -459,7 +381,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
 
     /** The claims to send now. Holds the lock. */
     private List<Sending> nextClaims(long now) {
-        if (now - rejectedUntilNanos < 0) {
+        if (now - handOver.notBeforeNanos() < 0) {
             return List.of();
         }
         List<Sending> claims = new ArrayList<>(0);
@@ -474,7 +396,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
                             share.messages(),
                             share.expired(),
                             afterwards(share.moreCapacity()),
-                            TimeUnit.NANOSECONDS.toMicros(SAFETY_NANOS - random.nextLong(SAFETY_NANOS / 10)))));
+                            PartitionState.safetyMicros(random))));
         }
         return claims;
     }
@@ -489,30 +411,21 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
 
     /** Says so if this consumer cannot come as it has promised. Holds the lock. */
     private void leaveIfItCannotCome(PartitionState partition, long now) {
-        if (!partition.promised() || !capacity.lacksForPromise(partition, now) || now - partition.leavesAt() < 0) {
-            return;
+        if (partition.promised() && capacity.lacksForPromise(partition, now) && now - partition.leavesAt() >= 0) {
+            partition.leave(host.nextClaimId());
+            if (capacity.capacity(now) == 0) {
+                partition.lookForDue(now); // as soon as there is capacity
+            }
+            partition.lookForEnded(now);
         }
-        partition.leave(host.nextClaimId());
-        if (capacity.capacity(now) == 0) {
-            partition.lookForDue(now); // as soon as there is capacity
-        }
-        partition.lookForEnded(now);
     }
 
     private void timerFired(Object firing) {
-        boolean ask;
-        lock.lock();
-        try {
-            if (!timer.isLatest(firing)) {
-                return;
-            }
-            ask = mode == Mode.RUNNING && timer.isTimeToAsk(timers.nanoTime());
-            if (ask) {
-                overdue.asks();
-            }
-        } finally {
-            lock.unlock();
+        if (!read(() -> timer.isLatest(firing))) {
+            return;
         }
+        boolean ask =
+                read(() -> mode == Mode.RUNNING && timer.isTimeToAsk(timers.nanoTime()) && overdue.begin());
         step();
         if (ask) {
             // Other consumers may have taken what was due: asks before it warns.
@@ -521,17 +434,10 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
     }
 
     private void reportOverdue(QueueStats figures) {
-        Duration age;
-        ClaimedDelivery longest;
-        lock.lock();
-        try {
-            age = overdue.answered(figures, timers.nanoTime());
-            longest = mode == Mode.RUNNING ? inFlight.longestRunning() : null;
-        } finally {
-            lock.unlock();
-        }
+        Duration age = read(() -> overdue.answered(figures, timers.nanoTime()));
+        ClaimedDelivery longest = read(() -> mode == Mode.RUNNING ? inFlight.longestRunning() : null);
         if (age != null && longest != null) {
-            handOver.tell(queue, handler -> handler.overdueWhileFull(age, longest));
+            reports.overdue(age, longest);
         }
         step();
     }

@@ -145,7 +145,7 @@ public final class ConsumerStarter {
             DeliveryHandler handler) {
         checkOpen();
         ConsumerRegistration registration = new ConsumerRegistration(stats);
-        List<ConsumerLoop.Partition> sources = registration.sources(partitions);
+        List<PartitionState> sources = registration.sources(partitions);
         for (ConsumedPartition partition : partitions) {
             registration.presences.add(new ConsumerHeartbeat(
                     arguments ->
@@ -194,13 +194,15 @@ public final class ConsumerStarter {
         }
 
         /** The claims from each partition; and a listener to its wake-ups. */
-        List<ConsumerLoop.Partition> sources(List<ConsumedPartition> partitions) {
-            List<ConsumerLoop.Partition> sources = new ArrayList<>(partitions.size());
+        List<PartitionState> sources(List<ConsumedPartition> partitions) {
+            List<PartitionState> sources = new ArrayList<>(partitions.size());
             for (ConsumedPartition partition : partitions) {
                 int number = sources.size();
                 listeners.add(new WakeupListener(partition.address().keys().base(), number, this));
-                sources.add(new ConsumerLoop.Partition(
-                        partition.settlements(), newClaims(partition, error -> task.attemptFailed(number, error))));
+                sources.add(new PartitionState(
+                        partition.settlements(),
+                        newClaims(partition, error -> task.attemptFailed(number, error)),
+                        timers.nanoTime()));
             }
             return sources;
         }

@@ -3,9 +3,12 @@ package io.github.redisdelay.queue.internal.consume;
 
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DeliveryHandler;
+import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.internal.redis.Backoff;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,14 +23,34 @@ final class DeliveryHandOver {
     private final LeaseExtender leases;
     private final Executor executor;
     private final DeliveryHandler handler;
+    private final Timers timers;
+    private final RandomGenerator random;
     /** Whether leases are not extended any more. Set before those under way are let go. */
     private volatile boolean letLeasesRunOut;
+    /** How often in a row the executor rejected a delivery. Counted by those that hold this object's monitor. */
+    private volatile int rejections;
+    /** The end of the back-off after a rejection. Written with this object's monitor held. */
+    private volatile long notBeforeNanos;
 
-    DeliveryHandOver(ConsumerOptions options, LeaseExtender leases, Executor executor, DeliveryHandler handler) {
+    DeliveryHandOver(
+            ConsumerOptions options,
+            LeaseExtender leases,
+            Executor executor,
+            DeliveryHandler handler,
+            Timers timers,
+            RandomGenerator random) {
         this.options = options;
         this.leases = leases;
         this.executor = executor;
         this.handler = handler;
+        this.timers = timers;
+        this.random = random;
+        this.notBeforeNanos = timers.nanoTime();
+    }
+
+    /** No message is claimed before. */
+    long notBeforeNanos() {
+        return notBeforeNanos;
     }
 
     /** Hands over a delivery; false if the executor rejects it. */
@@ -38,10 +61,22 @@ final class DeliveryHandOver {
         }
         try {
             executor.execute(() -> work(delivery));
+            rejections = 0;
             return true;
         } catch (RuntimeException e) {
             LOG.debug("{} could not be begun", delivery, e);
+            rejected();
             return false;
+        }
+    }
+
+    /** The executor is full or being shut down. A released message comes back at once, so claims have to wait. */
+    private synchronized void rejected() {
+        long now = timers.nanoTime();
+        if (now - notBeforeNanos >= 0) { // else it is one of several that were rejected together
+            int count = rejections + 1;
+            rejections = count;
+            notBeforeNanos = now + Backoff.nanos(count, random);
         }
     }
 
@@ -65,14 +100,5 @@ final class DeliveryHandOver {
 
     void letLeasesRunOut(List<ClaimedDelivery> deliveries) {
         deliveries.forEach(leases::remove);
-    }
-
-    /** Tells the handler something; what it throws must not stop the consumer. */
-    void tell(String queue, java.util.function.Consumer<DeliveryHandler> report) {
-        try {
-            report.accept(handler);
-        } catch (Throwable e) {
-            LOG.warn("queue '{}': a listener failed", queue, e);
-        }
     }
 }

@@ -37,8 +37,11 @@ final class OverdueReport {
                 : Math.max(headNanos + OVERDUE_NANOS, notBeforeNanos);
     }
 
-    void asks() {
+    /** Begins to ask; false if it has asked already. */
+    boolean begin() {
+        boolean first = !asked;
         asked = true;
+        return first;
     }
 
     void claimAnswered() {
@@ -57,7 +60,7 @@ final class OverdueReport {
         }
         // A message that becomes overdue while the same work hangs on is still to be reported.
         asked = false;
-        notBeforeNanos = now + (age.isZero() ? ConsumerLoop.SAFETY_NANOS : OVERDUE_NANOS - age.toNanos());
+        notBeforeNanos = now + (age.isZero() ? PartitionState.SAFETY_NANOS : OVERDUE_NANOS - age.toNanos());
         return null;
     }
 }

@@ -15,6 +15,9 @@ import java.util.random.RandomGenerator;
  */
 public final class PartitionState {
 
+    /** How long a consumer goes without a claim at the most, so that a lost wake-up costs no more than this. */
+    static final long SAFETY_NANOS = TimeUnit.SECONDS.toNanos(30);
+
     /** By how much later than the first consumer the second one comes for an event; {@code SECOND} in {@code wakeup.lua}. */
     static final long SECOND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
@@ -62,7 +65,7 @@ public final class PartitionState {
     private long failingSinceNanos;
     private Throwable lastError;
 
-    PartitionState(DeliverySettler queue, ClaimCalls claims, long now) {
+    public PartitionState(DeliverySettler queue, ClaimCalls claims, long now) {
         this.queue = queue;
         this.claims = claims;
         this.nextDueNanos = now;
@@ -190,6 +193,11 @@ public final class PartitionState {
 
     private static long after(long now, long micros) {
         return micros < 0 ? Long.MAX_VALUE : now + saturatedNanos(micros);
+    }
+
+    /** A safety interval, up to a tenth shorter, so that consumers do not claim all at once. */
+    static long safetyMicros(RandomGenerator random) {
+        return TimeUnit.NANOSECONDS.toMicros(SAFETY_NANOS - random.nextLong(SAFETY_NANOS / 10));
     }
 
     /** Capped at ten years, so that sums with a clock reading stay comparable. */

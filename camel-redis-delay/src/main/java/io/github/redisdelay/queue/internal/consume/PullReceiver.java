@@ -26,7 +26,7 @@ import java.util.random.RandomGenerator;
  * Receives single messages: a consumer whose slots are the callers that wait. Several threads may receive at a time; the one that
  * has waited for the longest time is given the next message. A message that arrives when nobody waits is released at once.
  */
-final class PullReceiver implements DelayQueueReceiver, DeliveryHandler, ConsumerLoop.Host {
+final class PullReceiver implements DelayQueueReceiver, DeliveryHandler, ConsumerHost {
 
     /** Longer than anybody waits, and short enough for nanoseconds. */
     private static final Duration FOREVER = Duration.ofDays(3650);
@@ -46,7 +46,7 @@ final class PullReceiver implements DelayQueueReceiver, DeliveryHandler, Consume
     private volatile boolean closed;
 
     /** The surroundings of a receiver. */
-    interface Host extends ConsumerLoop.Host {
+    interface Host extends ConsumerHost {
 
         /** Begins to listen to wake-ups. Called once. */
         CompletableFuture<Void> listen();
@@ -77,7 +77,7 @@ final class PullReceiver implements DelayQueueReceiver, DeliveryHandler, Consume
      * @param listener told what becomes of the leases
      */
     PullReceiver(
-            List<ConsumerLoop.Partition> partitions,
+            List<PartitionState> partitions,
             ConsumerOptions options,
             Host host,
             Timers timers,

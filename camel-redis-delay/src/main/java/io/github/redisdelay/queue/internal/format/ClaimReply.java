@@ -3,7 +3,6 @@ package io.github.redisdelay.queue.internal.format;
 
 import io.github.redisdelay.queue.RedeliveryReason;
 import io.github.redisdelay.queue.exception.DelayQueueException;
-import io.github.redisdelay.queue.internal.consume.PartitionState;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -44,7 +43,7 @@ public record ClaimReply(
         AFTER_SAFETY_INTERVAL,
         /** By the next event. */
         BY_EVENT,
-        /** By {@link PartitionState#SECOND_NANOS} after the next event: another one has promised to come first. */
+        /** By 10 ms after the next event: another one has promised to come first. */
         BY_SECOND,
         /** When it has room: nobody counts on it. */
         WHEN_IT_HAS_ROOM

@@ -113,7 +113,7 @@ class ConsumerLoopTest {
 
     private ConsumerLoop task(ConsumerOptions options) {
         return new ConsumerLoop(
-                List.of(new ConsumerLoop.Partition(queue, claims)),
+                List.of(new PartitionState(queue, claims, timers.nanoTime())),
                 options,
                 host,
                 timers,

@@ -67,11 +67,11 @@ class PartitionedConsumerLoopTest {
     }
 
     private ConsumerLoop running(int partitions, int concurrentConsumers) {
-        List<ConsumerLoop.Partition> all = IntStream.range(0, partitions)
+        List<PartitionState> all = IntStream.range(0, partitions)
                 .mapToObj(i -> {
                     FakeClaims own = new FakeClaims(timers);
                     claims.add(own);
-                    return new ConsumerLoop.Partition(settlementsOf(), own);
+                    return new PartitionState(settlementsOf(), own, timers.nanoTime());
                 })
                 .toList();
         ConsumerLoop task = new ConsumerLoop(

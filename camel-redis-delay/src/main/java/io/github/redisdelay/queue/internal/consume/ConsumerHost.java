@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.consume;
+
+import io.github.redisdelay.queue.ClaimId;
+import io.github.redisdelay.queue.QueueStats;
+import java.util.concurrent.CompletableFuture;
+
+/** The surroundings of a {@link ConsumerLoop}. */
+public interface ConsumerHost {
+
+    /** Called with the loop's lock held. */
+    ClaimId nextClaimId();
+
+    /** Reads the figures of the queue. */
+    CompletableFuture<QueueStats> stats();
+
+    /** The loop has stopped. */
+    void stopped();
+
+    /** Whether messages may be claimed for which there is no free slot. Called with the loop's lock held. */
+    default boolean prefetches() {
+        return true;
+    }
+
+    /** A claim was answered, or refused with this error, and its messages were handed over. */
+    default void claimEnded(Throwable refusal) {}
+}
