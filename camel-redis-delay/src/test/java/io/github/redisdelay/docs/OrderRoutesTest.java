@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.docs;
 
-import io.github.redisdelay.camel.RedisDelayComponent;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.test.RedisExtension;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;

@@ -26,6 +26,8 @@ final class PageCompiler {
             + " import org.apache.camel.*; import org.apache.camel.http.base.*;"
             + " import org.apache.camel.processor.aggregate.*; import org.apache.camel.support.jsse.*;"
             + " import io.github.redisdelay.camel.*; import io.github.redisdelay.queue.*;"
+            + " import io.github.redisdelay.queue.client.*; import io.github.redisdelay.queue.envelope.*;"
+            + " import io.github.redisdelay.queue.exception.*;"
             + " import io.github.redisdelay.example.Order;"
             + " public class %s extends io.github.redisdelay.docs.PageCode {"
             + " public void %s() throws Exception {\n";

@@ -91,7 +91,7 @@ class OpenSlotIT {
         }
 
         private static List<String> fill(String key) {
-            return key.matches(".*:(messages|state|calls|config|consumers)")
+            return key.matches(".*:(messages|state|sessions|config|consumers)")
                     ? List.of("HSET", key, "field", "1")
                     : List.of("ZADD", key, "1", "member");
         }
