@@ -185,6 +185,7 @@ class OptionsTest {
                 "address=redis://h&configurationUri=file:x.yaml | more than one of the options",
                 "maximumRedeliveries=4294967296 | option 'maximumRedeliveries' is '4294967296': that is too large",
                 "priority=4294967305 | option 'priority' is '4294967305': that is too large",
+                "partitions=two | option 'partitions' is 'two': give a whole number",
                 "maximumQueueLength=99999999999999999999 | option 'maximumQueueLength' is '99999999999999999999': that is too",
                 "maximumQueueLength=9223372036854775807 | it must be from 1 to 9007199254740991, or 0 for any number",
                 "exceptionClass= | option 'exceptionClass' is ''",
