@@ -4,7 +4,6 @@ package io.github.redisdelay.queue;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Supplier;
 
 /**
  * A request to a delay queue and its answer.
@@ -19,36 +18,22 @@ import java.util.function.Supplier;
  *
  * <p>The futures complete on threads that must not be blocked.
  */
-public final class Submission<T> extends CompletableFuture<T> {
+public abstract class Submission<T> extends CompletableFuture<T> {
 
-    private final CompletableFuture<T> outcome = new CompletableFuture<>();
-    /** Set before the outcome fails with a {@link ReplicationTimeoutException}, else null. */
-    private volatile Supplier<Submission<T>> confirmation;
-
-    public Submission() {}
-
-    /** A submission that failed before anything was sent. */
-    public static <T> Submission<T> failed(Throwable error) {
-        Submission<T> submission = new Submission<>();
-        submission.fail(error);
-        return submission;
-    }
+    /** For the implementation of this package's queues. */
+    protected Submission() {}
 
     /**
      * The answer without a time limit: completes when the outcome of the request is known. Fails if the request was
      * withdrawn or refused, if it is not known to be replicated, or if the client was closed before Redis answered.
      */
-    public CompletableFuture<T> outcome() {
-        return outcome;
-    }
+    public abstract CompletableFuture<T> outcome();
 
     /**
      * True if the request has taken effect and is not known to be as safe as was asked for: {@link #outcome()} has
      * failed with a {@link ReplicationTimeoutException}.
      */
-    public boolean isUnconfirmed() {
-        return confirmation != null;
-    }
+    public abstract boolean isUnconfirmed();
 
     /**
      * Waits once more until the request is as safe as was asked for. While the same master answers, the request is not
@@ -60,44 +45,5 @@ public final class Submission<T> extends CompletableFuture<T> {
      * @return completes with the result of the request, and can fail as this one
      * @throws IllegalStateException if there is nothing to wait for, see {@link #isUnconfirmed()}
      */
-    public Submission<T> confirm() {
-        Supplier<Submission<T>> again = confirmation;
-        if (again == null) {
-            throw new IllegalStateException("the request does not wait for replicas");
-        }
-        return again.get();
-    }
-
-    public void succeed(T value) {
-        outcome.complete(value);
-        complete(value);
-    }
-
-    public void fail(Throwable error) {
-        outcome.completeExceptionally(error);
-        completeExceptionally(error);
-    }
-
-    /** @param again waits once more */
-    public void unconfirmed(ReplicationTimeoutException error, Supplier<Submission<T>> again) {
-        confirmation = again;
-        fail(error);
-    }
-
-    /** Ends as another one does. */
-    public void follow(Submission<T> other) {
-        other.outcome().whenComplete((value, error) -> {
-            if (error == null) {
-                succeed(value);
-            } else {
-                confirmation = other.confirmation;
-                fail(error);
-            }
-        });
-        other.whenComplete((value, error) -> {
-            if (error != null) {
-                completeExceptionally(error);
-            }
-        });
-    }
+    public abstract Submission<T> confirm();
 }

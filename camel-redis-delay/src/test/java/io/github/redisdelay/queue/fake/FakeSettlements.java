@@ -7,6 +7,7 @@ import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.consume.DeliverySettler;
+import io.github.redisdelay.queue.internal.request.SubmissionPromise;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,7 +18,7 @@ public final class FakeSettlements implements DeliverySettler {
     public record Settled(String id, SettleAction action, long micros, long atNanos) {}
 
     /** An extension that was asked for. */
-    public record Extended(String id, long micros, long atNanos, Submission<Settlement> submission) {}
+    public record Extended(String id, long micros, long atNanos, SubmissionPromise<Settlement> submission) {}
 
     private final Timers timers;
     public final List<Settled> settled = new ArrayList<>();
@@ -37,14 +38,14 @@ public final class FakeSettlements implements DeliverySettler {
     @Override
     public Submission<Settlement> settle(ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure) {
         settled.add(new Settled(delivery.id(), action, micros, timers.nanoTime()));
-        Submission<Settlement> submission = new Submission<>();
+        SubmissionPromise<Settlement> submission = new SubmissionPromise<>();
         submission.succeed(Settlement.DONE);
         return submission;
     }
 
     @Override
     public Submission<Settlement> extend(ClaimedDelivery delivery, long leaseMicros) {
-        Submission<Settlement> submission = new Submission<>();
+        SubmissionPromise<Settlement> submission = new SubmissionPromise<>();
         extended.add(new Extended(delivery.id(), leaseMicros, timers.nanoTime(), submission));
         if (extensions != null) {
             submission.succeed(extensions);

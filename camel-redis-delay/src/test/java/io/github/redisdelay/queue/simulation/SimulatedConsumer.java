@@ -19,6 +19,7 @@ import io.github.redisdelay.queue.internal.consume.DeliverySettler;
 import io.github.redisdelay.queue.internal.consume.LeaseExtender;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.request.SubmissionPromise;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
@@ -217,7 +218,7 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
 
     @Override
     public Submission<Settlement> settle(ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure) {
-        Submission<Settlement> submission = new Submission<>();
+        SubmissionPromise<Settlement> submission = new SubmissionPromise<>();
         if (!dead) {
             queue.timers.schedule(queue.latency.getAsLong(), () -> {
                 Settlement settlement = queue.settle(delivery.id(), delivery.claimId(), action, micros);
@@ -229,7 +230,7 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
 
     @Override
     public Submission<Settlement> extend(ClaimedDelivery delivery, long leaseMicros) {
-        Submission<Settlement> submission = new Submission<>();
+        SubmissionPromise<Settlement> submission = new SubmissionPromise<>();
         queue.timers.schedule(queue.latency.getAsLong(), () -> {
             Settlement settlement = queue.extend(delivery.id(), delivery.claimId(), leaseMicros);
             timers.schedule(queue.latency.getAsLong(), () -> submission.succeed(settlement));

@@ -14,6 +14,7 @@ import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.ShownId;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.request.SubmissionPromise;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
@@ -205,7 +206,7 @@ public final class ClaimedDelivery implements Delivery {
     @Override
     public void superseded() {
         if (finished.compareAndSet(false, true)) {
-            Submission<Settlement> gone = new Submission<>();
+            SubmissionPromise<Settlement> gone = new SubmissionPromise<>();
             gone.succeed(Settlement.STALE_HELD);
             settlement = gone;
             end(true);
@@ -238,9 +239,9 @@ public final class ClaimedDelivery implements Delivery {
     private Submission<Settlement> tooLate() {
         Submission<Settlement> first = settlement;
         if (first == null) {
-            return Submission.failed(new DelayQueueException("being finished"));
+            return SubmissionPromise.failed(new DelayQueueException("being finished"));
         }
-        Submission<Settlement> answer = new Submission<>();
+        SubmissionPromise<Settlement> answer = new SubmissionPromise<>();
         first.outcome().whenComplete((found, error) -> {
             if (error != null) {
                 answer.fail(error);

@@ -13,6 +13,7 @@ import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import io.github.redisdelay.queue.internal.request.CallGate;
 import io.github.redisdelay.queue.internal.request.CompletingThread;
 import io.github.redisdelay.queue.internal.request.RequestBatcher;
+import io.github.redisdelay.queue.internal.request.SubmissionPromise;
 import io.github.redisdelay.queue.internal.request.UnbatchedCalls;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
@@ -84,7 +85,7 @@ public final class PartitionCount implements CallGate {
         if (turn == null) {
             return call.get();
         }
-        Submission<T> result = new Submission<>();
+        SubmissionPromise<T> result = new SubmissionPromise<>();
         turn.thenRun(() -> result.follow(call.get())).whenComplete((done, error) -> {
             if (error != null) {
                 result.fail(RedisErrors.unwrap(error));

@@ -31,6 +31,7 @@ import io.github.redisdelay.queue.internal.format.PageCursor;
 import io.github.redisdelay.queue.internal.queue.Partitioned;
 import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.RedisErrors;
+import io.github.redisdelay.queue.internal.request.SubmissionPromise;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -175,7 +176,7 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
     /** One answer for all partitions: whether any was changed. It is unconfirmed if the answer of any partition is. */
     private Submission<Boolean> any(
             List<Submission<Boolean>> parts, Function<RedisDelayQueue, Submission<Boolean>> change) {
-        Submission<Boolean> result = new Submission<>();
+        SubmissionPromise<Boolean> result = new SubmissionPromise<>();
         allOf(parts.stream().map(Submission::outcome).toList()).whenComplete((answers, failure) -> {
             ReplicationTimeoutException unconfirmed = parts.stream()
                     .filter(Submission::isUnconfirmed)

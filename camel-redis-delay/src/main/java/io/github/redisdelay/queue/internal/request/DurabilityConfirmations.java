@@ -168,7 +168,7 @@ final class DurabilityConfirmations {
 
     /** One wait, and its caller's future. */
     private final class Wait<T> {
-        final Submission<T> submission = new Submission<>();
+        final SubmissionPromise<T> submission = new SubmissionPromise<>();
         private final QueueAddress queue;
         private final String done;
         private final T result;
@@ -208,7 +208,7 @@ final class DurabilityConfirmations {
             }
         }
 
-        void tell(Submission<T> caller, UnmetDurability unmet) {
+        void tell(SubmissionPromise<T> caller, UnmetDurability unmet) {
             caller.unconfirmed(
                     unmet.exception(queue.name(), done, result),
                     () -> await(new Wait<>(queue, done, result, executed)));

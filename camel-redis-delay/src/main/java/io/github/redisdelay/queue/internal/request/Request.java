@@ -19,7 +19,7 @@ public abstract class Request<T> {
     private final String id;
     private final int bytes;
     private final Object[] arguments;
-    private final Submission<T> submission = new Submission<>();
+    private final SubmissionPromise<T> submission = new SubmissionPromise<>();
     /** Written by the router before it hands over the request. */
     private long deadlineNanos = Long.MAX_VALUE;
 
@@ -83,7 +83,7 @@ public abstract class Request<T> {
     }
 
     /** The caller's future. */
-    public Submission<T> submission() {
+    public SubmissionPromise<T> submission() {
         return submission;
     }
 

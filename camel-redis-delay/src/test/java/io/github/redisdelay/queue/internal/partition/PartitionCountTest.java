@@ -11,6 +11,7 @@ import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import io.github.redisdelay.queue.internal.request.RequestBatcher;
+import io.github.redisdelay.queue.internal.request.SubmissionPromise;
 import io.github.redisdelay.queue.internal.request.UnbatchedCalls;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -56,7 +57,7 @@ class PartitionCountTest {
     private Submission<String> submit(String name) {
         return count.submit(() -> {
             passed.add(name);
-            Submission<String> submission = new Submission<>();
+            SubmissionPromise<String> submission = new SubmissionPromise<>();
             submission.succeed(name);
             return submission;
         });
@@ -205,7 +206,7 @@ class PartitionCountTest {
         CompletableFuture<String> asked = count.ask(() -> {
             throw thrown;
         });
-        Submission<String> failed = count.submit(() -> Submission.failed(thrown));
+        Submission<String> failed = count.submit(() -> SubmissionPromise.failed(thrown));
         holds(3);
         assertThat(failure(submitted)).isSameAs(thrown);
         assertThat(failure(asked)).isSameAs(thrown);

@@ -54,7 +54,7 @@ class DurabilityConfirmationsTest {
     };
     private DurabilityConfirmations waits = waits(WANTED);
     private final QueueAddress queue = QueueAddress.of("redis-delay", "orders");
-    private final List<Submission<String>> sentAgain = new ArrayList<>();
+    private final List<SubmissionPromise<String>> sentAgain = new ArrayList<>();
 
     private DurabilityConfirmations waits(Durability wanted) {
         return new DurabilityConfirmations(
@@ -66,7 +66,7 @@ class DurabilityConfirmationsTest {
                     @Override
                     @SuppressWarnings("unchecked")
                     public <T> Submission<T> submit(Request<T> request) {
-                        sentAgain.add((Submission<String>) request.submission());
+                        sentAgain.add((SubmissionPromise<String>) request.submission());
                         return request.submission();
                     }
                 });
@@ -162,7 +162,7 @@ class DurabilityConfirmationsTest {
         // And fails as that one does, to be waited for once more.
         Submission<String> c = await("c");
         answer(2, master("second"), false);
-        Submission<String> next = new Submission<>();
+        SubmissionPromise<String> next = new SubmissionPromise<>();
         sentAgain
                 .get(2)
                 .unconfirmed(

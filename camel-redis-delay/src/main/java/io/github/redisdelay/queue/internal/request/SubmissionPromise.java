@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.request;
+
+import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+/** The submission of a request, to be completed with the request's answer. Thread-safe; the first outcome counts. */
+public final class SubmissionPromise<T> extends Submission<T> {
+
+    private final CompletableFuture<T> outcome = new CompletableFuture<>();
+    /** Written before the outcome fails with a {@link ReplicationTimeoutException}, else null. */
+    private volatile Supplier<Submission<T>> confirmation;
+
+    /** A submission that failed before anything was sent. */
+    public static <T> Submission<T> failed(Throwable error) {
+        SubmissionPromise<T> submission = new SubmissionPromise<>();
+        submission.fail(error);
+        return submission;
+    }
+
+    @Override
+    public CompletableFuture<T> outcome() {
+        return outcome;
+    }
+
+    @Override
+    public boolean isUnconfirmed() {
+        return confirmation != null;
+    }
+
+    @Override
+    public Submission<T> confirm() {
+        Supplier<Submission<T>> again = confirmation;
+        if (again == null) {
+            throw new IllegalStateException("the request does not wait for replicas");
+        }
+        return again.get();
+    }
+
+    public void succeed(T value) {
+        outcome.complete(value);
+        complete(value);
+    }
+
+    public void fail(Throwable error) {
+        outcome.completeExceptionally(error);
+        completeExceptionally(error);
+    }
+
+    /** @param again waits once more */
+    public void unconfirmed(ReplicationTimeoutException error, Supplier<Submission<T>> again) {
+        confirmation = again;
+        fail(error);
+    }
+
+    /** Ends as another submission does. */
+    public void follow(Submission<T> other) {
+        other.outcome().whenComplete((value, error) -> {
+            if (error == null) {
+                succeed(value);
+            } else {
+                if (other.isUnconfirmed()) {
+                    confirmation = other::confirm;
+                }
+                fail(error);
+            }
+        });
+        other.whenComplete((value, error) -> {
+            if (error != null) {
+                completeExceptionally(error);
+            }
+        });
+    }
+}
