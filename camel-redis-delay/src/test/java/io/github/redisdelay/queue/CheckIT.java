@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.model.QueueSnapshot;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DelayQueueException;
@@ -113,7 +114,7 @@ class CheckIT extends RealQueueIT {
         ScriptExecutor calls = new RedissonScriptExecutor(redis.client());
         for (boolean begin : new boolean[] {true, false}) {
             AtomicBoolean failed = new AtomicBoolean();
-            try (DelayQueueClient away = DelayQueueClient.create(
+            try (DelayQueueClient away = ClientAccess.create(
                     redis.client(),
                     new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofSeconds(20)),
                     (script, keys, arguments, attempt) -> {
@@ -293,7 +294,7 @@ class CheckIT extends RealQueueIT {
         delete("delayed");
         ScriptExecutor real = new RedissonScriptExecutor(redis.client());
         List<Integer> found = new ArrayList<>();
-        try (DelayQueueClient other = DelayQueueClient.create(
+        try (DelayQueueClient other = ClientAccess.create(
                 redis.client(), ClientOptions.DEFAULTS, (script, keys, arguments, attempt) -> real.call(
                                 script, keys, arguments, attempt)
                         .thenApply(reply -> {
@@ -313,7 +314,7 @@ class CheckIT extends RealQueueIT {
         delete("delayed");
         ScriptExecutor real = new RedissonScriptExecutor(redis.client());
         AtomicInteger calls = new AtomicInteger();
-        try (DelayQueueClient other = DelayQueueClient.create(
+        try (DelayQueueClient other = ClientAccess.create(
                 redis.client(),
                 ClientOptions.DEFAULTS,
                 (script, keys, arguments, attempt) -> calls.incrementAndGet() == 3
@@ -382,7 +383,7 @@ class CheckIT extends RealQueueIT {
     }
 
     private void damageAndRepair(Random random) {
-        ClaimCalls claims = client.consumers().newClaims(((RedisDelayQueue) queue).address(), error -> {});
+        ClaimCalls claims = ClientAccess.consumers(client).newClaims(((RedisDelayQueue) queue).address(), error -> {});
         // In all states: some returned, some rescheduled, some leased for ever, some new.
         List<Submission<?>> sent = new ArrayList<>();
         for (int i = 0; i < 400; i++) {

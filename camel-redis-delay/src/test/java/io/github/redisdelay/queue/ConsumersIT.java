@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.fake.GatedCaller;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DelayQueueException;
@@ -55,9 +56,9 @@ class ConsumersIT {
     @BeforeEach
     void open() {
         gate = new GatedCaller(redis.client());
-        client = DelayQueueClient.create(
+        client = ClientAccess.create(
                 redis.client(), new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(5)), gate);
-        wakeups = redis.client().getTopic(client.consumers().wakeups().name(), ByteArrayCodec.INSTANCE);
+        wakeups = redis.client().getTopic(ClientAccess.consumers(client).wakeups().name(), ByteArrayCodec.INSTANCE);
     }
 
     @AfterEach
@@ -76,12 +77,12 @@ class ConsumersIT {
     }
 
     private int waitingTimers() {
-        return ((ScheduledTimers) client.timers()).waiting();
+        return ((ScheduledTimers) ClientAccess.timers(client)).waiting();
     }
 
     private static long subscribers(DelayQueueClient client) {
         return redis.client()
-                .getTopic(client.consumers().wakeups().name(), ByteArrayCodec.INSTANCE)
+                .getTopic(ClientAccess.consumers(client).wakeups().name(), ByteArrayCodec.INSTANCE)
                 .countSubscribers();
     }
 
@@ -97,7 +98,7 @@ class ConsumersIT {
         List<Throwable> refused = new CopyOnWriteArrayList<>();
         List<DelayQueueClient> closing = new ArrayList<>();
         String late = redis.uniqueQueue();
-        DelayQueueClient other = DelayQueueClient.create(
+        DelayQueueClient other = ClientAccess.create(
                 redis.client(),
                 new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(5)),
                 (script, keys, arguments, attempt) -> {
@@ -119,7 +120,7 @@ class ConsumersIT {
         other.close();
         assertThat(refused).hasSize(1);
         assertThat(refused.get(0)).isInstanceOf(DelayQueueException.class).hasMessageContaining("closed");
-        assertThat(other.consumers().wakeups().sleeping()).isZero();
+        assertThat(ClientAccess.consumers(other).wakeups().sleeping()).isZero();
     }
 
     @Test
@@ -242,8 +243,8 @@ class ConsumersIT {
         assertThat(received).hasValue(scheduled);
         await().atMost(Duration.ofSeconds(10)).until(wakeups::countSubscribers, count -> count == 0);
         assertThat(wakeups.countListeners()).isZero();
-        assertThat(client.consumers().wakeups().sleeping()).isZero();
-        assertThat(client.consumers().leases().size()).isZero();
+        assertThat(ClientAccess.consumers(client).wakeups().sleeping()).isZero();
+        assertThat(ClientAccess.consumers(client).leases().size()).isZero();
         // The wait for a subscription that was not wanted any more ends with the request timeout, the one tick of the
         // leases with a third of their length.
         await().atMost(Duration.ofSeconds(15)).until(() -> waitingTimers() == 0);
@@ -278,7 +279,7 @@ class ConsumersIT {
             clients.add(each);
         }
         await().until(() -> timerThreads() >= 20);
-        assertThat(clients.stream().map(each -> each.consumers().wakeups().name())).doesNotHaveDuplicates();
+        assertThat(clients.stream().map(each -> ClientAccess.consumers(each).wakeups().name())).doesNotHaveDuplicates();
         clients.forEach(each -> await().until(() -> subscribers(each) == 1));
         clients.forEach(DelayQueueClient::close);
         await().atMost(Duration.ofSeconds(10)).until(() -> timerThreads() <= 1);

@@ -2,6 +2,7 @@
 package io.github.redisdelay.queue;
 
 import io.github.redisdelay.camel.TestConnections;
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
@@ -510,7 +511,7 @@ class DurabilityIT {
     private Failover failover() {
         client.close();
         Failover failover = new Failover();
-        client = DelayQueueClient.create(redisson, options(Durability.replicas(1)), failover);
+        client = ClientAccess.create(redisson, options(Durability.replicas(1)), failover);
         queue = client.queue("q" + ++queues);
         return failover;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
@@ -47,7 +48,7 @@ class FleetIT extends RealQueueIT {
     private final class Node implements ScriptExecutor {
         private final ScriptExecutor real = new RedissonScriptExecutor(redis.client());
         final AtomicInteger claims = new AtomicInteger();
-        final DelayQueueClient client = DelayQueueClient.create(
+        final DelayQueueClient client = ClientAccess.create(
                 redis.client(), new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofMillis(500)), this);
         private volatile boolean cut;
 
@@ -80,7 +81,7 @@ class FleetIT extends RealQueueIT {
         void die() {
             cut = true;
             redis.client()
-                    .getTopic(client.consumers().wakeups().name(), ByteArrayCodec.INSTANCE)
+                    .getTopic(ClientAccess.consumers(client).wakeups().name(), ByteArrayCodec.INSTANCE)
                     .removeAllListeners();
         }
     }
@@ -164,11 +165,11 @@ class FleetIT extends RealQueueIT {
                     .map(RealQueueIT::text)
                     .map(member -> member.substring(member.indexOf(' ') + 1))
                     .filter(name -> fleet.stream()
-                            .anyMatch(n -> !n.cut && n.client.consumers().wakeups().name().equals(name)))
+                            .anyMatch(n -> !n.cut && ClientAccess.consumers(n.client).wakeups().name().equals(name)))
                     .findFirst()
                     .orElseThrow();
             fleet.stream()
-                    .filter(n -> n.client.consumers().wakeups().name().equals(channel))
+                    .filter(n -> ClientAccess.consumers(n.client).wakeups().name().equals(channel))
                     .forEach(Node::die);
         }
         awaitAll(messages);
@@ -207,8 +208,8 @@ class FleetIT extends RealQueueIT {
         await().atMost(Duration.ofSeconds(10)).until(() -> held("waiters").size() == 4);
         assertThat(held("waiters"))
                 .allMatch(
-                        member -> member.endsWith(fleet.get(3).client.consumers().wakeups().name())
-                                || member.endsWith(fleet.get(4).client.consumers().wakeups().name()));
+                        member -> member.endsWith(ClientAccess.consumers(fleet.get(3).client).wakeups().name())
+                                || member.endsWith(ClientAccess.consumers(fleet.get(4).client).wakeups().name()));
         schedule("a", DueTime.after(Duration.ofMillis(100)));
         awaitAll(1);
         assertThat(lateness).allSatisfy(late -> assertThat(late).isLessThan(LATE));

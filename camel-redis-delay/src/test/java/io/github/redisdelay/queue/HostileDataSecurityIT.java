@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.testkit.Fuzz;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
@@ -411,7 +412,7 @@ class HostileDataSecurityIT extends RealQueueIT {
         redis(
                 "return redis.call('PUBLISH', ARGV[1], '0 ' .. ARGV[2])",
                 List.of(keys().key("messages")),
-                counted.consumers().wakeups().name(),
+                ClientAccess.consumers(counted).wakeups().name(),
                 keys().base());
     }
 
@@ -433,7 +434,7 @@ class HostileDataSecurityIT extends RealQueueIT {
             redis(
                     "return redis.call('PUBLISH', ARGV[1], ARGV[2])",
                     List.of(keys().key("messages")),
-                    counted.consumers().wakeups().name(),
+                    ClientAccess.consumers(counted).wakeups().name(),
                     message);
         }
         for (String score : List.of("-inf", "-1", "0.5", "1e300", "inf")) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.model.QueueSnapshot;
@@ -110,12 +111,12 @@ class LostAnswerIT {
 
     @BeforeEach
     void open() {
-        client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS, caller);
+        client = ClientAccess.create(redis.client(), ClientOptions.DEFAULTS, caller);
         other = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
         String name = redis.uniqueQueue();
         queue = (RedisDelayQueue) client.queue(name);
         otherQueue = (RedisDelayQueue) other.queue(name);
-        otherClaims = other.consumers().newClaims(otherQueue.address(), error -> {});
+        otherClaims = ClientAccess.consumers(other).newClaims(otherQueue.address(), error -> {});
     }
 
     @AfterEach
@@ -242,7 +243,7 @@ class LostAnswerIT {
         for (int i = 0; i < 5; i++) {
             get(otherQueue.schedule(message("m" + i, "x")));
         }
-        ClaimCalls claims = client.consumers().newClaims(queue.address(), error -> {});
+        ClaimCalls claims = ClientAccess.consumers(client).newClaims(queue.address(), error -> {});
         fates(Fate.ANSWER_LOST, Fate.LOST, Fate.TWICE);
         ClaimReply reply = get(claims.claim(
                 new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
@@ -262,7 +263,7 @@ class LostAnswerIT {
     void should_not_give_what_was_cancelled_before_the_claim_was_repeated() {
         get(otherQueue.schedule(message("a", "x")));
         get(otherQueue.schedule(message("b", "x")));
-        ClaimCalls claims = client.consumers().newClaims(queue.address(), error -> {});
+        ClaimCalls claims = ClientAccess.consumers(client).newClaims(queue.address(), error -> {});
         fates(Fate.ANSWER_LOST);
         caller.meanwhile =
                 () -> assertThat(get(otherQueue.cancel("a")).previousState()).isEqualTo(MessageState.LEASED);
@@ -274,7 +275,7 @@ class LostAnswerIT {
     @Test
     void should_not_give_what_another_consumer_claimed_before_the_claim_was_repeated() {
         get(otherQueue.schedule(message("a", "x")));
-        ClaimCalls claims = client.consumers().newClaims(queue.address(), error -> {});
+        ClaimCalls claims = ClientAccess.consumers(client).newClaims(queue.address(), error -> {});
         fates(Fate.ANSWER_LOST);
         caller.meanwhile = () -> {
             QueueSnapshot.shift(redis.client(), queue.address().keys(), 120_000_000);
@@ -378,7 +379,7 @@ class LostAnswerIT {
 
     @Test
     void should_know_the_outcome_after_the_caller_has_given_up() throws Exception {
-        DelayQueueClient impatient = DelayQueueClient.create(
+        DelayQueueClient impatient = ClientAccess.create(
                 redis.client(), new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofMillis(100)), caller);
         try {
             fates(Fate.ANSWER_LOST, Fate.LOST, Fate.LOST, Fate.LOST);

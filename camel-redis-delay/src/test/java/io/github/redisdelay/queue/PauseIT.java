@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
@@ -81,7 +82,7 @@ class PauseIT extends RealQueueIT {
         Queue<String> given = new ConcurrentLinkedQueue<>();
         List<Future<?>> claimers = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
-            ClaimCalls own = client.consumers().newClaims(((RedisDelayQueue) queue).address(), error -> {});
+            ClaimCalls own = ClientAccess.consumers(client).newClaims(((RedisDelayQueue) queue).address(), error -> {});
             claimers.add(executor.submit(() -> {
                 while (!over.get()) {
                     int sent = phase.get();
@@ -150,8 +151,8 @@ class PauseIT extends RealQueueIT {
             return real.call(script, keys, arguments, attempt);
         };
         Queue<String> wakeUps = new ConcurrentLinkedQueue<>();
-        DelayQueueClient other = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS, counting);
-        RTopic topic = redis.client().getTopic(other.consumers().wakeups().name(), ByteArrayCodec.INSTANCE);
+        DelayQueueClient other = ClientAccess.create(redis.client(), ClientOptions.DEFAULTS, counting);
+        RTopic topic = redis.client().getTopic(ClientAccess.consumers(other).wakeups().name(), ByteArrayCodec.INSTANCE);
         int listener = topic.addListener(byte[].class, (channel, message) -> {
             String text = text(message);
             if (text.endsWith(" " + keys().base())) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.model.QueueSnapshot;
@@ -53,8 +54,8 @@ public abstract class RealQueueIT {
     protected void openQueue() {
         client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
         queue = client.queue(redis.uniqueQueue());
-        claims = client.consumers().newClaims(((RedisDelayQueue) queue).address(), error -> {});
-        deadClaims = client.consumers().newClaims(((RedisDelayQueue) queue.deadLetters()).address(), error -> {});
+        claims = ClientAccess.consumers(client).newClaims(((RedisDelayQueue) queue).address(), error -> {});
+        deadClaims = ClientAccess.consumers(client).newClaims(((RedisDelayQueue) queue.deadLetters()).address(), error -> {});
     }
 
     @AfterEach

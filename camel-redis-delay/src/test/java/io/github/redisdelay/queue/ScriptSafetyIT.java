@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.model.QueueSnapshot;
@@ -836,7 +837,7 @@ class ScriptSafetyIT {
                 }
                 assertThat(QueueSnapshot.read(redisson, keys)).isEqualTo(before);
 
-                ClaimCalls claims = client.consumers().newClaims(queue.address(), error -> {});
+                ClaimCalls claims = ClientAccess.consumers(client).newClaims(queue.address(), error -> {});
                 ClaimId claimId = FakeHost.randomClaimId();
                 ClaimReply reply =
                         get(claims.claim(new ClaimRequest(claimId, 60_000_000, 8, 8, ClaimRequest.Afterwards.DONE, 1)));
@@ -892,7 +893,7 @@ class ScriptSafetyIT {
                 assertThat(after.keys().get("seen").keySet()).containsExactly("m6");
                 assertThat(after.keys().get("leased")).isEmpty();
                 // The first call of a lane, and an empty claim.
-                ClaimCalls others = client.consumers().newClaims(queue.address(), error -> {});
+                ClaimCalls others = ClientAccess.consumers(client).newClaims(queue.address(), error -> {});
                 assertThat(get(others.claim(new ClaimRequest(
                                         FakeHost.randomClaimId(), 60_000_000, 8, 8, ClaimRequest.Afterwards.DONE, 1)))
                                 .messages())

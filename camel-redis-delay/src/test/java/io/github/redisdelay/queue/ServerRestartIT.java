@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.model.QueueSnapshot;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DelayQueueException;
@@ -134,7 +135,7 @@ class ServerRestartIT {
                 .get();
         Counting handler = new Counting();
         queue.consume(options(1, Duration.ofSeconds(10)), executor, handler);
-        await().until(() -> client.consumers().wakeups().sleeping() == 1);
+        await().until(() -> ClientAccess.consumers(client).wakeups().sleeping() == 1);
         server.kill();
         server.start();
         await().atMost(Duration.ofSeconds(30))

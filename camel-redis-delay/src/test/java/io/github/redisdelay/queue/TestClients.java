@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
@@ -38,7 +39,7 @@ public final class TestClients {
     /** A client that tells of each of its script calls, on the threads that send them and receive their answers. */
     public static DelayQueueClient listening(RedissonClient redisson, ClientOptions options, CallListener listener) {
         ScriptExecutor redis = new RedissonScriptExecutor(redisson);
-        return DelayQueueClient.create(redisson, options, (script, keys, arguments, attempt) -> {
+        return ClientAccess.create(redisson, options, (script, keys, arguments, attempt) -> {
             boolean group = isGroup(script, arguments);
             listener.reached(script.name(), group, Moment.BEFORE);
             CompletableFuture<Object> answer = redis.call(script, keys, arguments, attempt)
@@ -76,7 +77,7 @@ public final class TestClients {
                 return timers.schedule(delayNanos, task);
             }
         };
-        return new DelayQueueClient(
+        return ClientAccess.create(
                 new RedissonScriptExecutor(redisson),
                 options,
                 skewed,
@@ -90,7 +91,7 @@ public final class TestClients {
      * that is negative. Whoever sets the key steps the clock of all such clients at one moment.
      */
     public static DelayQueueClient onSteppedClock(RedissonClient redisson, ClientOptions options, String key) {
-        return DelayQueueClient.create(redisson, options, new SteppedCaller(redisson, key));
+        return ClientAccess.create(redisson, options, new SteppedCaller(redisson, key));
     }
 
     /** The digest by which a script is called, such as that of {@code SCHEDULE}. */

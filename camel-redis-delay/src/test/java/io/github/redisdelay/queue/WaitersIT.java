@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.model.QueueSnapshot;
 import io.github.redisdelay.queue.client.DelayQueueClient;
@@ -74,7 +75,7 @@ class WaitersIT extends RealQueueIT {
                     bytes(member),
                     keys,
                     new RedissonScriptExecutor(redis.client()),
-                    client.timers(),
+                    ClientAccess.timers(client),
                     new Random(1),
                     error -> {},
                     () -> {});
@@ -748,8 +749,8 @@ class WaitersIT extends RealQueueIT {
             try (DelayQueueClient other = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
                 RedisDelayQueue full = (RedisDelayQueue) other.queue("full");
                 get(full.schedule(ScheduleRequest.of("a", new byte[1], DueTime.after(HOUR))));
-                ClaimCalls first = other.consumers().newClaims(full.address(), error -> {});
-                ClaimCalls second = other.consumers().newClaims(full.address(), error -> {});
+                ClaimCalls first = ClientAccess.consumers(other).newClaims(full.address(), error -> {});
+                ClaimCalls second = ClientAccess.consumers(other).newClaims(full.address(), error -> {});
                 redisson.getRedisNodes(RedisNodes.SINGLE).getInstance().setConfig("maxmemory", "1");
                 List<Expected> expected = new ArrayList<>();
                 for (ClaimCalls claims : List.of(first, second)) {
@@ -785,11 +786,11 @@ class WaitersIT extends RealQueueIT {
             other.queue(queue.name()).consume(concurrent(1), executor, delivery -> {});
             await().until(() -> room().size() == 3);
             assertThat(room().keySet().stream()
-                            .filter(m -> m.endsWith(" " + client.consumers().wakeups().name())))
+                            .filter(m -> m.endsWith(" " + ClientAccess.consumers(client).wakeups().name())))
                     .hasSize(2)
                     .allMatch(m -> m.matches("c\\d+ redis-delay:wakeup:[0-9a-f]{32}"));
             assertThat(room().keySet().stream()
-                            .filter(m -> m.endsWith(" " + other.consumers().wakeups().name())))
+                            .filter(m -> m.endsWith(" " + ClientAccess.consumers(other).wakeups().name())))
                     .hasSize(1);
         }
         await().until(() -> room().size() == 2);

@@ -61,9 +61,10 @@ public final class DelayQueueClient implements AutoCloseable {
     private final RequestRouter router;
     private final ConsumerStarter consumers;
     private final Map<PartitionedName, PartitionedQueue> partitioned = new ConcurrentHashMap<>();
+
     private record PartitionedName(String name, int partitions) {}
 
-    public DelayQueueClient(
+    DelayQueueClient(
             ScriptExecutor redis,
             ClientOptions options,
             Timers timers,
@@ -99,7 +100,7 @@ public final class DelayQueueClient implements AutoCloseable {
     }
 
     /** A client whose sendings go through {@code redis}, for tests that lose, delay or repeat them. */
-    public static DelayQueueClient create(RedissonClient redisson, ClientOptions options, ScriptExecutor redis) {
+    static DelayQueueClient create(RedissonClient redisson, ClientOptions options, ScriptExecutor redis) {
         return new DelayQueueClient(
                 redis, options, new ScheduledTimers(), new SecureRandom(), System::currentTimeMillis, redisson);
     }
@@ -189,15 +190,15 @@ public final class DelayQueueClient implements AutoCloseable {
         return ids.next();
     }
 
-    public Timers timers() {
+    Timers timers() {
         return timers;
     }
 
-    public UnbatchedCalls calls() {
+    UnbatchedCalls calls() {
         return calls;
     }
 
-    public ConsumerStarter consumers() {
+    ConsumerStarter consumers() {
         return consumers;
     }
 

@@ -10,6 +10,7 @@ import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.client.DelayQueueClient;
@@ -83,8 +84,8 @@ public final class RandomHistory {
             this.queue = (RedisDelayQueue) client.queue(name);
             this.dead = (RedisDelayQueue) queue.deadLetters();
             for (int i = 0; i < CONSUMERS; i++) {
-                consumers.add(new Consumer(client.consumers().newClaims(queue.address(), error -> {})));
-                deadConsumers.add(new Consumer(client.consumers().newClaims(dead.address(), error -> {})));
+                consumers.add(new Consumer(ClientAccess.consumers(client).newClaims(queue.address(), error -> {})));
+                deadConsumers.add(new Consumer(ClientAccess.consumers(client).newClaims(dead.address(), error -> {})));
             }
             this.consumer = ConsumerId.next(random);
         }
@@ -204,8 +205,7 @@ public final class RandomHistory {
                         client.queue.trimDeadLetters(Duration.of(delay(), ChronoUnit.MICROS), random.nextInt(4));
                     case 6, 7 -> (random.nextInt(3) == 0 ? client.dead : client.queue).check();
                     default ->
-                        client.client
-                                .calls()
+                        ClientAccess.calls(client.client)
                                 .once(
                                         client.queue.address(),
                                         LuaScript.HEARTBEAT,

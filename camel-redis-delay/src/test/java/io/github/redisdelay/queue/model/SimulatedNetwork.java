@@ -3,6 +3,7 @@ package io.github.redisdelay.queue.model;
 
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
@@ -89,12 +90,12 @@ public final class SimulatedNetwork implements ScriptExecutor {
 
     /** A client on this network. */
     public DelayQueueClient client(RandomGenerator random) {
-        return new DelayQueueClient(this, ClientOptions.DEFAULTS, timers, random, () -> 0, redisson);
+        return ClientAccess.create(this, ClientOptions.DEFAULTS, timers, random, () -> 0, redisson);
     }
 
     /** From now on somebody hears it when a consumer of this client is called. */
     public void listenTo(DelayQueueClient client) {
-        String channel = client.consumers().wakeups().name();
+        String channel = ClientAccess.consumers(client).wakeups().name();
         redisson.getTopic(channel, org.redisson.client.codec.ByteArrayCodec.INSTANCE)
                 .addListener(byte[].class, (name, message) -> {});
         heard.add(channel);

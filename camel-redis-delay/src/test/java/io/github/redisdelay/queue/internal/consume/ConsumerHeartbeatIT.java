@@ -4,6 +4,7 @@ package io.github.redisdelay.queue.internal.consume;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.RealQueueIT;
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.format.ConsumerId;
 import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
@@ -76,8 +77,8 @@ class ConsumerHeartbeatIT extends RealQueueIT {
         }
         assertThat(get(queue.stats()).consumers()).isEqualTo(2);
         ConsumerHeartbeat presence = new ConsumerHeartbeat(
-                arguments -> client.calls().once(((RedisDelayQueue) queue).address(), LuaScript.HEARTBEAT, arguments),
-                client.timers(),
+                arguments -> ClientAccess.calls(client).once(((RedisDelayQueue) queue).address(), LuaScript.HEARTBEAT, arguments),
+                ClientAccess.timers(client),
                 ConsumerId.next(new Random(1)),
                 "here");
         // A few are looked at in each call, by chance.

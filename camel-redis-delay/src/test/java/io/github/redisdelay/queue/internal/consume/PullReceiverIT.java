@@ -7,6 +7,7 @@ import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueReceiver;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.fake.GatedCaller;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.Settlement;
@@ -53,7 +54,7 @@ class PullReceiverIT {
     @BeforeEach
     void open() {
         gate = new GatedCaller(redis.client());
-        client = DelayQueueClient.create(
+        client = ClientAccess.create(
                 redis.client(), new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(2)), gate);
         queue = client.queue(redis.uniqueQueue());
         receiver = (PullReceiver) queue.receiver(ConsumerOptions.DEFAULTS, delivery -> {});
@@ -88,7 +89,7 @@ class PullReceiverIT {
     void should_wait_for_a_message_and_be_woken_by_a_nearer_one() throws Exception {
         schedule("far", Duration.ofSeconds(20));
         Future<Delivery> received = receiveForEver();
-        await().until(() -> client.consumers().wakeups().sleeping() == 1);
+        await().until(() -> ClientAccess.consumers(client).wakeups().sleeping() == 1);
         schedule("near", Duration.ofMillis(100));
         Delivery delivery = received.get(10, TimeUnit.SECONDS);
         assertThat(delivery.id()).isEqualTo("near");
@@ -98,10 +99,10 @@ class PullReceiverIT {
     @Test
     void should_return_null_when_closed_while_it_waits_for_a_message() throws Exception {
         Future<Delivery> received = receiveForEver();
-        await().until(() -> client.consumers().wakeups().sleeping() == 1);
+        await().until(() -> ClientAccess.consumers(client).wakeups().sleeping() == 1);
         receiver.close();
         assertThat(received.get(5, TimeUnit.SECONDS)).isNull();
-        assertThat(client.consumers().wakeups().sleeping()).isZero();
+        assertThat(ClientAccess.consumers(client).wakeups().sleeping()).isZero();
         assertThat(receiver.receive(null)).as("once it is closed").isNull();
     }
 
@@ -152,15 +153,15 @@ class PullReceiverIT {
         Timers timers = new Timers() {
             @Override
             public long nanoTime() {
-                return client.timers().nanoTime() + later.get();
+                return ClientAccess.timers(client).nanoTime() + later.get();
             }
 
             @Override
             public Timer schedule(long delayNanos, Runnable task) {
-                return client.timers().schedule(delayNanos, task);
+                return ClientAccess.timers(client).schedule(delayNanos, task);
             }
         };
-        try (DelayQueueClient slow = new DelayQueueClient(
+        try (DelayQueueClient slow = ClientAccess.create(
                 gate,
                 new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(2)),
                 timers,
@@ -216,7 +217,7 @@ class PullReceiverIT {
             thread[0] = Thread.currentThread();
             return receiver.receive(null);
         });
-        await().until(() -> client.consumers().wakeups().sleeping() == 1);
+        await().until(() -> ClientAccess.consumers(client).wakeups().sleeping() == 1);
         thread[0].interrupt();
         assertThatThrownBy(() -> received.get(5, TimeUnit.SECONDS)).cause().isInstanceOf(InterruptedException.class);
     }
@@ -250,7 +251,7 @@ class PullReceiverIT {
         for (int i = 0; i < 8; i++) {
             all.add(receiveForEver());
         }
-        await().until(() -> client.consumers().wakeups().sleeping() == 1);
+        await().until(() -> ClientAccess.consumers(client).wakeups().sleeping() == 1);
         for (int i = 0; i < 8; i++) {
             schedule("m" + i, Duration.ofMillis(50));
         }

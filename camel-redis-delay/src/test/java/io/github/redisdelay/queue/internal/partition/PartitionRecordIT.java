@@ -17,6 +17,7 @@ import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.PartitionMismatchException;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
@@ -85,7 +86,7 @@ class PartitionRecordIT {
     /** A client whose clock is ahead by as many nanoseconds as this says at any time. */
     private DelayQueueClient client(AtomicLong ahead) {
         ScheduledTimers timers = new ScheduledTimers();
-        DelayQueueClient client = new DelayQueueClient(
+        DelayQueueClient client = ClientAccess.create(
                 new RedissonScriptExecutor(redis.client()),
                 ClientOptions.DEFAULTS,
                 new Timers() {

@@ -21,6 +21,7 @@ import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.ServerInfo;
 import io.github.redisdelay.queue.Settlement;
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DuplicateMessageException;
 import io.github.redisdelay.queue.exception.QueueFullException;
@@ -448,18 +449,18 @@ class PartitionedQueueIT {
             for (int i = 0; i < 6; i++) {
                 String id = "m" + i;
                 Future<Delivery> received = executor.submit(() -> receiver.receive(null));
-                await().until(() -> client.consumers().wakeups().sleeping() == PARTITIONS);
+                await().until(() -> ClientAccess.consumers(client).wakeups().sleeping() == PARTITIONS);
                 schedule(id, DueTime.after(Duration.ofMillis(100)));
                 Delivery delivery = received.get(10, TimeUnit.SECONDS);
                 assertThat(delivery.id()).isEqualTo(id);
                 delivery.acknowledge();
             }
             Future<Delivery> received = executor.submit(() -> receiver.receive(null));
-            await().until(() -> client.consumers().wakeups().sleeping() == PARTITIONS);
+            await().until(() -> ClientAccess.consumers(client).wakeups().sleeping() == PARTITIONS);
             receiver.close();
             assertThat(received.get(5, TimeUnit.SECONDS)).isNull();
         }
-        assertThat(client.consumers().wakeups().sleeping()).isZero();
+        assertThat(ClientAccess.consumers(client).wakeups().sleeping()).isZero();
     }
 
     @Test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.queue;
 
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.ClientOptions;
@@ -178,7 +179,7 @@ class BulkChangeIT extends RealQueueIT {
         bury("dead", 0);
         schedule("a", LONG_AGO);
         for (DelayQueue from : List.of(queue, queue.deadLetters())) {
-            ClaimCalls claims = client.consumers().newClaims(((RedisDelayQueue) from).address(), error -> {});
+            ClaimCalls claims = ClientAccess.consumers(client).newClaims(((RedisDelayQueue) from).address(), error -> {});
             ScriptExecutor real = new RedissonScriptExecutor(redis.client());
             ScriptExecutor claimsFirst = (script, keys, arguments, attempt) -> script == LuaScript.CHANGE
                     ? claims.claim(new ClaimRequest(
@@ -186,7 +187,7 @@ class BulkChangeIT extends RealQueueIT {
                             .thenCompose(claimed -> real.call(script, keys, arguments, attempt))
                     : real.call(script, keys, arguments, attempt);
             try (DelayQueueClient other =
-                    DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS, claimsFirst)) {
+                    ClientAccess.create(redis.client(), ClientOptions.DEFAULTS, claimsFirst)) {
                 DelayQueue its = other.queue(queue.name());
                 assertThat(get((from == queue ? its : its.deadLetters()).cancelAll(message -> true)))
                         .isZero();
