@@ -626,7 +626,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * Only dead letters that were given up for this reason (failed, retryAfter, leaseEnded, expired, unreadable, or what their route
+     * Only dead letters that were given up for this reason (failed, retryAfter, leaseExpired, expired, unreadable, or what their route
      * said) are redriven or purged; or promoted, with state=dead. The header CamelRedisDelayReason wins over it.
      */
     public void setReason(String reason) {

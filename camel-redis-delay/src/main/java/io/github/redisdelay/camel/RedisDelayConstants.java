@@ -182,11 +182,11 @@ public final class RedisDelayConstants {
 
     @Metadata(
             label = "common",
-            description = "Why the message is delivered again: failed (or the route asked for it), leaseEnded (its"
+            description = "Why the message is delivered again: failed (or the route asked for it), leaseExpired (its"
                     + " consumer died, was cut off or worked for too long), released (it was given back without having"
                     + " been begun). Missing in a first delivery. Set by the consumer, and by the operation get.",
             javaType = "String",
-            enums = "failed,leaseEnded,released")
+            enums = "failed,leaseExpired,released")
     public static final String REDELIVERY_REASON = "CamelRedisDelayRedeliveryReason";
 
     @Metadata(

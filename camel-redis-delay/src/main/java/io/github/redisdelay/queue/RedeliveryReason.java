@@ -8,7 +8,7 @@ public enum RedeliveryReason {
     /** The delivery before failed, or asked for another one. */
     FAILED,
     /** The lease of the delivery before ended: its consumer died, was cut off, or worked for too long. */
-    LEASE_ENDED,
+    LEASE_EXPIRED,
     /** It was given back without having been begun. */
     RELEASED;
 

@@ -438,7 +438,7 @@ class ChosenMessagesIT extends ConsumerSideIT {
         return deadLetterOf(id);
     }
 
-    /** Its lease ended, and another consumer has it: that one decides. */
+    /** Its lease expired, and another consumer has it: that one decides. */
     @Test
     void should_refuse_to_move_a_dead_letter_whose_lease_was_lost() throws Exception {
         die("a");

@@ -482,7 +482,7 @@ class ConsumerIT extends CamelRedisIT {
         assertThat(next().getHeader(RedisDelayConstants.ATTEMPT)).isEqualTo(1);
         Message second = next();
         assertThat(second.getHeader(RedisDelayConstants.ATTEMPT)).isEqualTo(2);
-        assertThat(second.getHeader(RedisDelayConstants.REDELIVERY_REASON)).isEqualTo("leaseEnded");
+        assertThat(second.getHeader(RedisDelayConstants.REDELIVERY_REASON)).isEqualTo("leaseExpired");
         assertEmpty();
     }
 }

@@ -160,7 +160,7 @@ class DeadLetterRouteIT extends ConsumerSideIT {
             other.addRoutes(consumeDead("", this::take));
             other.start();
             assertThat(next().getHeaders())
-                    .containsEntry(RedisDelayConstants.REDELIVERY_REASON, "leaseEnded")
+                    .containsEntry(RedisDelayConstants.REDELIVERY_REASON, "leaseExpired")
                     .containsEntry(RedisDelayConstants.FAILURE_MESSAGE, "partner is down");
             assertNoDeadLetters();
         } finally {

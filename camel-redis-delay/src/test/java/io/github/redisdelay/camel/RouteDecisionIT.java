@@ -280,7 +280,7 @@ class RouteDecisionIT extends ConsumerSideIT {
         claim(stored());
         start(consume("", this::take));
         Message lost = next();
-        assertThat(lost.getHeader(RedisDelayConstants.REDELIVERY_REASON)).isEqualTo("leaseEnded");
+        assertThat(lost.getHeader(RedisDelayConstants.REDELIVERY_REASON)).isEqualTo("leaseExpired");
         assertThat(lost.getHeader(RedisDelayConstants.ATTEMPT)).isEqualTo(2);
         assertEmpty();
         context.getRouteController().suspendRoute("consumer");

@@ -93,6 +93,6 @@ class StaleDeliveryLogIT extends ConsumerSideIT {
         // Its only slot is taken: nobody but this one claims the message again.
         claim(stored());
         assertOneLine("WARN The acknowledgement of " + delivery()
-                + " came too late: its lease had ended; it may be delivered again");
+                + " came too late: its lease had expired; it may be delivered again");
     }
 }

@@ -194,7 +194,7 @@ class CheckIT extends RealQueueIT {
         assertThat(get(old.acknowledge())).isEqualTo(Settlement.STALE_HELD);
         ClaimedDelivery again = claim(1).get(0);
         assertThat(again.attempt()).isEqualTo(2);
-        assertThat(again.redeliveryReason()).isEqualTo(RedeliveryReason.LEASE_ENDED);
+        assertThat(again.redeliveryReason()).isEqualTo(RedeliveryReason.LEASE_EXPIRED);
         assertThat(again.dueMicros()).isEqualTo(1);
         assertThat(get(old.acknowledge())).isEqualTo(Settlement.STALE_HELD);
         assertThat(get(again.acknowledge())).isEqualTo(Settlement.DONE);

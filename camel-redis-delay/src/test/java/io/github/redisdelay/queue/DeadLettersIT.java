@@ -116,7 +116,7 @@ class DeadLettersIT extends RealQueueIT {
         assertThat(claim(10)).isEmpty();
         ClaimedDelivery again = claimDead(1).get(0);
         assertThat(again.id()).isEqualTo(dead);
-        assertThat(again.redeliveryReason()).isEqualTo(RedeliveryReason.LEASE_ENDED);
+        assertThat(again.redeliveryReason()).isEqualTo(RedeliveryReason.LEASE_EXPIRED);
     }
 
     @Test

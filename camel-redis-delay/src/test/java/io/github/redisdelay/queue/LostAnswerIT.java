@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.fake.FakeTimers;
@@ -148,7 +149,7 @@ class LostAnswerIT {
 
     private static ClaimedDelivery claim(DelayQueueClient client, RedisDelayQueue queue, ClaimCalls claims) {
         ClaimRequest request =
-                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 1, 1, ClaimRequest.Afterwards.DONE, 1);
+                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 1, 1, ClaimIntent.LEAVE, 1);
         ClaimReply reply = get(claims.claim(request));
         assertThat(reply.messages()).as("claimed messages").hasSize(1);
         return new ClaimedDelivery(
@@ -246,14 +247,14 @@ class LostAnswerIT {
         ClaimCalls claims = ClientAccess.consumers(client).newClaims(queue.address(), error -> {});
         fates(Fate.ANSWER_LOST, Fate.LOST, Fate.TWICE);
         ClaimReply reply = get(claims.claim(
-                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
+                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1)));
         assertThat(reply.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("m0", "m1", "m2");
         assertThat(reply.messages())
                 .extracting(ClaimReply.ClaimedMessage::attempt)
                 .containsOnly(1);
         assertThat(held().keys().get("leased").keySet()).containsExactly("m0", "m1", "m2");
         assertThat(get(claims.claim(new ClaimRequest(
-                                FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)))
+                                FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1)))
                         .messages())
                 .extracting(ClaimReply.ClaimedMessage::id)
                 .containsExactly("m3", "m4");
@@ -268,7 +269,7 @@ class LostAnswerIT {
         caller.meanwhile =
                 () -> assertThat(get(otherQueue.cancel("a")).previousState()).isEqualTo(MessageState.LEASED);
         ClaimReply reply = get(claims.claim(
-                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
+                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1)));
         assertThat(reply.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("b");
     }
 
@@ -282,7 +283,7 @@ class LostAnswerIT {
             claim(other, otherQueue, otherClaims);
         };
         ClaimReply reply = get(claims.claim(
-                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimRequest.Afterwards.DONE, 1)));
+                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1)));
         assertThat(reply.messages()).isEmpty();
         assertThat(held().keys().get("state").get("a")).startsWith("attempts 2 ");
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.fake.FakeTimers;
@@ -127,7 +128,7 @@ public abstract class RealQueueIT {
 
     protected List<ClaimedDelivery> claim(DelayQueue from, ClaimCalls with, int messages, int ended) {
         ClaimRequest request = new ClaimRequest(
-                FakeHost.randomClaimId(), 3_600_000_000L, messages, ended, ClaimRequest.Afterwards.DONE, 1);
+                FakeHost.randomClaimId(), 3_600_000_000L, messages, ended, ClaimIntent.LEAVE, 1);
         ClaimReply reply = get(with.claim(request));
         return reply.messages().stream()
                 .map(m -> new ClaimedDelivery(

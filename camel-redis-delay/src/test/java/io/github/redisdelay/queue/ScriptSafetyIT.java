@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.fake.FakeTimers;
@@ -20,6 +21,10 @@ import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.redisdelay.queue.internal.format.ChangeAction;
+import io.github.redisdelay.queue.internal.format.ScheduleReply;
+import io.github.redisdelay.queue.internal.format.WakeupDuty;
+import io.github.redisdelay.queue.internal.format.WireWord;
 import io.github.redisdelay.test.RedisExtension;
 import io.github.redisdelay.test.RedisServer;
 import java.io.IOException;
@@ -53,8 +58,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.redisson.Redisson;
+import org.redisson.api.RType;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.redisnode.RedisNodes;
 import org.redisson.client.codec.ByteArrayCodec;
@@ -840,7 +847,7 @@ class ScriptSafetyIT {
                 ClaimCalls claims = ClientAccess.consumers(client).newClaims(queue.address(), error -> {});
                 ClaimId claimId = FakeHost.randomClaimId();
                 ClaimReply reply =
-                        get(claims.claim(new ClaimRequest(claimId, 60_000_000, 8, 8, ClaimRequest.Afterwards.DONE, 1)));
+                        get(claims.claim(new ClaimRequest(claimId, 60_000_000, 8, 8, ClaimIntent.LEAVE, 1)));
                 List<ClaimedDelivery> held = reply.messages().stream()
                         .map(m -> new ClaimedDelivery(
                                 queue, m, claimId, reply.timeMicros(), 0, 0, new FakeTimers(), (d, w) -> {}))
@@ -895,11 +902,11 @@ class ScriptSafetyIT {
                 // The first call of a lane, and an empty claim.
                 ClaimCalls others = ClientAccess.consumers(client).newClaims(queue.address(), error -> {});
                 assertThat(get(others.claim(new ClaimRequest(
-                                        FakeHost.randomClaimId(), 60_000_000, 8, 8, ClaimRequest.Afterwards.DONE, 1)))
+                                        FakeHost.randomClaimId(), 60_000_000, 8, 8, ClaimIntent.LEAVE, 1)))
                                 .messages())
                         .hasSize(4);
                 assertThat(get(others.claim(new ClaimRequest(
-                                        FakeHost.randomClaimId(), 60_000_000, 8, 8, ClaimRequest.Afterwards.DONE, 1)))
+                                        FakeHost.randomClaimId(), 60_000_000, 8, 8, ClaimIntent.LEAVE, 1)))
                                 .messages())
                         .isEmpty();
             } finally {
@@ -931,13 +938,8 @@ class ScriptSafetyIT {
             caller = new RedissonScriptExecutor(redisson);
             RedissonClient admin = redisson;
             try {
-                Set<String> commands = new TreeSet<>();
-                Matcher command = Pattern.compile("redis\\.call\\('(\\w+)'").matcher(script.source());
-                while (command.find()) {
-                    commands.add(command.group(1).toLowerCase(java.util.Locale.ROOT));
-                }
                 List<String> halfDone = new ArrayList<>();
-                for (String denied : commands) {
+                for (String denied : commands(script)) {
                     admin.getKeys().flushall();
                     fillQueue();
                     prepare(script);
@@ -964,6 +966,136 @@ class ScriptSafetyIT {
                 admin.shutdown();
             }
         }
+    }
+
+    // What is taken away between two preflights of a session.
+
+    private static final String[] WITH_SESSION = {
+        "SCHEDULE", "CHANGE", "CLAIM", "SETTLE", "ACKNOWLEDGE", "EXTEND", "REDRIVE"
+    };
+
+    /** Makes the next call of the session of the valid calls one without a preflight, unless a new hour begins meanwhile. */
+    private void doPreflight() {
+        call(LuaScript.EXTEND, "lane", 9, "none", CLAIM, 1_000);
+    }
+
+    /** The members or fields of a key; none if it has another kind. */
+    private Set<String> held(QueueKeys of, String part) {
+        String key = of.key(part);
+        RType type = redisson.getKeys().getType(key);
+        if (type == RType.ZSET) {
+            return Set.copyOf(redisson.<String>getScoredSortedSet(key, StringCodec.INSTANCE)
+                    .readAll());
+        }
+        return type == RType.MAP
+                ? redisson.<String, String>getMap(key, StringCodec.INSTANCE).readAllKeySet()
+                : Set.of();
+    }
+
+    /** The ids that have a body and that a claim finds now or when they are due. */
+    private Set<String> findable(QueueKeys of) {
+        Set<String> ids = new TreeSet<>(held(of, "delayed"));
+        ids.addAll(held(of, "leased"));
+        String priorities = held(of, "config").contains("priorities")
+                ? redisson.<String, String>getMap(of.key("config"), StringCodec.INSTANCE)
+                        .get("priorities")
+                : "";
+        priorities.chars().forEach(digit -> ids.addAll(held(of, "delayed:" + (char) digit)));
+        ids.retainAll(held(of, "messages"));
+        return ids;
+    }
+
+    /** The ids that the valid call of a script may end: they are done, or are where the call moves them. */
+    private static Set<String> ended(LuaScript script) {
+        return switch (script) {
+            case CHANGE -> Set.of("due", "l2");
+            case SETTLE -> Set.of("l2", "l4", "ended");
+            case ACKNOWLEDGE -> Set.of("l1", "l3");
+            default -> Set.of();
+        };
+    }
+
+    private void assertFindable(LuaScript script, Set<String> before, Set<String> deadBefore, String what) {
+        Set<String> after = findable(keys);
+        Set<String> deadAfter = findable(keys.dead());
+        Set<String> lost = new TreeSet<>(before);
+        lost.removeAll(after);
+        lost.removeAll(ended(script));
+        assertThat(lost).as("messages that no claim finds after " + what).isEmpty();
+        Set<String> deadLost = new TreeSet<>(deadBefore);
+        deadLost.removeAll(deadAfter);
+        deadLost.removeIf(id -> script == LuaScript.REDRIVE && after.contains(DeadLetterId.messageIdOf(id)));
+        assertThat(deadLost).as("dead letters that no claim finds after " + what).isEmpty();
+        boolean buried = deadAfter.stream().anyMatch(id -> id.startsWith("l2@"));
+        assertThat(script != LuaScript.SETTLE || !before.contains("l2") || after.contains("l2") || buried)
+                .as("the message that is buried is found after " + what)
+                .isTrue();
+    }
+
+    @ParameterizedTest
+    @FieldSource("WITH_SESSION")
+    void should_leave_each_message_findable_for_a_user_who_loses_a_permission_meanwhile(LuaScript script)
+            throws Exception {
+        try (RedisServer server = RedisServer.dedicated()) {
+            RedissonClient admin = connect(server, null);
+            redisson = admin;
+            caller = new RedissonScriptExecutor(admin);
+            new AclUser(server).denies("debug");
+            RedissonClient user = connect(server, "app");
+            ScriptExecutor users = new RedissonScriptExecutor(user);
+            try {
+                for (String denied : commands(script)) {
+                    admin.getKeys().flushall();
+                    fillQueue();
+                    doPreflight();
+                    Set<String> before = findable(keys);
+                    Set<String> deadBefore = findable(keys.dead());
+                    assertThat(before).contains("l1", "l2", "due", "waits", "high");
+                    new AclUser(server).denies(denied);
+                    try {
+                        users.call(script, keys.of(script), valid(script), 1).get(20, TimeUnit.SECONDS);
+                    } catch (java.util.concurrent.ExecutionException e) {
+                        assertThat(e.getCause().getMessage()).containsAnyOf("can't run this command", "NOPERM");
+                        assertFindable(script, before, deadBefore, script + " without " + denied);
+                        // It was not executed: it is when it is allowed.
+                        call(script, valid(script));
+                        assertFindable(script, before, deadBefore, script + " after it was allowed to " + denied);
+                    }
+                }
+            } finally {
+                user.shutdown();
+                admin.shutdown();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @FieldSource("WITH_SESSION")
+    void should_leave_each_message_findable_where_a_key_becomes_another_one_meanwhile(LuaScript script) {
+        for (Object key : keys.of(script)) {
+            redisson.getKeys().delete(dump().keySet().toArray(String[]::new));
+            fillQueue();
+            doPreflight();
+            redisson.getKeys().delete((String) key);
+            redisson.getBucket((String) key, StringCodec.INSTANCE).set("x");
+            Set<String> before = findable(keys);
+            Set<String> deadBefore = findable(keys.dead());
+            try {
+                call(script, valid(script));
+            } catch (CallFailed e) {
+                assertThat(e).hasMessageContaining("WRONGTYPE");
+            }
+            assertFindable(script, before, deadBefore, script + " where " + key + " is a string");
+        }
+    }
+
+    private static Set<String> commands(LuaScript script) {
+        Set<String> commands = new TreeSet<>();
+        Matcher command = Pattern.compile("redis\\.call\\('(\\w+)'").matcher(script.source());
+        while (command.find()) {
+            commands.add(command.group(1).toLowerCase(java.util.Locale.ROOT));
+        }
+        return commands;
     }
 
     private static RedissonClient connect(RedisServer server, String user) {
@@ -1051,6 +1183,76 @@ class ScriptSafetyIT {
         for (LuaScript script : LuaScript.values()) {
             assertThat(script.source()).doesNotContain("--@include");
         }
+    }
+
+    /** The rest of a file behind its first comment and the lines that follow it. */
+    private static final Pattern TOP = Pattern.compile("^(--[^\\n]*\\n)+\\n(--@include \\S+\\n)*\\n?");
+
+    @ParameterizedTest
+    @EnumSource(LuaScript.class)
+    void should_include_on_top_only(LuaScript script) {
+        assertThat(TOP.matcher(file(fileOf(script))).replaceFirst("")).doesNotContain("--@include");
+    }
+
+    @Test
+    void should_begin_each_name_of_an_include_with_the_name_of_its_file() {
+        for (String name : INCLUDES) {
+            String prefix = name.replaceAll(".*/|\\.lua", "") + "_";
+            Matcher defined = Pattern.compile("(?m)^local (?:function )?(\\w+(?:, \\w+)*)").matcher(code(name));
+            while (defined.find()) {
+                assertThat(defined.group(1).split(", ")).as(name).allMatch(each -> each.toLowerCase(java.util.Locale.ROOT)
+                        .startsWith(prefix));
+            }
+        }
+    }
+
+    /** The numbered names in the header of a script, such as {@code 1 SCHEDULED}, in their order. */
+    private static List<String> numbered(LuaScript script, int first) {
+        List<String> names = new ArrayList<>();
+        Matcher name = Pattern.compile("(?m)^-- +(\\d) ([A-Z_]+)\\b").matcher(file(fileOf(script)));
+        while (name.find()) {
+            assertThat(Integer.parseInt(name.group(1))).isEqualTo(first + names.size());
+            names.add(name.group(2));
+        }
+        return names;
+    }
+
+    @Test
+    void should_number_outcomes_and_duties_as_the_header_of_the_script_does() {
+        assertThat(numbered(LuaScript.SCHEDULE, 1))
+                .containsExactlyElementsOf(
+                        Arrays.stream(ScheduleReply.values()).map(Enum::name).toList())
+                .allSatisfy(name -> assertThat(ScheduleReply.of(1 + ScheduleReply.valueOf(name).ordinal()))
+                        .hasToString(name));
+        assertThat(numbered(LuaScript.CLAIM, 0))
+                .containsExactlyElementsOf(
+                        Arrays.stream(WakeupDuty.values()).map(Enum::name).toList());
+        String names = String.join(", ", numbered(LuaScript.SCHEDULE, 1));
+        assertThat(code("command/schedule.lua")).contains("local " + names + " = 1, 2, 3, 4, 5, 6, 7, 8, 9\n");
+        assertThat(code("include/wakeup.lua"))
+                .contains("local WAKEUP_" + String.join(", WAKEUP_", numbered(LuaScript.CLAIM, 0)) + " = 0, 1, 2, 3\n");
+        for (int outcome : List.of(-1, 0, 10)) {
+            assertThatThrownBy(() -> ScheduleReply.of(outcome)).hasMessage("script SCHEDULE answered " + outcome);
+        }
+    }
+
+    /** The words that Java sends: each stands in the header and in the code of the script that takes it. */
+    @Test
+    void should_send_the_words_that_the_scripts_know() {
+        Map<LuaScript, Enum<?>[]> words = Map.of(
+                LuaScript.SCHEDULE, DuplicatePolicy.values(),
+                LuaScript.CHANGE, ChangeAction.values(),
+                LuaScript.SETTLE, SettleAction.values(),
+                LuaScript.CLAIM, ClaimIntent.values());
+        words.forEach((script, constants) -> {
+            String text = file(fileOf(script));
+            String head = text.substring(0, text.indexOf("\n\n"));
+            for (Enum<?> constant : constants) {
+                String word = WireWord.text(constant);
+                assertThat(head).as(script.name()).containsPattern("\\b" + word + "\\b");
+                assertThat(text.substring(head.length())).as(script.name()).containsPattern("\\b" + word + "\\b");
+            }
+        });
     }
 
     @Test

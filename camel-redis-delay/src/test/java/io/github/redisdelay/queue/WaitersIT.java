@@ -20,8 +20,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.github.redisdelay.queue.internal.format.ClaimReply.Expected;
-import io.github.redisdelay.queue.internal.format.ClaimRequest.Afterwards;
+import io.github.redisdelay.queue.internal.format.WakeupDuty;
+import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.test.RedisServer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -81,24 +81,24 @@ class WaitersIT extends RealQueueIT {
                     () -> {});
             if (listens) {
                 // A lane's first call calls its consumer, to find out whether that is allowed.
-                claim(0, Afterwards.WAITS_IF_GIVEN_LESS, SAFETY);
+                claim(0, ClaimIntent.FILL, SAFETY);
                 assertThat(heard()).containsExactly(SAFETY + " " + keys.base());
                 heard.clear();
             }
         }
 
-        ClaimReply claim(int messages, Afterwards afterwards, long safety) {
+        ClaimReply claim(int messages, ClaimIntent intent, long safety) {
             return get(claims.claim(
-                    new ClaimRequest(FakeHost.randomClaimId(), 3_600_000_000L, messages, messages, afterwards, safety)));
+                    new ClaimRequest(FakeHost.randomClaimId(), 3_600_000_000L, messages, messages, intent, safety)));
         }
 
-        ClaimReply claim(int messages, Afterwards afterwards) {
-            return claim(messages, afterwards, LONG_SAFETY);
+        ClaimReply claim(int messages, ClaimIntent intent) {
+            return claim(messages, intent, LONG_SAFETY);
         }
 
         /** Looks for one message, finds none and waits. */
         ClaimReply look() {
-            ClaimReply reply = claim(1, Afterwards.WAITS_IF_GIVEN_LESS);
+            ClaimReply reply = claim(1, ClaimIntent.FILL);
             assertThat(reply.messages()).isEmpty();
             return reply;
         }
@@ -173,7 +173,7 @@ class WaitersIT extends RealQueueIT {
     void should_expect_one_that_is_alone_by_the_next_event() {
         ScheduleResult result = schedule("a", IN_AN_HOUR);
         ClaimReply reply = waiter("w").look();
-        assertThat(reply.expected()).isEqualTo(Expected.BY_EVENT);
+        assertThat(reply.duty()).isEqualTo(WakeupDuty.FIRST);
         assertThat(reply.safetyMicros()).isEqualTo(LONG_SAFETY);
         assertThat(room()).isEqualTo(Map.of(waiter("w").member, result.dueMicros()));
     }
@@ -182,7 +182,7 @@ class WaitersIT extends RealQueueIT {
     void should_expect_nobody_later_than_its_safety_interval() {
         schedule("a", IN_AN_HOUR);
         for (Waiter each : waiting(3)) {
-            ClaimReply reply = each.claim(1, Afterwards.WAITS_IF_GIVEN_LESS, SAFETY);
+            ClaimReply reply = each.claim(1, ClaimIntent.FILL, SAFETY);
             assertThat(each.promise()).isEqualTo(reply.timeMicros() + SAFETY);
             assertThat(reply.safetyMicros()).isEqualTo(SAFETY);
         }
@@ -192,7 +192,7 @@ class WaitersIT extends RealQueueIT {
     void should_expect_nobody_before_its_safety_interval_when_nothing_comes() {
         for (Waiter each : waiting(3)) {
             ClaimReply reply = each.look();
-            assertThat(reply.expected()).isEqualTo(Expected.AFTER_SAFETY_INTERVAL);
+            assertThat(reply.duty()).isEqualTo(WakeupDuty.NONE);
             assertThat(each.promise()).isEqualTo(reply.timeMicros() + LONG_SAFETY);
         }
     }
@@ -201,15 +201,15 @@ class WaitersIT extends RealQueueIT {
     void should_expect_a_second_one_ten_milliseconds_later_and_no_third() {
         long due = schedule("a", IN_AN_HOUR).dueMicros();
         List<Waiter> all = waiting(5);
-        List<Expected> expected =
-                all.stream().map(each -> each.look().expected()).toList();
+        List<WakeupDuty> expected =
+                all.stream().map(each -> each.look().duty()).toList();
         assertThat(expected)
                 .containsExactly(
-                        Expected.BY_EVENT,
-                        Expected.BY_SECOND,
-                        Expected.AFTER_SAFETY_INTERVAL,
-                        Expected.AFTER_SAFETY_INTERVAL,
-                        Expected.AFTER_SAFETY_INTERVAL);
+                        WakeupDuty.FIRST,
+                        WakeupDuty.BACKUP,
+                        WakeupDuty.NONE,
+                        WakeupDuty.NONE,
+                        WakeupDuty.NONE);
         assertThat(all.get(0).promise()).isEqualTo(due);
         assertThat(all.get(1).promise()).isEqualTo(due + SECOND);
         assertThat(all).allSatisfy(each -> assertThat(each.heard()).isEmpty());
@@ -220,9 +220,9 @@ class WaitersIT extends RealQueueIT {
         long due = schedule("a", IN_AN_HOUR).dueMicros();
         List<Waiter> all = waiting(3);
         all.forEach(Waiter::look);
-        assertThat(all.get(1).look().expected()).isEqualTo(Expected.BY_SECOND);
-        assertThat(all.get(0).look().expected()).isEqualTo(Expected.BY_EVENT);
-        assertThat(all.get(2).look().expected()).isEqualTo(Expected.AFTER_SAFETY_INTERVAL);
+        assertThat(all.get(1).look().duty()).isEqualTo(WakeupDuty.BACKUP);
+        assertThat(all.get(0).look().duty()).isEqualTo(WakeupDuty.FIRST);
+        assertThat(all.get(2).look().duty()).isEqualTo(WakeupDuty.NONE);
         assertThat(room()).containsEntry(all.get(0).member, due).containsEntry(all.get(1).member, due + SECOND);
     }
 
@@ -231,8 +231,8 @@ class WaitersIT extends RealQueueIT {
         schedule("a", LONG_AGO);
         assertThat(claim(1)).hasSize(1);
         ClaimReply reply = waiter("w").look();
-        assertThat(reply.expected()).isEqualTo(Expected.BY_EVENT);
-        assertThat(waiter("w").promise()).isEqualTo(reply.timeMicros() + reply.nextEndMicros());
+        assertThat(reply.duty()).isEqualTo(WakeupDuty.FIRST);
+        assertThat(waiter("w").promise()).isEqualTo(reply.timeMicros() + reply.nextExpiryMicros());
     }
 
     @Test
@@ -245,7 +245,7 @@ class WaitersIT extends RealQueueIT {
             set(keys()).add(far + i, bytes("x" + i + " nowhere"));
         }
         ClaimReply reply = all.get(2).look();
-        assertThat(reply.expected()).isEqualTo(Expected.AFTER_SAFETY_INTERVAL);
+        assertThat(reply.duty()).isEqualTo(WakeupDuty.NONE);
         assertThat(reply.safetyMicros()).as("for 18").isEqualTo(LONG_SAFETY * 18 / 10);
         assertThat(all.get(2).promise()).isEqualTo(reply.timeMicros() + reply.safetyMicros());
         assertThat(all.get(0).look().safetyMicros())
@@ -330,12 +330,12 @@ class WaitersIT extends RealQueueIT {
         // And one who claims takes it itself.
         put(all.get(0), now + 5_000_000);
         put(all.get(1), now + 6_000_000);
-        assertThat(all.get(2).look().expected()).isEqualTo(Expected.BY_EVENT);
+        assertThat(all.get(2).look().duty()).isEqualTo(WakeupDuty.FIRST);
         assertThat(all.get(2).promise()).isEqualTo(result.dueMicros());
         assertThat(all.get(0).promise()).as("of the second one, who was called").isEqualTo(result.dueMicros() + SECOND);
         assertThat(all.get(0).heard()).hasSize(2);
         assertThat(all.get(1).heard()).hasSize(1);
-        assertThat(all.get(3).look().expected()).isEqualTo(Expected.AFTER_SAFETY_INTERVAL);
+        assertThat(all.get(3).look().duty()).isEqualTo(WakeupDuty.NONE);
     }
 
     @Test
@@ -413,9 +413,9 @@ class WaitersIT extends RealQueueIT {
         long soon = now() + 60_000_000;
         put(all.get(1), soon);
         int before = all.get(2).heard().size();
-        ClaimReply reply = all.get(0).claim(1, Afterwards.WAITS_IF_GIVEN_LESS);
+        ClaimReply reply = all.get(0).claim(1, ClaimIntent.FILL);
         assertThat(reply.messages()).hasSize(1);
-        assertThat(reply.expected()).isEqualTo(Expected.WHEN_IT_HAS_ROOM);
+        assertThat(reply.duty()).isEqualTo(WakeupDuty.LEFT);
         assertThat(all.get(0).promise()).isNull();
         assertThat(all.get(1).promise()).as("of one who comes before").isEqualTo(soon);
         assertThat(all.get(2).heard()).hasSize(before + 1);
@@ -426,9 +426,9 @@ class WaitersIT extends RealQueueIT {
     @Test
     void should_let_one_leave_that_waited_for_a_single_message_though_nobody_else_could_come() {
         schedule("a", LONG_AGO);
-        ClaimReply reply = waiter("w").claim(1, Afterwards.WAITS_IF_GIVEN_LESS);
+        ClaimReply reply = waiter("w").claim(1, ClaimIntent.FILL);
         assertThat(reply.messages()).hasSize(1);
-        assertThat(reply.expected()).isEqualTo(Expected.WHEN_IT_HAS_ROOM);
+        assertThat(reply.duty()).isEqualTo(WakeupDuty.LEFT);
         assertThat(room()).isEmpty();
     }
 
@@ -436,11 +436,11 @@ class WaitersIT extends RealQueueIT {
     void should_keep_one_that_has_room_for_more_or_is_quick() {
         List<Waiter> all = waiting(3);
         all.forEach(Waiter::look);
-        for (Afterwards afterwards : List.of(Afterwards.KEEPS_WAITING, Afterwards.QUICK)) {
-            schedule("a-" + afterwards, LONG_AGO);
-            ClaimReply reply = all.get(0).claim(1, afterwards);
+        for (ClaimIntent intent : List.of(ClaimIntent.STAY, ClaimIntent.QUICK)) {
+            schedule("a-" + intent, LONG_AGO);
+            ClaimReply reply = all.get(0).claim(1, intent);
             assertThat(reply.messages()).hasSize(1);
-            assertThat(reply.expected()).isNotEqualTo(Expected.WHEN_IT_HAS_ROOM);
+            assertThat(reply.duty()).isNotEqualTo(WakeupDuty.LEFT);
             assertThat(all.get(0).promise()).isNotNull();
         }
     }
@@ -456,9 +456,9 @@ class WaitersIT extends RealQueueIT {
         all.forEach(each -> put(each, far));
         int before = all.stream().mapToInt(each -> each.heard().size()).sum();
         put(all.get(1), due + SECOND);
-        ClaimReply reply = all.get(0).claim(1, Afterwards.QUICK);
+        ClaimReply reply = all.get(0).claim(1, ClaimIntent.QUICK);
         assertThat(reply.messages()).hasSize(1);
-        assertThat(reply.expected()).isEqualTo(Expected.BY_EVENT);
+        assertThat(reply.duty()).isEqualTo(WakeupDuty.FIRST);
         assertThat(all.get(0).promise()).isEqualTo(due);
         assertThat(all.stream().mapToInt(each -> each.heard().size()).sum()).isEqualTo(before);
     }
@@ -475,9 +475,9 @@ class WaitersIT extends RealQueueIT {
             put(all.get(i), far + i);
         }
         List<Integer> before = all.stream().map(each -> each.heard().size()).toList();
-        ClaimReply reply = all.get(0).claim(2, Afterwards.WAITS_IF_GIVEN_LESS);
+        ClaimReply reply = all.get(0).claim(2, ClaimIntent.FILL);
         assertThat(reply.messages()).hasSize(1);
-        assertThat(reply.expected()).isEqualTo(Expected.AFTER_SAFETY_INTERVAL);
+        assertThat(reply.duty()).isEqualTo(WakeupDuty.NONE);
         assertThat(all.get(1).promise()).isEqualTo(due);
         assertThat(all.get(2).promise()).isEqualTo(due + SECOND);
         assertThat(all.get(3).promise()).isEqualTo(far + 3);
@@ -498,8 +498,8 @@ class WaitersIT extends RealQueueIT {
             put(all.get(i), far + i);
         }
         List<Integer> before = all.stream().map(each -> each.heard().size()).toList();
-        ClaimReply reply = all.get(0).claim(2, Afterwards.KEEPS_WAITING);
-        assertThat(reply.expected()).isEqualTo(Expected.BY_EVENT);
+        ClaimReply reply = all.get(0).claim(2, ClaimIntent.STAY);
+        assertThat(reply.duty()).isEqualTo(WakeupDuty.FIRST);
         assertThat(all.get(0).promise()).isEqualTo(reply.timeMicros());
         assertThat(all.get(1).promise()).isEqualTo(reply.timeMicros() + SECOND);
         assertThat(all.get(1).heard()).hasSize(before.get(1) + 1).endsWith(call(SECOND));
@@ -514,8 +514,8 @@ class WaitersIT extends RealQueueIT {
         long due = schedule("a", IN_AN_HOUR).dueMicros();
         List<Waiter> all = waiting(3);
         all.forEach(Waiter::look);
-        ClaimReply reply = all.get(0).claim(0, Afterwards.WAITS_IF_GIVEN_LESS);
-        assertThat(reply.expected()).isEqualTo(Expected.WHEN_IT_HAS_ROOM);
+        ClaimReply reply = all.get(0).claim(0, ClaimIntent.FILL);
+        assertThat(reply.duty()).isEqualTo(WakeupDuty.LEFT);
         assertThat(all.get(0).promise()).isNull();
         // The second one stays the second one.
         assertThat(all.get(1).promise()).isEqualTo(due + SECOND);
@@ -538,7 +538,7 @@ class WaitersIT extends RealQueueIT {
     @Test
     void should_give_nothing_to_one_that_leaves() {
         schedule("a", LONG_AGO);
-        assertThat(waiter("w").claim(0, Afterwards.WAITS_IF_GIVEN_LESS).messages())
+        assertThat(waiter("w").claim(0, ClaimIntent.FILL).messages())
                 .isEmpty();
         assertThat(held("delayed")).containsExactly("a");
         assertThat(room()).isEmpty();
@@ -547,7 +547,7 @@ class WaitersIT extends RealQueueIT {
     @Test
     void should_leave_when_it_does_not_wait_for_more() {
         put(waiter("w"), now() + LONG_SAFETY);
-        assertThat(waiter("w").claim(1, Afterwards.DONE).expected()).isEqualTo(Expected.WHEN_IT_HAS_ROOM);
+        assertThat(waiter("w").claim(1, ClaimIntent.LEAVE).duty()).isEqualTo(WakeupDuty.LEFT);
         assertThat(room()).isEmpty();
     }
 
@@ -656,7 +656,7 @@ class WaitersIT extends RealQueueIT {
         get(queue.pause());
         schedule("a", LONG_AGO);
         ClaimReply reply = all.get(2).look();
-        assertThat(reply.expected()).isEqualTo(Expected.AFTER_SAFETY_INTERVAL);
+        assertThat(reply.duty()).isEqualTo(WakeupDuty.NONE);
         assertThat(all).allSatisfy(each -> assertThat(each.heard()).isEmpty());
         get(queue.resume());
         assertThat(all.get(0).heard()).containsExactly(call(0));
@@ -677,7 +677,7 @@ class WaitersIT extends RealQueueIT {
         assertThat(called).as("calls when it was scheduled").isEqualTo(1);
         assertThat(room(keys().dead())).containsOnlyKeys(ofDead.member);
         put(waiter("w"), now() + LONG_SAFETY); // else it may have been taken to be dead, as it does not come
-        assertThat(ofDead.claim(1, Afterwards.WAITS_IF_GIVEN_LESS).messages()).hasSize(1);
+        assertThat(ofDead.claim(1, ClaimIntent.FILL).messages()).hasSize(1);
         assertThat(room(keys().dead())).isEmpty();
         assertThat(room()).containsOnlyKeys(waiter("w").member);
     }
@@ -715,12 +715,12 @@ class WaitersIT extends RealQueueIT {
         };
         List<Object> keys = keys().of(LuaScript.CLAIM);
         ClaimReply first = ClaimReply.parse((List<?>) get(caller.call(LuaScript.CLAIM, keys, arguments, 1)));
-        assertThat(first.expected()).isEqualTo(Expected.WHEN_IT_HAS_ROOM);
+        assertThat(first.duty()).isEqualTo(WakeupDuty.LEFT);
         Map<String, Long> room = room();
         List<List<String>> heard = all.stream().map(Waiter::heard).toList();
         ClaimReply again = ClaimReply.parse((List<?>) get(caller.call(LuaScript.CLAIM, keys, arguments, 1)));
         assertThat(again.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("a");
-        assertThat(again.expected()).as("told to one whose promise may be gone").isEqualTo(Expected.WHEN_IT_HAS_ROOM);
+        assertThat(again.duty()).as("told to one whose promise may be gone").isEqualTo(WakeupDuty.LEFT);
         assertThat(room()).isEqualTo(room);
         assertThat(all.stream().map(Waiter::heard).toList()).isEqualTo(heard);
         // One that left is told that it has left, however often it asks.
@@ -728,8 +728,8 @@ class WaitersIT extends RealQueueIT {
         arguments[4] = bytes("0");
         for (int i = 0; i < 2; i++) {
             assertThat(ClaimReply.parse((List<?>) get(caller.call(LuaScript.CLAIM, keys, arguments, 1)))
-                            .expected())
-                    .isEqualTo(Expected.WHEN_IT_HAS_ROOM);
+                            .duty())
+                    .isEqualTo(WakeupDuty.LEFT);
         }
     }
 
@@ -752,13 +752,13 @@ class WaitersIT extends RealQueueIT {
                 ClaimCalls first = ClientAccess.consumers(other).newClaims(full.address(), error -> {});
                 ClaimCalls second = ClientAccess.consumers(other).newClaims(full.address(), error -> {});
                 redisson.getRedisNodes(RedisNodes.SINGLE).getInstance().setConfig("maxmemory", "1");
-                List<Expected> expected = new ArrayList<>();
+                List<WakeupDuty> expected = new ArrayList<>();
                 for (ClaimCalls claims : List.of(first, second)) {
                     expected.add(get(claims.claim(new ClaimRequest(
-                                    FakeHost.randomClaimId(), 1, 1, 1, Afterwards.WAITS_IF_GIVEN_LESS, LONG_SAFETY)))
-                            .expected());
+                                    FakeHost.randomClaimId(), 1, 1, 1, ClaimIntent.FILL, LONG_SAFETY)))
+                            .duty());
                 }
-                assertThat(expected).containsExactly(Expected.BY_EVENT, Expected.BY_SECOND);
+                assertThat(expected).containsExactly(WakeupDuty.FIRST, WakeupDuty.BACKUP);
                 QueueSnapshot before = QueueSnapshot.read(redisson, full.address().keys());
                 assertThat(before.keys().get("waiters")).hasSize(2);
                 assertThatThrownBy(() -> get(full.schedule(ScheduleRequest.of("b", new byte[1], DueTime.now()))))

@@ -212,7 +212,7 @@ public final class DeliveryCompletion {
                     call,
                     delivery);
         } else {
-            LOG.warn("The {} of {} came too late: its lease had ended; it may be delivered again", call, delivery);
+            LOG.warn("The {} of {} came too late: its lease had expired; it may be delivered again", call, delivery);
         }
     }
 

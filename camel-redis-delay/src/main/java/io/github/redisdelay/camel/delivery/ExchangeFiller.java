@@ -89,7 +89,7 @@ public final class ExchangeFiller {
         return switch (reason) {
             case NONE -> "none";
             case FAILED -> "failed";
-            case LEASE_ENDED -> "leaseEnded";
+            case LEASE_EXPIRED -> "leaseExpired";
             case RELEASED -> "released";
         };
     }

@@ -110,9 +110,9 @@ final class QueueDeliveryPolicy implements DeliveryPolicy {
                 + " deliveries ended without an acknowledgement: the JVM died or the lease ran out";
         return giveUp(
                 Duration.ZERO,
-                lastOr(delivery, routeId, message, FailureRecord.LEASE_ENDED),
+                lastOr(delivery, routeId, message, FailureRecord.LEASE_EXPIRED),
                 new Decision.Reason(
-                        FailureRecord.LEASE_ENDED, "its deliveries ended without an acknowledgement", null, false));
+                        FailureRecord.LEASE_EXPIRED, "its deliveries ended without an acknowledgement", null, false));
     }
 
     /** Gives up a delivery that comes after its message's time to live. */

@@ -42,7 +42,7 @@ public record FailureRecord(
     public static final String RETRY_AFTER = "retryAfter";
 
     /** Given up because its deliveries ended by lost leases. */
-    public static final String LEASE_ENDED = "leaseEnded";
+    public static final String LEASE_EXPIRED = "leaseExpired";
 
     /** Given up because its time to live was over. */
     public static final String EXPIRED = "expired";

@@ -146,13 +146,13 @@ class DeliveryCompletionTest {
         delivery.lastFailure = new FailureRecord("E", "known", "r", "h", 1, Instant.EPOCH).encode();
         assertThat(admit(delivery)).isNull();
         assertThat(delivery.calls).containsExactly("bury");
-        assertThat(delivery.failure).contains("\"message\":\"known\"", "\"attempt\":1", "\"reason\":\"leaseEnded\"");
+        assertThat(delivery.failure).contains("\"message\":\"known\"", "\"attempt\":1", "\"reason\":\"leaseExpired\"");
 
         RecordingDelivery crashed = new RecordingDelivery(4);
         assertThat(admit(crashed)).isNull();
         assertThat(crashed.calls).containsExactly("bury");
         assertThat(crashed.failure)
-                .contains("3 deliveries ended without an acknowledgement", "\"reason\":\"leaseEnded\"");
+                .contains("3 deliveries ended without an acknowledgement", "\"reason\":\"leaseExpired\"");
         assertThat(finished).hasValue(2);
         assertThat(burials).hasValue(2);
     }

@@ -107,12 +107,12 @@ class DeliveryPolicyTest {
     @CsvSource(delimiter = '|', textBlock = """
             all             | 1 | 0 | readable   | begin
             all             | 3 | 2 | readable   | begin
-            all             | 4 | 0 | readable   | bury: leaseEnded: known
-            nothing         | 4 | 0 | readable   | discard: leaseEnded, deadLetter=false
+            all             | 4 | 0 | readable   | bury: leaseExpired: known
+            nothing         | 4 | 0 | readable   | discard: leaseExpired, deadLetter=false
             all             | 1 | 0 | expired    | bury: expired: known
             all             | 4 | 0 | expired    | bury: expired: known
             all but expired | 1 | 0 | expired    | discard: expired, onExpiry=drop
-            all but expired | 4 | 0 | readable   | bury: leaseEnded: known
+            all but expired | 4 | 0 | readable   | bury: leaseExpired: known
             nothing         | 1 | 0 | expired    | discard: expired, deadLetter=false
             nothing         | 1 | 0 | unreadable | discard: unreadable, deadLetter=false
             dead letters    | 9 | 1 | readable   | begin

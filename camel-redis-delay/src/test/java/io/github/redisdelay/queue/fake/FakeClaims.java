@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.fake;
 
+import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.RedeliveryReason;
 import io.github.redisdelay.queue.Timers;
@@ -82,13 +83,13 @@ public final class FakeClaims implements ClaimCalls {
     }
 
     /** A reply; null means that there is no such thing. */
-    public static ClaimReply reply(Duration nextDue, Duration nextEnd, ClaimReply.ClaimedMessage... messages) {
+    public static ClaimReply reply(Duration nextDue, Duration nextExpiry, ClaimReply.ClaimedMessage... messages) {
         return new ClaimReply(
                 TIME,
                 micros(nextDue),
-                micros(nextEnd),
+                micros(nextExpiry),
                 30_000_000,
-                ClaimReply.Expected.BY_EVENT,
+                WakeupDuty.FIRST,
                 List.of(messages),
                 List.of());
     }
@@ -104,7 +105,7 @@ public final class FakeClaims implements ClaimCalls {
                 new byte[0],
                 1 + lostLeases,
                 lostLeases,
-                lostLeases == 0 ? RedeliveryReason.NONE : RedeliveryReason.LEASE_ENDED,
+                lostLeases == 0 ? RedeliveryReason.NONE : RedeliveryReason.LEASE_EXPIRED,
                 0,
                 TIME - 10,
                 TIME - 5,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.model;
 
+import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
@@ -669,7 +670,7 @@ public final class QueueModel {
                 ids,
                 List.of(),
                 time,
-                new WaitersModel.Answer(ClaimReply.Expected.WHEN_IT_HAS_ROOM, Long.parseLong(text(arguments[10]))));
+                new WaitersModel.Answer(WakeupDuty.LEFT, Long.parseLong(text(arguments[10]))));
     }
 
     /** Ids as MessagePack has them. */
@@ -705,7 +706,7 @@ public final class QueueModel {
         ByteBuffer head = ByteBuffer.allocate(44).order(ByteOrder.LITTLE_ENDIAN);
         head.putDouble(time).putDouble(untilFirst(dueTimes(), time)).putDouble(untilFirst(leased.values(), time));
         head.putDouble(answer.safetyMicros());
-        head.putInt(ids.size()).putInt(dropped.size()).putInt(answer.expected().ordinal());
+        head.putInt(ids.size()).putInt(dropped.size()).putInt(answer.duty().ordinal());
         List<byte[]> reply = new ArrayList<>();
         reply.add(head.array());
         ByteBuffer lengths = ByteBuffer.allocate(8 * ids.size()).order(ByteOrder.LITTLE_ENDIAN);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.model;
 
+import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.CheckResult;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.ClientOptions;
@@ -304,7 +305,7 @@ public final class RandomHistory {
                 1 + delay(),
                 messages,
                 random.nextInt(messages + 1),
-                any(List.of(ClaimRequest.Afterwards.values())),
+                any(List.of(ClaimIntent.values())),
                 any(List.of(1_000L, 12_000L, 3_000_000L, 30_000_000L, 60 * MINUTE)));
         consumer.claim = consumer.claims.claim(request);
         consumer.claim.thenAccept(reply -> {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.model;
 
+import io.github.redisdelay.queue.internal.format.ClaimIntent;
+import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import java.util.ArrayDeque;
@@ -154,7 +156,7 @@ public final class WaitersModel {
     }
 
     /** When a consumer is expected after a claim, and what its safety interval is until then. */
-    public record Answer(ClaimReply.Expected expected, long safetyMicros) {}
+    public record Answer(WakeupDuty duty, long safetyMicros) {}
 
     /**
      * A claim.
@@ -162,14 +164,14 @@ public final class WaitersModel {
      * @param event when the next message is due or lease ends after it; null if nothing comes
      * @param given how many messages it gave
      * @param wanted how many were asked for
-     * @param intent the word of {@link ClaimRequest.Afterwards}
+     * @param intent the word of {@link ClaimIntent}
      */
     public Answer claim(String member, long now, Long event, int given, int wanted, String intent, long safetyMicros) {
         while (!order.isEmpty() && order.first().at < now - OVERDUE) {
             remove(order.first().member);
         }
         if (member.isEmpty()) {
-            return new Answer(ClaimReply.Expected.WHEN_IT_HAS_ROOM, safetyMicros);
+            return new Answer(WakeupDuty.LEFT, safetyMicros);
         }
         List<Long> others = from(now - OVERDUE, 3).stream()
                 .filter(promise -> !promise.member.equals(member))
@@ -181,7 +183,7 @@ public final class WaitersModel {
             if (event != null) {
                 cover(event, now);
             }
-            return new Answer(ClaimReply.Expected.WHEN_IT_HAS_ROOM, safetyMicros);
+            return new Answer(WakeupDuty.LEFT, safetyMicros);
         }
         boolean moreDue = event != null && event <= now;
         long next = event == null ? NEVER : Math.max(event, now);
@@ -189,20 +191,20 @@ public final class WaitersModel {
         List<Long> counted = event == null ? List.of() : counted(next, now, member);
         long first = counted.isEmpty() ? NEVER : counted.get(0);
         long second = counted.size() < 2 ? NEVER : counted.get(1);
-        ClaimReply.Expected expected = ClaimReply.Expected.AFTER_SAFETY_INTERVAL;
+        WakeupDuty expected = WakeupDuty.NONE;
         long mine = NEVER;
         if (event != null) {
             boolean itself = given == 0 || intent.equals("quick");
             if (moreDue || alone || (itself && first > next)) {
-                expected = ClaimReply.Expected.BY_EVENT;
+                expected = WakeupDuty.FIRST;
                 mine = next;
             } else if (!twoOthers || (itself && second > next + SECOND)) {
-                expected = ClaimReply.Expected.BY_SECOND;
+                expected = WakeupDuty.BACKUP;
                 mine = next + SECOND;
             }
         }
         long safety = safetyMicros;
-        if (expected == ClaimReply.Expected.AFTER_SAFETY_INTERVAL && twoOthers) {
+        if (expected == WakeupDuty.NONE && twoOthers) {
             double times = Math.max(1, Math.min(promises.size() / (double) MANY, LONGEST));
             safety = (long) Math.floor(safetyMicros * times);
         }

@@ -283,7 +283,7 @@ class ConsumersSimulationTest {
                     long idleNanos = Math.min(waitsNanos, roomNanos);
                     longestNanos = Math.max(longestNanos, idleNanos);
                     if (idleNanos > bound) {
-                        queue.fail(message.id + (message.leased ? ", whose lease ended," : "") + " waits for "
+                        queue.fail(message.id + (message.leased ? ", whose lease expired," : "") + " waits for "
                                 + waitsNanos / 1_000_000 + " ms while consumer " + node.number + " has room for "
                                 + roomNanos / 1_000_000 + " ms; the waiting room: " + queue.room.promises() + " at "
                                 + queue.micros() + "; "

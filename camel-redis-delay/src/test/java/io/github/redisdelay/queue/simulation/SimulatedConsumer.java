@@ -120,7 +120,7 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
         claiming = true;
         if (request.messages() < 1
                 || request.messages() > options.maxMessagesPerPoll()
-                || request.ended() > options.concurrentConsumers() - working) {
+                || request.expired() > options.concurrentConsumers() - working) {
             queue.fail("claim of " + request + " with " + working + " under way");
         }
         CompletableFuture<ClaimReply> answer = new CompletableFuture<>();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.simulation;
 
+import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.RedeliveryReason;
 import io.github.redisdelay.queue.Settlement;
@@ -163,7 +164,7 @@ public final class SimulatedQueue {
                     given.add(message.described());
                 }
             }
-            answer = new WaitersModel.Answer(ClaimReply.Expected.WHEN_IT_HAS_ROOM, request.safetyMicros());
+            answer = new WaitersModel.Answer(WakeupDuty.LEFT, request.safetyMicros());
         } else {
             give(consumer, request, now, given);
             answer = room.claim(
@@ -172,7 +173,7 @@ public final class SimulatedQueue {
                     nextEvent(),
                     given.size(),
                     request.messages(),
-                    QueueModel.text(request.afterwards().word()),
+                    QueueModel.text(request.intent().word()),
                     request.safetyMicros());
         }
         return new ClaimReply(
@@ -180,7 +181,7 @@ public final class SimulatedQueue {
                 delayed.isEmpty() ? -1 : Math.max(0, delayed.first().due - now),
                 leased.isEmpty() ? -1 : Math.max(0, leased.first().leaseEnds - now),
                 answer.safetyMicros(),
-                answer.expected(),
+                answer.duty(),
                 given,
                 List.of());
     }
@@ -190,7 +191,7 @@ public final class SimulatedQueue {
         int ended = 0;
         while (given.size() < request.messages()) {
             Message due = delayed.isEmpty() ? null : delayed.first();
-            Message end = leased.isEmpty() || ended == request.ended() ? null : leased.first();
+            Message end = leased.isEmpty() || ended == request.expired() ? null : leased.first();
             Message next = due == null || (end != null && end.leaseEnds < due.due) ? end : due;
             if (next == null || next.at() > now) {
                 return;

@@ -491,7 +491,7 @@ final class HistoryChecker {
         }
         String disturbance = disturbance(before.claimed(), delivery.claimed());
         if (settling != null && !ended && !message.isStale(settling)) {
-            boolean again = !delivery.reason().equals(RedeliveryReason.LEASE_ENDED.name());
+            boolean again = !delivery.reason().equals(RedeliveryReason.LEASE_EXPIRED.name());
             if (done || again) {
                 // A claim in between, whose messages nobody was given, needs a cause of its own.
                 return again || disturbance != null ? RETURNED : null;
@@ -522,14 +522,14 @@ final class HistoryChecker {
      * The fault that was there in between, or so shortly before that leases could not be extended, or null; of several the one
      * that was there for the longest time.
      *
-     * @param source whose lease has ended; null for anybody's
+     * @param source whose lease has expired; null for anybody's
      */
     private String fault(String source, long from, long to) {
         return faults.stream()
                 .filter(fault -> fault.hits(source) && fault.begin <= to && fault.end >= from - leaseMicros)
                 .max(Comparator.comparingLong((Fault fault) -> fault.within(from, to))
                         .thenComparingLong(Fault::begin))
-                .map(fault -> "its lease ended in: " + fault.name)
+                .map(fault -> "its lease expired in: " + fault.name)
                 .orElse(null);
     }
 
@@ -695,7 +695,7 @@ final class HistoryChecker {
             }
             return switch (RedeliveryReason.valueOf(delivery.reason())) {
                 case NONE, RELEASED -> delivery.attempt() == 1;
-                case LEASE_ENDED -> copies() > 1;
+                case LEASE_EXPIRED -> copies() > 1;
                 default -> false;
             };
         }

@@ -130,7 +130,7 @@ class HistoryCheckerTest {
         delivered(60, "c1", "a", 1, "NONE");
         settling(65, "c1", "a", "ACKNOWLEDGE");
         killed(66, "c1");
-        delivered(160, "c2", "b", 2, "LEASE_ENDED");
+        delivered(160, "c2", "b", 2, "LEASE_EXPIRED");
         acknowledged(170, "c2", "b");
         assertClean();
         assertThat(check().causes()).containsOnlyKeys("its consumer was killed");
@@ -151,19 +151,19 @@ class HistoryCheckerTest {
         confirmed();
         delivered(60, "c1", "a", 1, "NONE");
         fault(70, 200);
-        delivered(161, "c2", "b", 2, "LEASE_ENDED");
+        delivered(161, "c2", "b", 2, "LEASE_EXPIRED");
         acknowledged(170, "c2", "b");
         settling(210, "c1", "a", "ACKNOWLEDGE");
         settled(212, "c1", "a", "STALE_GONE");
         assertClean();
-        assertThat(check().causes()).containsOnlyKeys("its lease ended in: cut");
+        assertThat(check().causes()).containsOnlyKeys("its lease expired in: cut");
     }
 
     /** A delivery to c1 whose lease ends, and one to c2. */
     private void lostLease() {
         confirmed();
         delivered(60, "c1", "a", 1, "NONE");
-        delivered(161, "c2", "b", 2, "LEASE_ENDED");
+        delivered(161, "c2", "b", 2, "LEASE_EXPIRED");
         acknowledged(170, "c2", "b");
         settling(210, "c1", "a", "ACKNOWLEDGE");
         settled(212, "c1", "a", "STALE_GONE");
@@ -176,7 +176,7 @@ class HistoryCheckerTest {
         fault("stalled", 70, 200, "c1,c2", "");
         fault("closed", 159, 159, "c1", "");
         assertClean();
-        assertThat(check().causes()).containsOnlyKeys("its lease ended in: stalled");
+        assertThat(check().causes()).containsOnlyKeys("its lease expired in: stalled");
     }
 
     @Test
@@ -204,7 +204,7 @@ class HistoryCheckerTest {
     void should_catch_an_attempt_that_is_missing_in_a_fault_that_can_cost_none() {
         confirmed();
         fault("script flush", 40, 60, "", History.HARMLESS);
-        delivered(160, "c2", "b", 2, "LEASE_ENDED");
+        delivered(160, "c2", "b", 2, "LEASE_EXPIRED");
         acknowledged(170, "c2", "b");
         assertCaught(Rule.ATTEMPTS, "1 attempts are missing");
     }
@@ -214,7 +214,7 @@ class HistoryCheckerTest {
     void should_pass_an_attempt_that_was_lost_with_another_client() {
         confirmed();
         fault("cut", 40, 60, "c1", "");
-        delivered(160, "c2", "b", 2, "LEASE_ENDED");
+        delivered(160, "c2", "b", 2, "LEASE_EXPIRED");
         acknowledged(170, "c2", "b");
         assertClean();
     }
@@ -232,12 +232,12 @@ class HistoryCheckerTest {
         confirmed();
         fault(40, 70);
         delivered(80, "c1", "a", 1, "NONE"); // claimed for the first time at 51, and no answer
-        delivered(152, "c2", "b", 2, "LEASE_ENDED");
+        delivered(152, "c2", "b", 2, "LEASE_EXPIRED");
         acknowledged(160, "c2", "b");
         settling(158, "c1", "a", "ACKNOWLEDGE");
         settled(165, "c1", "a", "STALE_GONE");
         assertClean();
-        assertThat(check().causes()).containsOnlyKeys("its lease ended in: cut");
+        assertThat(check().causes()).containsOnlyKeys("its lease expired in: cut");
     }
 
     @Test
@@ -245,7 +245,7 @@ class HistoryCheckerTest {
         confirmed();
         fault(40, 70);
         delivered(80, "c1", "a", 1, "NONE");
-        delivered(149, "c2", "b", 2, "LEASE_ENDED"); // it was due at 50
+        delivered(149, "c2", "b", 2, "LEASE_EXPIRED"); // it was due at 50
         acknowledged(160, "c2", "b");
         assertCaught(Rule.TWICE, "without a cause");
     }
@@ -255,7 +255,7 @@ class HistoryCheckerTest {
         confirmed();
         delivered(80, "c1", "a", 1, "NONE");
         fault(90, 140);
-        delivered(152, "c2", "b", 2, "LEASE_ENDED");
+        delivered(152, "c2", "b", 2, "LEASE_EXPIRED");
         acknowledged(160, "c2", "b");
         assertCaught(Rule.TWICE, "without a cause");
     }
@@ -264,7 +264,7 @@ class HistoryCheckerTest {
     void should_pass_an_attempt_that_a_killed_consumer_took() {
         confirmed();
         killed(60, "c1");
-        delivered(160, "c2", "b", 2, "LEASE_ENDED");
+        delivered(160, "c2", "b", 2, "LEASE_EXPIRED");
         acknowledged(170, "c2", "b");
         assertClean();
     }
@@ -307,7 +307,7 @@ class HistoryCheckerTest {
         acknowledged(62, "c1", "a");
         scheduling(70, 71);
         scheduled(72, "SCHEDULED");
-        delivered(180, "c1", "b", 2, "LEASE_ENDED");
+        delivered(180, "c1", "b", 2, "LEASE_EXPIRED");
         acknowledged(185, "c1", "b");
         assertCaught(Rule.ATTEMPTS, "1 attempts are missing");
         fault(75, 100);
@@ -510,7 +510,7 @@ class HistoryCheckerTest {
         delivered(60, "c1", "a", 1, "NONE");
         acknowledged(70, "c1", "a");
         killed(80, "c1");
-        delivered(200, "c2", "b", 2, "LEASE_ENDED");
+        delivered(200, "c2", "b", 2, "LEASE_EXPIRED");
         acknowledged(210, "c2", "b");
         assertCaught(Rule.TWICE, "although it had been finished");
     }
@@ -520,7 +520,7 @@ class HistoryCheckerTest {
         confirmed();
         delivered(60, "c1", "a", 1, "NONE");
         killed(70, "c1");
-        delivered(159, "c2", "b", 2, "LEASE_ENDED");
+        delivered(159, "c2", "b", 2, "LEASE_EXPIRED");
         acknowledged(170, "c2", "b");
         assertCaught(Rule.TWICE, "without a cause");
     }
@@ -531,7 +531,7 @@ class HistoryCheckerTest {
         delivered(60, "c1", "a", 1, "NONE");
         killed(61, "c3");
         fault(300, 400);
-        delivered(161, "c2", "b", 2, "LEASE_ENDED");
+        delivered(161, "c2", "b", 2, "LEASE_EXPIRED");
         acknowledged(170, "c2", "b");
         assertCaught(Rule.TWICE, "without a cause");
     }
@@ -540,7 +540,7 @@ class HistoryCheckerTest {
     void should_catch_a_death_that_came_after_the_second_delivery() {
         confirmed();
         delivered(60, "c1", "a", 1, "NONE");
-        delivered(161, "c2", "b", 2, "LEASE_ENDED");
+        delivered(161, "c2", "b", 2, "LEASE_EXPIRED");
         acknowledged(162, "c2", "b");
         killed(170, "c1");
         assertCaught(Rule.TWICE, "without a cause");
@@ -568,7 +568,7 @@ class HistoryCheckerTest {
     @Test
     void should_catch_an_attempt_that_nobody_made() {
         confirmed();
-        delivered(60, "c1", "a", 2, "LEASE_ENDED");
+        delivered(60, "c1", "a", 2, "LEASE_EXPIRED");
         acknowledged(62, "c1", "a");
         assertCaught(Rule.ATTEMPTS, "1 attempts are missing");
     }
@@ -578,7 +578,7 @@ class HistoryCheckerTest {
         confirmed();
         delivered(60, "c1", "a", 1, "NONE");
         killed(65, "c1");
-        delivered(160, "c2", "b", 1, "LEASE_ENDED");
+        delivered(160, "c2", "b", 1, "LEASE_EXPIRED");
         acknowledged(170, "c2", "b");
         assertCaught(Rule.ATTEMPTS, "was not counted");
     }
@@ -588,7 +588,7 @@ class HistoryCheckerTest {
         confirmed();
         delivered(60, "c1", "a", 1, "NONE");
         fault(70, 200);
-        delivered(161, "c2", "b", 2, "LEASE_ENDED");
+        delivered(161, "c2", "b", 2, "LEASE_EXPIRED");
         acknowledged(210, "c1", "a");
         settling(220, "c2", "b", "ACKNOWLEDGE");
         settled(221, "c2", "b", "STALE_GONE");
@@ -600,7 +600,7 @@ class HistoryCheckerTest {
         confirmed();
         delivered(60, "c1", "a", 1, "NONE");
         fault(70, 200);
-        delivered(261, "c2", "b", 2, "LEASE_ENDED");
+        delivered(261, "c2", "b", 2, "LEASE_EXPIRED");
         settling(265, "c1", "a", "RETURN");
         settled(266, "c1", "a", "DONE");
         acknowledged(270, "c2", "b");
@@ -742,7 +742,7 @@ class HistoryCheckerTest {
         settling(57, "c1", "a", "BURY");
         settled(61, "c1", "a", "DONE");
         killed(80, "c2");
-        given("dead 0 q", 60, 170, "b", 2, "LEASE_ENDED", "m@60");
+        given("dead 0 q", 60, 170, "b", 2, "LEASE_EXPIRED", "m@60");
         letter(175, What.WORKED, "succeeds");
         letter(176, What.SETTLING, "ACKNOWLEDGE");
         letter(178, What.SETTLED, "DONE");

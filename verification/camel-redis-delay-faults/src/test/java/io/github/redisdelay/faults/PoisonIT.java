@@ -151,7 +151,7 @@ class PoisonIT {
             letters.keySet().removeAll(before);
             assertThat(letters.keySet()).isEqualTo(poison);
             assertThat(letters.values())
-                    .allSatisfy(failure -> assertThat(failure).contains("\"reason\":\"leaseEnded\""));
+                    .allSatisfy(failure -> assertThat(failure).contains("\"reason\":\"leaseExpired\""));
             assertThat(died).as("deaths").isBetween(attempts, poison.size() * attempts);
             assertThat(new TreeSet<>(done)).isEqualTo(neighbours);
             deaths += died;

@@ -30,7 +30,7 @@ class ServerClockTest {
     }
 
     private static Event delivered(long at, String claim, long due, long claimed, int attempt) {
-        String reason = attempt == 1 ? "NONE" : "LEASE_ENDED";
+        String reason = attempt == 1 ? "NONE" : "LEASE_EXPIRED";
         return new Event(
                 at * SECOND, "client", What.DELIVERED, "m", claim, due * SECOND, claimed * SECOND, attempt, reason, "");
     }

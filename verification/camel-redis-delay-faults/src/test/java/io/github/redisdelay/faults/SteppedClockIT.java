@@ -239,7 +239,7 @@ class SteppedClockIT {
             Delivery second = receive(queue, LEASED_FOR_A_MINUTE);
             assertThat(second.id()).isEqualTo("worked on");
             assertThat(second.attempt()).isEqualTo(2);
-            assertThat(second.redeliveryReason()).isEqualTo(RedeliveryReason.LEASE_ENDED);
+            assertThat(second.redeliveryReason()).isEqualTo(RedeliveryReason.LEASE_EXPIRED);
             assertThat(acknowledge(first)).isEqualTo(Settlement.STALE_HELD);
             assertThat(acknowledge(second)).isEqualTo(Settlement.DONE);
             Delivery early = receive(queue, LEASED_FOR_A_MINUTE);

@@ -116,7 +116,7 @@ final class CapacityShare {
         List<PartitionState> ready = new ArrayList<>(partitions.length);
         for (PartitionState partition : partitions) {
             if (!partition.mustWait(now)
-                    && ((forDue && partition.isDue(now)) || (forExpired && partition.leaseEnded(now)))) {
+                    && ((forDue && partition.isDue(now)) || (forExpired && partition.leaseExpired(now)))) {
                 ready.add(partition);
             }
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
+import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.DeliveryHandler;
@@ -395,18 +396,18 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
                             TimeUnit.NANOSECONDS.toMicros(leaseNanos),
                             share.messages(),
                             share.expired(),
-                            afterwards(share.moreCapacity()),
+                            intent(share.moreCapacity()),
                             PartitionState.safetyMicros(random))));
         }
         return claims;
     }
 
     /** Holds the lock. */
-    private ClaimRequest.Afterwards afterwards(boolean moreCapacity) {
+    private ClaimIntent intent(boolean moreCapacity) {
         if (inFlight.isQuick()) {
-            return ClaimRequest.Afterwards.QUICK;
+            return ClaimIntent.QUICK;
         }
-        return moreCapacity ? ClaimRequest.Afterwards.KEEPS_WAITING : ClaimRequest.Afterwards.WAITS_IF_GIVEN_LESS;
+        return moreCapacity ? ClaimIntent.STAY : ClaimIntent.FILL;
     }
 
     /** Says so if this consumer cannot come as it has promised. Holds the lock. */

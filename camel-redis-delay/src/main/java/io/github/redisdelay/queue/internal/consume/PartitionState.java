@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
+import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.redis.Backoff;
@@ -98,7 +99,7 @@ public final class PartitionState {
         nextDueNanos = Math.min(nextDueNanos, at);
     }
 
-    /** A claim for ended leases is to be sent then at the latest. */
+    /** A claim for expired leases is to be sent then at the latest. */
     void lookForEnded(long at) {
         nextEndNanos = Math.min(nextEndNanos, at);
     }
@@ -165,25 +166,25 @@ public final class PartitionState {
     private void expect(ClaimReply reply, long now) {
         long safety = now + TimeUnit.MICROSECONDS.toNanos(reply.safetyMicros());
         long due = Math.min(safety, after(now, reply.nextDueMicros()));
-        long end = Math.min(safety, after(now, reply.nextEndMicros()));
+        long end = Math.min(safety, after(now, reply.nextExpiryMicros()));
         headNanos = Math.min(wokenNanos, due);
-        inRoom = reply.expected() != ClaimReply.Expected.WHEN_IT_HAS_ROOM;
+        inRoom = reply.duty() != WakeupDuty.LEFT;
         promised = inRoom;
-        switch (reply.expected()) {
-            case BY_EVENT -> {
+        switch (reply.duty()) {
+            case FIRST -> {
                 nextDueNanos = due;
                 nextEndNanos = end;
             }
-            case BY_SECOND -> {
+            case BACKUP -> {
                 nextDueNanos = Math.min(safety, due + SECOND_NANOS);
                 nextEndNanos = Math.min(safety, end + SECOND_NANOS);
             }
-            case AFTER_SAFETY_INTERVAL -> {
+            case NONE -> {
                 nextDueNanos = safety;
                 nextEndNanos = safety;
                 promised = wokenNanos != Long.MAX_VALUE;
             }
-            case WHEN_IT_HAS_ROOM -> {
+            case LEFT -> {
                 nextDueNanos = now;
                 nextEndNanos = now;
             }
@@ -265,7 +266,7 @@ public final class PartitionState {
         return Math.min(nextDueNanos, nextEndNanos) + PATIENCE_NANOS;
     }
 
-    /** Whether what it has promised to come for is a due message, as opposed to an ended lease. */
+    /** Whether what it has promised to come for is a due message, as opposed to an expired lease. */
     boolean dueComesFirst() {
         return nextDueNanos <= nextEndNanos;
     }
@@ -279,7 +280,7 @@ public final class PartitionState {
         return now - nextDueNanos >= 0;
     }
 
-    boolean leaseEnded(long now) {
+    boolean leaseExpired(long now) {
         return now - nextEndNanos >= 0;
     }
 

@@ -92,11 +92,11 @@ public final class RedisClaimCalls implements ClaimCalls {
             request.claimId().bytes(),
             Digits.of(request.leaseMicros()),
             Digits.of(request.messages()),
-            Digits.of(request.ended()),
+            Digits.of(request.expired()),
             Digits.of(ClaimRequest.MAX_BYTES),
             base,
             member,
-            request.afterwards().word(),
+            request.intent().word(),
             Digits.of(request.safetyMicros())
         };
     }

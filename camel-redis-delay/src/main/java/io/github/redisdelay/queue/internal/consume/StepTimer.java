@@ -95,7 +95,7 @@ final class StepTimer {
         for (PartitionState partition : partitions) {
             if (!partition.claiming()) {
                 next = Math.min(next, next(partition, now, notBeforeNanos));
-                waitsForCapacity |= partition.isDue(now) || partition.leaseEnded(now);
+                waitsForCapacity |= partition.isDue(now) || partition.leaseExpired(now);
             }
         }
         return waitsForCapacity ? Math.min(next, capacity.nextReturn(now)) : next;

@@ -16,18 +16,18 @@ import java.util.Objects;
  *
  * @param timeMicros the server's time at the claim
  * @param nextDueMicros in how many microseconds, from the claim, the next message is due; 0 now, -1 none is pending
- * @param nextEndMicros in how many microseconds the next lease ends; 0 now, -1 nothing is leased
+ * @param nextExpiryMicros in how many microseconds the next lease expires; 0 now, -1 nothing is leased
  * @param safetyMicros in how many microseconds this consumer is to claim again in any case
- * @param expected when this consumer is expected to claim again
+ * @param duty when this consumer comes again
  * @param messages what was claimed
  * @param dropped ids that had no body
  */
 public record ClaimReply(
         long timeMicros,
         long nextDueMicros,
-        long nextEndMicros,
+        long nextExpiryMicros,
         long safetyMicros,
-        Expected expected,
+        WakeupDuty duty,
         List<ClaimedMessage> messages,
         List<String> dropped) {
 
@@ -35,19 +35,7 @@ public record ClaimReply(
     /** Head, lengths, ids, records: before the bodies. */
     private static final int HEAD_ELEMENTS = 4;
 
-    private static final Expected[] EXPECTED = Expected.values();
-
-    /** When a consumer is expected to claim again; in the order of their numbers in {@code claim.lua}. */
-    public enum Expected {
-        /** When its safety interval is over: others have promised to come before. */
-        AFTER_SAFETY_INTERVAL,
-        /** By the next event. */
-        BY_EVENT,
-        /** By 10 ms after the next event: another one has promised to come first. */
-        BY_SECOND,
-        /** When it has room: nobody counts on it. */
-        WHEN_IT_HAS_ROOM
-    }
+    private static final WakeupDuty[] DUTIES = WakeupDuty.values();
 
     /** A message as the claim gave it. */
     public record ClaimedMessage(
@@ -85,7 +73,7 @@ public record ClaimReply(
         }
         long time = (long) head.getDouble();
         long nextDue = (long) head.getDouble();
-        long nextEnd = (long) head.getDouble();
+        long nextExpiry = (long) head.getDouble();
         long safety = (long) head.getDouble();
         int count = head.getInt();
         int droppedCount = head.getInt();
@@ -93,7 +81,7 @@ public record ClaimReply(
             throw new DelayQueueException("the reply to a claim has " + reply.size() + " elements for " + count
                     + " messages and " + droppedCount + " dropped ids");
         }
-        Expected expected = EXPECTED[head.getInt()];
+        WakeupDuty duty = DUTIES[head.getInt()];
         List<ClaimedMessage> messages = new ArrayList<>(count);
         ByteBuffer lengths = little((byte[]) reply.get(1));
         byte[] ids = (byte[]) reply.get(2);
@@ -116,7 +104,7 @@ public record ClaimReply(
         for (int i = 0; i < droppedCount; i++) {
             dropped.add(new String((byte[]) reply.get(HEAD_ELEMENTS + count + i), StandardCharsets.UTF_8));
         }
-        return new ClaimReply(time, nextDue, nextEnd, safety, expected, messages, dropped);
+        return new ClaimReply(time, nextDue, nextExpiry, safety, duty, messages, dropped);
     }
 
     private static ClaimedMessage message(byte[] id, byte[] bytes, StateRecord state) {

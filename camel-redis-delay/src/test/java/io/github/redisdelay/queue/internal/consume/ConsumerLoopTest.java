@@ -20,8 +20,8 @@ import static io.github.redisdelay.queue.fake.FakeClaims.messages;
 import static io.github.redisdelay.queue.fake.FakeClaims.reply;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.redisdelay.queue.internal.format.ClaimReply.Expected;
-import io.github.redisdelay.queue.internal.format.ClaimRequest.Afterwards;
+import io.github.redisdelay.queue.internal.format.WakeupDuty;
+import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -174,7 +174,7 @@ class ConsumerLoopTest {
             running(4, 100);
             assertThat(claims.count()).isEqualTo(1);
             assertThat(claims.last().request().messages()).isEqualTo(4);
-            assertThat(claims.last().request().ended()).isEqualTo(4);
+            assertThat(claims.last().request().expired()).isEqualTo(4);
             assertThat(claims.last().request().leaseMicros()).isEqualTo(30_000_000);
         }
 
@@ -289,7 +289,7 @@ class ConsumerLoopTest {
                     DueTime.MAX_MICROS,
                     -1,
                     30_000_000,
-                    ClaimReply.Expected.BY_EVENT,
+                    WakeupDuty.FIRST,
                     List.of(),
                     List.of()));
             assertThat(untilNextClaim()).isBetween(s(27), s(30));
@@ -318,7 +318,7 @@ class ConsumerLoopTest {
             claims.answer(reply(s(20), s(20)));
             task.makePass(0);
             assertThat(claims.count()).isEqualTo(2);
-            assertThat(claims.last().request().ended()).isEqualTo(1);
+            assertThat(claims.last().request().expired()).isEqualTo(1);
             claims.answer(reply(s(20), s(20)));
             assertThat(claims.count()).isEqualTo(2);
         }
@@ -393,7 +393,7 @@ class ConsumerLoopTest {
             claims.answer(reply(ZERO, ZERO, messages(0, 50)));
             for (int i = 1; i < 10; i++) {
                 assertThat(claims.last().request().messages()).isEqualTo(50);
-                assertThat(claims.last().request().ended()).isEqualTo(50);
+                assertThat(claims.last().request().expired()).isEqualTo(50);
                 claims.answer(reply(ZERO, ZERO, messages(50 * i, 50 * i + 50)));
             }
         }
@@ -459,8 +459,8 @@ class ConsumerLoopTest {
         void should_read_ahead_up_to_the_maximum_for_a_fast_consumer() {
             hangingWithReadAhead();
             assertThat(claims.last().request().messages()).isEqualTo(40);
-            assertThat(claims.last().request().ended())
-                    .as("ended leases only into free slots")
+            assertThat(claims.last().request().expired())
+                    .as("expired leases only into free slots")
                     .isEqualTo(1);
         }
 
@@ -541,7 +541,7 @@ class ConsumerLoopTest {
                 handler.begun.get(i++).acknowledge();
             }
             assertThat(i).isBetween(19, 21);
-            assertThat(claims.last().request().ended()).isZero();
+            assertThat(claims.last().request().expired()).isZero();
         }
 
         @Test
@@ -568,14 +568,14 @@ class ConsumerLoopTest {
             for (int i = 0; claims.count() == claimed; i++) {
                 handler.begun.get(i).acknowledge();
             }
-            assertThat(claims.last().request().ended()).isZero();
-            // A lease has ended and was not asked for: no claim until a slot is free. Others are told to come for it.
+            assertThat(claims.last().request().expired()).isZero();
+            // A lease has expired and was not asked for: no claim until a slot is free. Others are told to come for it.
             claims.answer(reply(s(20), ZERO));
             int before = claims.count();
             timers.advance(ms(500));
             assertThat(claims.count()).isEqualTo(before);
             int begun = 0;
-            while (claims.last().request().ended() == 0) {
+            while (claims.last().request().expired() == 0) {
                 if (!claims.last().answer().isDone()) {
                     assertThat(task.underWay()).as("slots in use").isEqualTo(1);
                     claims.answer(reply(s(20), ZERO));
@@ -586,7 +586,7 @@ class ConsumerLoopTest {
                 }
                 begun = all.size();
             }
-            assertThat(claims.last().request().ended()).isEqualTo(1);
+            assertThat(claims.last().request().expired()).isEqualTo(1);
             assertThat(task.underWay()).isZero();
             assertThat(claims.left).isEqualTo(1);
         }
@@ -818,7 +818,7 @@ class ConsumerLoopTest {
                     -1,
                     -1,
                     30_000_000,
-                    ClaimReply.Expected.BY_EVENT,
+                    WakeupDuty.FIRST,
                     List.of(message("a")),
                     List.of("lost1", "lost2")));
             assertThat(handler.missing).containsExactly("lost1", "lost2");
@@ -1138,12 +1138,12 @@ class ConsumerLoopTest {
 
         private static final long SAFETY_MICROS = 77_000_000;
 
-        private ClaimReply told(Expected expected, Duration due, Duration end, ClaimReply.ClaimedMessage... messages) {
+        private ClaimReply told(WakeupDuty expected, Duration due, Duration end, ClaimReply.ClaimedMessage... messages) {
             ClaimReply reply = reply(due, end, messages);
             return new ClaimReply(
                     reply.timeMicros(),
                     reply.nextDueMicros(),
-                    reply.nextEndMicros(),
+                    reply.nextExpiryMicros(),
                     SAFETY_MICROS,
                     expected,
                     reply.messages(),
@@ -1153,7 +1153,7 @@ class ConsumerLoopTest {
         @Test
         void should_sleep_for_the_safety_interval_that_it_is_told_while_others_come() {
             running(1, 100);
-            claims.answer(told(Expected.AFTER_SAFETY_INTERVAL, s(1), s(2)));
+            claims.answer(told(WakeupDuty.NONE, s(1), s(2)));
             assertThat(untilNextClaim()).isEqualTo(s(77));
         }
 
@@ -1162,7 +1162,7 @@ class ConsumerLoopTest {
             running(1, 100);
             for (int i = 0; i < 50; i++) {
                 assertThat(claims.last().request().safetyMicros()).isBetween(27_000_000L, 30_000_000L);
-                claims.answer(told(Expected.BY_EVENT, s(1), null));
+                claims.answer(told(WakeupDuty.FIRST, s(1), null));
                 untilNextClaim();
             }
         }
@@ -1170,45 +1170,45 @@ class ConsumerLoopTest {
         @Test
         void should_come_by_the_next_event_but_not_later_than_the_safety_interval() {
             running(1, 100);
-            claims.answer(told(Expected.BY_EVENT, s(5), s(3)));
+            claims.answer(told(WakeupDuty.FIRST, s(5), s(3)));
             assertThat(untilNextClaim()).isEqualTo(s(3));
-            claims.answer(told(Expected.BY_EVENT, s(5), s(300)));
+            claims.answer(told(WakeupDuty.FIRST, s(5), s(300)));
             assertThat(untilNextClaim()).isEqualTo(s(5));
-            claims.answer(told(Expected.BY_EVENT, s(200), s(300)));
+            claims.answer(told(WakeupDuty.FIRST, s(200), s(300)));
             assertThat(untilNextClaim()).isEqualTo(s(77));
         }
 
         @Test
         void should_come_ten_milliseconds_after_the_first_as_the_second() {
             running(1, 100);
-            claims.answer(told(Expected.BY_SECOND, s(5), null));
+            claims.answer(told(WakeupDuty.BACKUP, s(5), null));
             assertThat(untilNextClaim()).isEqualTo(ms(5_010));
-            claims.answer(told(Expected.BY_SECOND, null, s(5)));
+            claims.answer(told(WakeupDuty.BACKUP, null, s(5)));
             assertThat(untilNextClaim()).isEqualTo(ms(5_010));
-            claims.answer(told(Expected.BY_SECOND, ms(76_995), null));
+            claims.answer(told(WakeupDuty.BACKUP, ms(76_995), null));
             assertThat(untilNextClaim()).isEqualTo(s(77));
         }
 
         @Test
         void should_come_as_soon_as_it_has_room_when_nobody_counts_on_it() {
             ConsumerLoop task = running(1, 100);
-            claims.answer(told(Expected.WHEN_IT_HAS_ROOM, s(500), null, message("a")));
+            claims.answer(told(WakeupDuty.LEFT, s(500), null, message("a")));
             timers.advance(s(3));
             assertThat(claims.count()).isEqualTo(1);
             handler.begun.get(0).acknowledge();
             assertThat(claims.count()).isEqualTo(2);
             task.suspend();
-            claims.answer(told(Expected.WHEN_IT_HAS_ROOM, s(500), null));
+            claims.answer(told(WakeupDuty.LEFT, s(500), null));
             assertThat(claims.left).as("it was not in the room").isZero();
         }
 
         @Test
         void should_come_when_it_is_called_whatever_it_was_told() {
             ConsumerLoop task = running(1, 100);
-            claims.answer(told(Expected.AFTER_SAFETY_INTERVAL, s(1), null));
+            claims.answer(told(WakeupDuty.NONE, s(1), null));
             task.wakeUp(0, 2_000_000);
             assertThat(untilNextClaim()).isEqualTo(s(2));
-            claims.answer(told(Expected.BY_SECOND, s(10), null));
+            claims.answer(told(WakeupDuty.BACKUP, s(10), null));
             task.wakeUp(0, 10_000_000);
             assertThat(untilNextClaim()).isEqualTo(s(10));
         }
@@ -1218,14 +1218,14 @@ class ConsumerLoopTest {
             ConsumerLoop task = running(1, 100);
             task.wakeUp(0, 2_000_000);
             timers.advance(ms(500));
-            claims.answer(told(Expected.AFTER_SAFETY_INTERVAL, s(1), null));
+            claims.answer(told(WakeupDuty.NONE, s(1), null));
             assertThat(untilNextClaim()).isEqualTo(ms(1_500));
         }
 
         @Test
         void should_leave_when_it_is_full_and_cannot_come_as_it_has_promised() {
             running(1, 100);
-            claims.answer(told(Expected.BY_EVENT, s(1), null, message("a")));
+            claims.answer(told(WakeupDuty.FIRST, s(1), null, message("a")));
             timers.advance(ms(1_004));
             assertThat(claims.left).isZero();
             timers.advance(ms(1));
@@ -1240,7 +1240,7 @@ class ConsumerLoopTest {
         @Test
         void should_come_and_not_leave_when_a_slot_is_free_just_in_time() {
             running(1, 100);
-            claims.answer(told(Expected.BY_EVENT, s(1), null, message("a")));
+            claims.answer(told(WakeupDuty.FIRST, s(1), null, message("a")));
             timers.advance(ms(1_004));
             handler.begun.get(0).acknowledge();
             assertThat(claims.count()).isEqualTo(2);
@@ -1250,7 +1250,7 @@ class ConsumerLoopTest {
         @Test
         void should_leave_when_it_is_called_while_full() {
             ConsumerLoop task = running(1, 100);
-            claims.answer(told(Expected.AFTER_SAFETY_INTERVAL, s(1), null, message("a")));
+            claims.answer(told(WakeupDuty.NONE, s(1), null, message("a")));
             timers.advance(s(10));
             assertThat(claims.left).as("nobody counts on it").isZero();
             task.wakeUp(0, 2_000_000);
@@ -1266,7 +1266,7 @@ class ConsumerLoopTest {
         @Test
         void should_leave_when_suspended_or_stopped_and_only_once() {
             ConsumerLoop task = running(1, 100);
-            claims.answer(told(Expected.AFTER_SAFETY_INTERVAL, s(1), null));
+            claims.answer(told(WakeupDuty.NONE, s(1), null));
             task.suspend();
             assertThat(claims.left).isEqualTo(1);
             task.suspend();
@@ -1278,7 +1278,7 @@ class ConsumerLoopTest {
         @Test
         void should_leave_before_its_claims_are_closed_when_stopped() {
             ConsumerLoop task = running(1, 100);
-            claims.answer(told(Expected.BY_EVENT, s(1), null));
+            claims.answer(told(WakeupDuty.FIRST, s(1), null));
             claims.onLeave = () -> assertThat(claims.closed).isZero();
             task.stop(true);
             assertThat(claims.left).isEqualTo(1);
@@ -1289,18 +1289,18 @@ class ConsumerLoopTest {
             ConsumerLoop task = running(1, 100);
             task.stop(true);
             assertThat(claims.left).isZero();
-            claims.answer(told(Expected.BY_EVENT, s(1), null));
+            claims.answer(told(WakeupDuty.FIRST, s(1), null));
             assertThat(claims.left).isEqualTo(1);
         }
 
         @Test
         void should_come_back_when_resumed() {
             ConsumerLoop task = running(1, 100);
-            claims.answer(told(Expected.AFTER_SAFETY_INTERVAL, s(1), null));
+            claims.answer(told(WakeupDuty.NONE, s(1), null));
             task.suspend();
             task.resume();
             assertThat(claims.count()).isEqualTo(2);
-            claims.answer(told(Expected.AFTER_SAFETY_INTERVAL, s(1), null));
+            claims.answer(told(WakeupDuty.NONE, s(1), null));
             task.suspend();
             assertThat(claims.left).isEqualTo(2);
         }
@@ -1308,28 +1308,28 @@ class ConsumerLoopTest {
         @Test
         void should_tell_how_it_goes_on() {
             running(10, 4);
-            assertThat(claims.last().request().afterwards()).isEqualTo(Afterwards.KEEPS_WAITING);
-            claims.answer(told(Expected.BY_EVENT, ZERO, null, messages(0, 4)));
-            claims.answer(told(Expected.BY_EVENT, ZERO, null, messages(4, 8)));
+            assertThat(claims.last().request().intent()).isEqualTo(ClaimIntent.STAY);
+            claims.answer(told(WakeupDuty.FIRST, ZERO, null, messages(0, 4)));
+            claims.answer(told(WakeupDuty.FIRST, ZERO, null, messages(4, 8)));
             assertThat(claims.last().request().messages()).isEqualTo(2);
-            assertThat(claims.last().request().afterwards()).isEqualTo(Afterwards.WAITS_IF_GIVEN_LESS);
+            assertThat(claims.last().request().intent()).isEqualTo(ClaimIntent.FILL);
         }
 
         @Test
         void should_tell_that_it_is_quick_while_its_work_is_so_on_average() {
             running(1, 100);
-            List<Afterwards> told = new ArrayList<>();
+            List<ClaimIntent> told = new ArrayList<>();
             int[] took = {5, 5, 5, 50, 5, 5, 5, 5, 5, 5, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
             for (int i = 0; i < took.length; i++) {
-                claims.answer(told(Expected.WHEN_IT_HAS_ROOM, null, null, message("m" + i)));
+                claims.answer(told(WakeupDuty.LEFT, null, null, message("m" + i)));
                 timers.advance(ms(took[i]));
                 handler.begun.get(i).acknowledge();
-                told.add(claims.last().request().afterwards());
+                told.add(claims.last().request().intent());
             }
-            assertThat(told.subList(0, 3)).containsOnly(Afterwards.QUICK);
+            assertThat(told.subList(0, 3)).containsOnly(ClaimIntent.QUICK);
             // The claim after the long one may have been sent while that was under way.
-            assertThat(told.subList(4, 10)).doesNotContain(Afterwards.QUICK);
-            assertThat(told.get(took.length - 1)).isEqualTo(Afterwards.QUICK);
+            assertThat(told.subList(4, 10)).doesNotContain(ClaimIntent.QUICK);
+            assertThat(told.get(took.length - 1)).isEqualTo(ClaimIntent.QUICK);
         }
 
         @Test
@@ -1338,13 +1338,13 @@ class ConsumerLoopTest {
                 claims.sent.clear();
                 handler.begun.clear();
                 ConsumerLoop task = running(2, 100);
-                claims.answer(told(Expected.BY_EVENT, ZERO, null, messages(0, 2)));
+                claims.answer(told(WakeupDuty.FIRST, ZERO, null, messages(0, 2)));
                 for (int i = 0; i < 200; i++) {
                     timers.advance(Duration.ofNanos(ms(millis).toNanos() / 2));
                     handler.begun.get(i).acknowledge();
                     if (!claims.last().answer().isDone()) {
                         int wanted = claims.last().request().messages();
-                        claims.answer(told(Expected.BY_EVENT, ZERO, null, messages(0, wanted)));
+                        claims.answer(told(WakeupDuty.FIRST, ZERO, null, messages(0, wanted)));
                     }
                 }
                 int most = claims.sent.stream()

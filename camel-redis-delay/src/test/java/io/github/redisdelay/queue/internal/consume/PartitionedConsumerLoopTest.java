@@ -115,7 +115,7 @@ class PartitionedConsumerLoopTest {
         running(3, 10);
         assertThat(claims.stream().map(each -> each.last().request().messages()).toList())
                 .containsExactly(4, 3, 3);
-        assertThat(claims.stream().map(each -> each.last().request().ended()).toList())
+        assertThat(claims.stream().map(each -> each.last().request().expired()).toList())
                 .containsExactly(4, 3, 3);
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
+import io.github.redisdelay.queue.internal.format.ClaimIntent;
+import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.fake.FakeCaller;
 import io.github.redisdelay.queue.fake.FakeTimers;
@@ -49,7 +51,7 @@ class RedisClaimCallsTest {
             30_000_000,
             7,
             3,
-            ClaimRequest.Afterwards.QUICK,
+            ClaimIntent.QUICK,
             28_000_000);
 
     private static List<String> arguments(FakeCaller.Sent call) {
@@ -67,7 +69,7 @@ class RedisClaimCallsTest {
                 .putDouble(30_000_000)
                 .putInt(0)
                 .putInt(0)
-                .putInt(ClaimReply.Expected.BY_EVENT.ordinal())
+                .putInt(WakeupDuty.FIRST.ordinal())
                 .array();
         return List.of(head, new byte[0], new byte[0], new byte[0]);
     }
@@ -97,7 +99,7 @@ class RedisClaimCallsTest {
                         1_000_000,
                         -1,
                         30_000_000,
-                        ClaimReply.Expected.BY_EVENT,
+                        WakeupDuty.FIRST,
                         List.of(),
                         List.of()));
     }
@@ -188,19 +190,19 @@ class RedisClaimCallsTest {
 
     @Test
     void should_tell_its_name_also_when_it_does_not_wait_for_more() {
-        calls.claim(new ClaimRequest(REQUEST.claimId(), 1, 1, 1, ClaimRequest.Afterwards.DONE, 1));
+        calls.claim(new ClaimRequest(REQUEST.claimId(), 1, 1, 1, ClaimIntent.LEAVE, 1));
         assertThat(redis.last().argument(8)).isEqualTo("c0 wakeup:client");
     }
 
     @Test
-    void should_tell_how_it_goes_on_in_one_letter() {
-        List<String> letters = new ArrayList<>();
-        for (ClaimRequest.Afterwards afterwards : ClaimRequest.Afterwards.values()) {
-            calls.claim(new ClaimRequest(REQUEST.claimId(), 1, 1, 1, afterwards, 1));
-            letters.add(redis.last().argument(9));
+    void should_tell_its_intent_in_one_word() {
+        List<String> words = new ArrayList<>();
+        for (ClaimIntent intent : ClaimIntent.values()) {
+            calls.claim(new ClaimRequest(REQUEST.claimId(), 1, 1, 1, intent, 1));
+            words.add(redis.last().argument(9));
             redis.answer(emptyReply());
         }
-        assertThat(letters).containsExactly("leave", "fill", "stay", "quick");
+        assertThat(words).containsExactly("leave", "fill", "stay", "quick");
     }
 
     @Test

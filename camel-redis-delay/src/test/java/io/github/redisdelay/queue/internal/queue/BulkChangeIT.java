@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.queue;
 
+import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.ChangeResult;
@@ -183,7 +184,7 @@ class BulkChangeIT extends RealQueueIT {
             ScriptExecutor real = new RedissonScriptExecutor(redis.client());
             ScriptExecutor claimsFirst = (script, keys, arguments, attempt) -> script == LuaScript.CHANGE
                     ? claims.claim(new ClaimRequest(
-                                    FakeHost.randomClaimId(), 60_000_000, 1, 0, ClaimRequest.Afterwards.DONE, 1))
+                                    FakeHost.randomClaimId(), 60_000_000, 1, 0, ClaimIntent.LEAVE, 1))
                             .thenCompose(claimed -> real.call(script, keys, arguments, attempt))
                     : real.call(script, keys, arguments, attempt);
             try (DelayQueueClient other =

@@ -275,7 +275,7 @@ public final class FleetCost implements Experiment {
         }
     }
 
-    /** Waits until every message is acknowledged: what a killed consumer held, when its lease has ended. */
+    /** Waits until every message is acknowledged: what a killed consumer held, when its lease has expired. */
     private static void awaitEmpty(Environment environment, List<String> queues) throws InterruptedException {
         String[] keys = queues.stream()
                 .map(queue -> "redis-delay:{" + queue + "}:messages")

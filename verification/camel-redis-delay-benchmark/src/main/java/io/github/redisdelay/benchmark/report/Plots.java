@@ -90,7 +90,7 @@ final class Plots {
     private void recovery() throws IOException {
         bars(
                 "recovery",
-                "All delivered again after the last lease has ended",
+                "All delivered again after the last lease has expired",
                 "seconds",
                 false,
                 points(
