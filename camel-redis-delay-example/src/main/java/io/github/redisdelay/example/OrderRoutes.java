@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.example;
 
-import io.github.redisdelay.camel.RedisDelayConstants;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import io.github.redisdelay.camel.RedisDelayConstants;
 import java.time.Duration;
 import org.apache.camel.Exchange;
 import org.apache.camel.LoggingLevel;

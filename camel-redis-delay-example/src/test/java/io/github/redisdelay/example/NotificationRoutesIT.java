@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.example;
 
-import io.github.redisdelay.camel.RedisDelayConstants;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.camel.RedisDelayConstants;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;

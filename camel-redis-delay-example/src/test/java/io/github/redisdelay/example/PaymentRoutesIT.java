@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.example;
 
-import io.github.redisdelay.camel.RedisDelayConstants;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.example.PaymentAnswer.Result;
 import java.nio.file.Path;
 import java.time.Clock;

@@ -42,7 +42,8 @@ final class EndpointOptions {
     private static boolean isOf(String side, String option) {
         Field field = OPTIONS.get(option);
         return field != null
-                && List.of(field.getAnnotation(UriParam.class).label().split(",")).contains(side);
+                && List.of(field.getAnnotation(UriParam.class).label().split(","))
+                        .contains(side);
     }
 
     /**

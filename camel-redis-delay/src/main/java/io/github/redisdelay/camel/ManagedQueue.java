@@ -29,8 +29,7 @@ public final class ManagedQueue {
      *
      * @param place which Redis it is in, and which database of it
      */
-    record Queue(
-            String name, String keyPrefix, boolean deadLetters, int partitions, String serviceUrl, String place) {}
+    record Queue(String name, String keyPrefix, boolean deadLetters, int partitions, String serviceUrl, String place) {}
 
     /** Calls to the queue, which wait for the answer. */
     interface Calls {

@@ -95,8 +95,7 @@ public record OptionReader(RedisDelayConfiguration options) {
     /** @param own the names of the options that the endpoint's own URI sets */
     ProducerSettings producer(Set<String> own) {
         return new ProducerSettings(
-                ScheduleHeaders.due(
-                        "option 'delay'", options.getDelay(), "option 'deliverAt'", options.getDeliverAt()),
+                ScheduleHeaders.due("option 'delay'", options.getDelay(), "option 'deliverAt'", options.getDeliverAt()),
                 OptionValues.constant(RedisDelayOperation.class, "option 'operation'", options.getOperation()),
                 OptionValues.constant(DuplicatePolicy.class, "option 'onDuplicate'", options.getOnDuplicate()),
                 options.isBatching(),

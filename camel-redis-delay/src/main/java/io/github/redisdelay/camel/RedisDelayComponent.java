@@ -2,15 +2,15 @@
 package io.github.redisdelay.camel;
 
 import io.github.redisdelay.camel.connection.ClientRegistry;
+import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.ConnectionSettings;
+import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.connection.SpringBootProperties;
 import io.github.redisdelay.camel.delivery.ConsumerNames;
 import io.github.redisdelay.camel.monitor.StartupLog;
 import io.github.redisdelay.camel.thread.ComponentThreads;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.QueueNames;
-import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
-import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import java.net.URISyntaxException;
 import java.util.LinkedHashMap;
 import java.util.Map;

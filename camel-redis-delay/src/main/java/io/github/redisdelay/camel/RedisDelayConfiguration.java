@@ -3,7 +3,6 @@ package io.github.redisdelay.camel;
 
 import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.queue.ClientOptions;
-import java.util.List;
 import org.apache.camel.RuntimeCamelException;
 import org.apache.camel.spi.HeaderFilterStrategy;
 import org.apache.camel.spi.Metadata;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
+import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.delivery.ConsumerDeliveries;
 import io.github.redisdelay.camel.delivery.ConsumerSettings;
 import io.github.redisdelay.camel.delivery.DeadLetterTrimmer;
@@ -9,8 +11,6 @@ import io.github.redisdelay.camel.delivery.RouteProcessors;
 import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
-import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
-import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
@@ -116,7 +116,11 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
             DelayQueue queue = settings.deadLetters() ? whole.deadLetters() : whole;
             component
                     .startReport()
-                    .log(queue, getEndpoint().usePartitions(client), client.get().address(), settings.deadLetters());
+                    .log(
+                            queue,
+                            getEndpoint().usePartitions(client),
+                            client.get().address(),
+                            settings.deadLetters());
             DeadLetterTrimmer.Limits limits = settings.limits();
             trimmer = new DeadLetterTrimmer(
                     whole.name(),
@@ -137,8 +141,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
             return new Running(
                     client,
                     queue,
-                    new ConsumerDeliveries(
-                            this, own, settings, client, queue, mapper, report, component.threads()));
+                    new ConsumerDeliveries(this, own, settings, client, queue, mapper, report, component.threads()));
         } catch (Throwable e) {
             client.release();
             throw e;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.ConnectionSettings;
 import io.github.redisdelay.camel.connection.RedisConnection;
+import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.delivery.ConsumerSettings;
 import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.camel.monitor.CachedStats;
@@ -15,8 +17,6 @@ import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.QueueNames;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.internal.redis.RedisErrors;
-import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
-import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
@@ -201,9 +201,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
 
     /** The figures of its queue, or of the dead letters that it leads to. */
     QueueStats stats() {
-        return ask(
-                "its figures could not be read",
-                queue -> (isOfDeadLetters() ? queue.deadLetters() : queue).stats());
+        return ask("its figures could not be read", queue -> (isOfDeadLetters() ? queue.deadLetters() : queue).stats());
     }
 
     /**

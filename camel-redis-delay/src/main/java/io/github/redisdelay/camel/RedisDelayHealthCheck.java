@@ -115,8 +115,8 @@ final class RedisDelayHealthCheck implements HealthCheck {
             result.detail("redis.consumers", stats.consumers());
             result.detail("redis.paused", stats.paused());
             if (stats.paused() || (stats.overdue() > 0 && stats.consumers() == 0)) {
-                result.message("queue '" + queueName + "': "
-                        + (stats.paused() ? "paused, " : "") + StatsText.overdue(stats, "nobody listens"));
+                result.message("queue '" + queueName + "': " + (stats.paused() ? "paused, " : "")
+                        + StatsText.overdue(stats, "nobody listens"));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
+import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.delivery.ConsumerSettings;
 import io.github.redisdelay.camel.delivery.DeliveriesOfExchange;
 import io.github.redisdelay.camel.delivery.DeliveryCompletion;
@@ -13,8 +15,6 @@ import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueReceiver;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
-import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
-import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.camel.DynamicPollingConsumer;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
+import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.option.OwnHeaders;
 import io.github.redisdelay.camel.producer.ManageOperations;
 import io.github.redisdelay.camel.producer.PendingRequest;
@@ -10,8 +12,6 @@ import io.github.redisdelay.camel.producer.ResumableStep;
 import io.github.redisdelay.camel.producer.ScheduleHeaders;
 import io.github.redisdelay.camel.producer.ScheduleOperation;
 import io.github.redisdelay.queue.DelayQueue;
-import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
-import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import java.util.concurrent.CompletableFuture;
 import org.apache.camel.AsyncCallback;
 import org.apache.camel.Exchange;

@@ -2,6 +2,7 @@
 package io.github.redisdelay.queue;
 
 import io.github.redisdelay.queue.exception.ShownId;
+
 /**
  * The id of a dead letter: the id of its message, {@code @}, and the time at which it was given up, in microseconds since 1970 by
  * the Redis server's clock, in digits. This is the one place in Java that knows this rule; {@code index.lua} has it for the scripts.

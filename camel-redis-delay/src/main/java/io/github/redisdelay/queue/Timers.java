@@ -31,8 +31,7 @@ public interface Timers {
     static Timers on(ScheduledExecutorService clock, Executor threads) {
         return (delayNanos, task) -> {
             try {
-                ScheduledFuture<?> due =
-                        clock.schedule(() -> threads.execute(task), delayNanos, TimeUnit.NANOSECONDS);
+                ScheduledFuture<?> due = clock.schedule(() -> threads.execute(task), delayNanos, TimeUnit.NANOSECONDS);
                 return () -> due.cancel(false);
             } catch (RejectedExecutionException closed) {
                 return () -> {};

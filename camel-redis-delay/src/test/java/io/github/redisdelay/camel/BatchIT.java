@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.ScheduleRequest;
-import io.github.redisdelay.queue.envelope.Envelope;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.envelope.Envelope;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

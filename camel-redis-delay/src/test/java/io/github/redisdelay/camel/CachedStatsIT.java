@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.camel.connection.ClientRegistry;
-import io.github.redisdelay.camel.connection.RefCounted;
-import io.github.redisdelay.camel.monitor.CachedStats;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.camel.connection.ClientRegistry;
+import io.github.redisdelay.camel.connection.RefCounted;
+import io.github.redisdelay.camel.monitor.CachedStats;
 import io.github.redisdelay.test.RedisServer;
 import java.time.Duration;
 import java.util.Map;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.client.DelayQueueClient;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.github.redisdelay.test.RedisExtension;
 import java.util.Map;
 import org.apache.camel.Exchange;

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
+
+import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.delivery.DeliveryCompletion;
 import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.queue.ConsumerOptions;
@@ -14,11 +19,6 @@ import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.queue.exception.DuplicateMessageException;
 import io.github.redisdelay.queue.exception.StaleDeliveryException;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowable;
-import static org.awaitility.Awaitility.await;
-
-import ch.qos.logback.classic.Level;
 import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.camel.delivery.ConsumerDeliveries;
-import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
+import io.github.redisdelay.camel.delivery.ConsumerDeliveries;
+import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.LogLines;
 import java.net.Socket;

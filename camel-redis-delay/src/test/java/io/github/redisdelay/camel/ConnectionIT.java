@@ -154,7 +154,8 @@ class ConnectionIT {
         assertRoundTrip("");
         assertThat(component().clients().connections()).isOne();
         RedisDelayConfiguration options = component().getConfiguration();
-        var held = component().acquireClient(new OptionReader(options).connection(), new OptionReader(options).client());
+        var held =
+                component().acquireClient(new OptionReader(options).connection(), new OptionReader(options).client());
         RedissonClient made = held.get().connection().get().redisson();
         held.release();
         context.stop();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.camel.delivery.DeliveriesOfExchange;
-import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.ScheduleRequest;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.camel.delivery.DeliveriesOfExchange;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.ScheduleRequest;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -442,8 +442,8 @@ class ConsumerIT extends CamelRedisIT {
         }));
         send(uri, "first", Map.of(RedisDelayConstants.SCHEDULE_ID, "mine"));
         next();
-        Exchange stranger =
-                send(uri, "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "mine", DeliveriesOfExchange.PROPERTY, "forged"));
+        Exchange stranger = send(
+                uri, "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "mine", DeliveriesOfExchange.PROPERTY, "forged"));
         assertThat(stranger.getException()).hasMessageContaining("being delivered");
         go.countDown();
         assertEmpty();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.camel.message.FailureRecord;
-import io.github.redisdelay.queue.ConsumerOptions;
-import io.github.redisdelay.queue.DelayQueueConsumer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.camel.message.FailureRecord;
+import io.github.redisdelay.queue.ConsumerOptions;
+import io.github.redisdelay.queue.DelayQueueConsumer;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.delivery.DeadLetterTrimmer;
 import io.github.redisdelay.camel.delivery.DeliveryReport;
 import io.github.redisdelay.queue.DelayQueue;
@@ -8,11 +13,6 @@ import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.envelope.Envelope;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
-
-import ch.qos.logback.classic.Level;
 import io.github.redisdelay.testkit.LogLines;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

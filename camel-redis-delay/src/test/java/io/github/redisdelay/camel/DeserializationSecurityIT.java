@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.envelope.Envelope;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
-
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import io.github.redisdelay.camel.delivery.DeliveryReport;
 import io.github.redisdelay.camel.delivery.RouteOutcome;
 import io.github.redisdelay.camel.message.FailureRecord;
@@ -15,13 +19,9 @@ import io.github.redisdelay.camel.redelivery.RetryPolicy;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
-import io.github.redisdelay.testkit.Fuzz;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.envelope.Envelope;
-import static org.assertj.core.api.Assertions.assertThat;
-
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
+import io.github.redisdelay.testkit.Fuzz;
 import java.io.ByteArrayOutputStream;
 import java.math.BigDecimal;
 import java.math.BigInteger;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.envelope.Envelope;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
-
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -258,10 +258,7 @@ class HeaderInjectionSecurityIT extends ConsumerSideIT {
             @Override
             public void configure() {
                 errorHandler(noErrorHandler());
-                from(uri)
-                        .routeId("consumer")
-                        .to("redis-delay:" + other)
-                        .process(HeaderInjectionSecurityIT.this::take);
+                from(uri).routeId("consumer").to("redis-delay:" + other).process(HeaderInjectionSecurityIT.this::take);
             }
         });
         scheduleEvil("a");

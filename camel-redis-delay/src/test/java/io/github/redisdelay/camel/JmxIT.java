@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.MessageState;
-import io.github.redisdelay.queue.envelope.Envelope;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.test.RedisServer;
 import java.time.Duration;
 import java.util.Map;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import io.github.redisdelay.test.RedisServer;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -63,7 +63,8 @@ class LostAnswerRedeliveryIT {
     private long waiting() throws Exception {
         RedisDelayComponent component = context.getComponent("redis-delay", RedisDelayComponent.class);
         RedisDelayConfiguration options = component.getConfiguration();
-        var client = component.acquireClient(new OptionReader(options).connection(), new OptionReader(options).client());
+        var client =
+                component.acquireClient(new OptionReader(options).connection(), new OptionReader(options).client());
         try {
             return client.get().queues().queue("orders").stats().join().delayed();
         } finally {

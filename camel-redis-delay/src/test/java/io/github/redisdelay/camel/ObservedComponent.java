@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
+import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.delivery.DeliveriesOfExchange;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
-import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
-import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

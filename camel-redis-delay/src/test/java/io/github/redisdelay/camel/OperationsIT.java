@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.camel.delivery.ConsumerDeliveries;
-import io.github.redisdelay.camel.monitor.StartupLog;
-import io.github.redisdelay.queue.ServerInfo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
+import io.github.redisdelay.camel.delivery.ConsumerDeliveries;
+import io.github.redisdelay.camel.monitor.StartupLog;
+import io.github.redisdelay.queue.ServerInfo;
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.LogLines;
 import java.util.Map;

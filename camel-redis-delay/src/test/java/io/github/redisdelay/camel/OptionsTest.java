@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import io.github.redisdelay.camel.connection.ConnectionSettings;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.producer.MessageChoice;
 import io.github.redisdelay.camel.producer.ProducerSettings;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
 import io.github.redisdelay.queue.envelope.Envelope.Settings;
 import java.time.Duration;
 import java.time.Instant;
@@ -291,7 +291,9 @@ class OptionsTest {
         assertThat(new OptionReader(options).connection())
                 .isEqualTo(new ConnectionSettings(null, null, "redis://h:6379", null, "pass", 0));
         options.setAddress("http://joe:pass@h");
-        assertThatThrownBy(new OptionReader(options)::connection).hasMessageContaining("http://h").hasMessageNotContaining("pass");
+        assertThatThrownBy(new OptionReader(options)::connection)
+                .hasMessageContaining("http://h")
+                .hasMessageNotContaining("pass");
         options.setAddress("redis://joe:pa ss@h");
         assertThatThrownBy(new OptionReader(options)::connection).hasMessageNotContaining("pa ss");
     }

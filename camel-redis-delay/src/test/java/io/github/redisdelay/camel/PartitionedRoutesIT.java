@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.delivery.ConsumerDeliveries;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
@@ -8,11 +13,6 @@ import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.queue.exception.PartitionMismatchException;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
-
-import ch.qos.logback.classic.Level;
 import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -250,7 +250,9 @@ class PartitionedRoutesIT extends ConsumerSideIT {
             start(consume("", this::take));
             await().until(() -> outside.queue(queue).stats().join().consumers() == 1);
             // Redis has lost the record.
-            redis.client().getKeys().delete("redis-delay:{" + queue + "}:config", "redis-delay:{" + queue + "}:dead:config");
+            redis.client()
+                    .getKeys()
+                    .delete("redis-delay:{" + queue + "}:config", "redis-delay:{" + queue + "}:dead:config");
             stored().schedule(ScheduleRequest.of(Envelope.of("x").encode(), DueTime.after(Duration.ofHours(1))))
                     .join();
             consumer().claims().suspend();

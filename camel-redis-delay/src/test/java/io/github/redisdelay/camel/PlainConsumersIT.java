@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.camel.delivery.DeliveryReport;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
+import io.github.redisdelay.camel.delivery.DeliveryReport;
 import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
 import java.util.Map;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.queue.MessageState;
-import io.github.redisdelay.queue.exception.DuplicateMessageException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.exception.DuplicateMessageException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.queue.MessageState;
-import io.github.redisdelay.queue.envelope.Envelope;
-import io.github.redisdelay.queue.exception.DuplicateMessageException;
-import io.github.redisdelay.queue.exception.QueueFullException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.envelope.Envelope;
+import io.github.redisdelay.queue.exception.DuplicateMessageException;
+import io.github.redisdelay.queue.exception.QueueFullException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;

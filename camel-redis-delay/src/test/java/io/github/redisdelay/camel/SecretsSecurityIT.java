@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.camel.connection.ConnectionSettings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
+import io.github.redisdelay.camel.connection.ConnectionSettings;
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.AllLogs;
 import java.io.BufferedReader;

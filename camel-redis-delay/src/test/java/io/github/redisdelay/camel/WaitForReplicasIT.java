@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
 import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
-
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.MasterAndReplica;
 import java.time.Duration;
@@ -93,7 +93,8 @@ class WaitForReplicasIT {
     private QueueStats stats() throws Exception {
         RedisDelayComponent component = context.getComponent("redis-delay", RedisDelayComponent.class);
         RedisDelayConfiguration options = component.getConfiguration();
-        var client = component.acquireClient(new OptionReader(options).connection(), new OptionReader(options).client());
+        var client =
+                component.acquireClient(new OptionReader(options).connection(), new OptionReader(options).client());
         try {
             return client.get()
                     .queues()
@@ -263,9 +264,11 @@ class WaitForReplicasIT {
         options.setReplicationTimeout("2s");
         assertThat(new OptionReader(options).client().durability()).isSameAs(Durability.NONE);
         options.setWaitForReplicas(2);
-        assertThat(new OptionReader(options).client().durability()).isEqualTo(new Durability(2, false, Duration.ofSeconds(2)));
+        assertThat(new OptionReader(options).client().durability())
+                .isEqualTo(new Durability(2, false, Duration.ofSeconds(2)));
         options.setWaitForDisk(true);
-        assertThat(new OptionReader(options).client().durability()).isEqualTo(new Durability(2, true, Duration.ofSeconds(2)));
+        assertThat(new OptionReader(options).client().durability())
+                .isEqualTo(new Durability(2, true, Duration.ofSeconds(2)));
 
         assertRefused(
                 options, "replicationTimeout", "5s", "it must be shorter than option 'requestTimeout', which is 5s");

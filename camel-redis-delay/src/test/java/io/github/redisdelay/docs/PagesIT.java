@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.docs;
 
-import io.github.redisdelay.camel.RedisDelayComponent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
+import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.test.RedisExtension;
 import io.github.redisdelay.testkit.LogLines;
 import java.io.IOException;

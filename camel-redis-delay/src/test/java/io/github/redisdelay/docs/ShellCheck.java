@@ -45,7 +45,9 @@ final class ShellCheck {
         for (int i = 1; i < words.size(); i++) {
             String word = words.get(i);
             if (word.equals("-pl")) {
-                assertThat(sources.modules()).as(where).contains(words.get(++i).replace(":", "").split(","));
+                assertThat(sources.modules())
+                        .as(where)
+                        .contains(words.get(++i).replace(":", "").split(","));
             } else if (word.startsWith("-P")) {
                 assertThat(sources.profiles())
                         .as(where)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.docs;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
 import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.client.DelayQueueClient;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
-
 import io.github.redisdelay.test.RedisExtension;
 import java.io.IOException;
 import java.util.HashMap;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
 import io.github.redisdelay.queue.client.ClientAccess;
-import io.github.redisdelay.queue.model.QueueSnapshot;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
@@ -12,10 +15,7 @@ import io.github.redisdelay.queue.internal.queue.RepairScan;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
-
+import io.github.redisdelay.queue.model.QueueSnapshot;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -403,7 +403,8 @@ class CheckIT extends RealQueueIT {
         for (int i = 0; i < 50; i++) {
             get(queue.reschedule("m" + random.nextInt(400), new DueTime(true, random.nextInt(1_000_000))));
         }
-        List<String> parts = new ArrayList<>(List.of("delayed", "state", "config", "sessions", "waiters", "dead:delayed"));
+        List<String> parts =
+                new ArrayList<>(List.of("delayed", "state", "config", "sessions", "waiters", "dead:delayed"));
         for (int priority = 1; priority <= 9; priority++) {
             parts.add("delayed:" + priority);
         }

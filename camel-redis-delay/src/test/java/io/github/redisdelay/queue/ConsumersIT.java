@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-import io.github.redisdelay.queue.client.ClientAccess;
-import io.github.redisdelay.queue.fake.GatedCaller;
-import io.github.redisdelay.queue.client.DelayQueueClient;
-import io.github.redisdelay.queue.exception.DelayQueueException;
-import io.github.redisdelay.queue.internal.redis.LuaScript;
-import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
-import io.github.redisdelay.queue.internal.redis.ScheduledTimers;
-import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.queue.client.ClientAccess;
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.fake.GatedCaller;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.ScheduledTimers;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.test.RedisExtension;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -56,9 +56,9 @@ class ConsumersIT {
     @BeforeEach
     void open() {
         gate = new GatedCaller(redis.client());
-        client = ClientAccess.create(
-                redis.client(), new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(5)), gate);
-        wakeups = redis.client().getTopic(ClientAccess.consumers(client).wakeups().name(), ByteArrayCodec.INSTANCE);
+        client = ClientAccess.create(redis.client(), new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(5)), gate);
+        wakeups =
+                redis.client().getTopic(ClientAccess.consumers(client).wakeups().name(), ByteArrayCodec.INSTANCE);
     }
 
     @AfterEach
@@ -279,7 +279,9 @@ class ConsumersIT {
             clients.add(each);
         }
         await().until(() -> timerThreads() >= 20);
-        assertThat(clients.stream().map(each -> ClientAccess.consumers(each).wakeups().name())).doesNotHaveDuplicates();
+        assertThat(clients.stream()
+                        .map(each -> ClientAccess.consumers(each).wakeups().name()))
+                .doesNotHaveDuplicates();
         clients.forEach(each -> await().until(() -> subscribers(each) == 1));
         clients.forEach(DelayQueueClient::close);
         await().atMost(Duration.ofSeconds(10)).until(() -> timerThreads() <= 1);

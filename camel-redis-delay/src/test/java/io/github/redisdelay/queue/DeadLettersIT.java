@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-import io.github.redisdelay.queue.model.QueueSnapshot;
-import io.github.redisdelay.queue.client.DelayQueueClient;
-import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.model.QueueSnapshot;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

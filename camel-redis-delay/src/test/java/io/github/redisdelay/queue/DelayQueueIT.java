@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-import io.github.redisdelay.queue.client.DelayQueueClient;
-import io.github.redisdelay.queue.exception.DuplicateMessageException;
-import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.exception.DuplicateMessageException;
+import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.test.RedisExtension;
 import io.github.redisdelay.test.RedisServer;
 import java.nio.charset.StandardCharsets;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
 import io.github.redisdelay.camel.TestConnections;
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
@@ -13,10 +17,6 @@ import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.UnmetDurability;
 import io.github.redisdelay.queue.internal.request.RequestRouter;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
-
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.MasterAndReplica;
 import java.nio.charset.StandardCharsets;
@@ -281,8 +281,7 @@ class DurabilityIT {
         servers.freeze();
         try {
             byte[] first = (byte[]) get(redis.call(LuaScript.SCHEDULE, keys.of(LuaScript.SCHEDULE), arguments, 1));
-            DurableReply repeated =
-                    get(redis.callDurably(LuaScript.SCHEDULE, keys, arguments, 2, wanted));
+            DurableReply repeated = get(redis.callDurably(LuaScript.SCHEDULE, keys, arguments, 2, wanted));
             assertThat((byte[]) repeated.reply()).as("the stored answer").isEqualTo(first);
             assertThat(repeated.unmet().replicas()).isZero();
             assertThat(MasterAndReplica.info(servers.master, "replication"))
@@ -471,7 +470,8 @@ class DurabilityIT {
                     own.schedule(ScheduleRequest.of("a", new byte[1], DueTime.after(Duration.ofHours(1))));
             assertThat(failure(sent))
                     .isInstanceOf(ReplicationTimeoutException.class)
-                    .hasMessageContaining("message 'a' is stored, not known to be replicated: Redis does not wait for it");
+                    .hasMessageContaining(
+                            "message 'a' is stored, not known to be replicated: Redis does not wait for it");
             assertThat(sent.isUnconfirmed()).isTrue();
             assertThat(get(queue.stats()).delayed()).isEqualTo(1);
         } finally {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -165,11 +165,16 @@ class FleetIT extends RealQueueIT {
                     .map(RealQueueIT::text)
                     .map(member -> member.substring(member.indexOf(' ') + 1))
                     .filter(name -> fleet.stream()
-                            .anyMatch(n -> !n.cut && ClientAccess.consumers(n.client).wakeups().name().equals(name)))
+                            .anyMatch(n -> !n.cut
+                                    && ClientAccess.consumers(n.client)
+                                            .wakeups()
+                                            .name()
+                                            .equals(name)))
                     .findFirst()
                     .orElseThrow();
             fleet.stream()
-                    .filter(n -> ClientAccess.consumers(n.client).wakeups().name().equals(channel))
+                    .filter(n ->
+                            ClientAccess.consumers(n.client).wakeups().name().equals(channel))
                     .forEach(Node::die);
         }
         awaitAll(messages);
@@ -207,9 +212,12 @@ class FleetIT extends RealQueueIT {
         fleet.get(2).client.close();
         await().atMost(Duration.ofSeconds(10)).until(() -> held("waiters").size() == 4);
         assertThat(held("waiters"))
-                .allMatch(
-                        member -> member.endsWith(ClientAccess.consumers(fleet.get(3).client).wakeups().name())
-                                || member.endsWith(ClientAccess.consumers(fleet.get(4).client).wakeups().name()));
+                .allMatch(member -> member.endsWith(ClientAccess.consumers(fleet.get(3).client)
+                                .wakeups()
+                                .name())
+                        || member.endsWith(ClientAccess.consumers(fleet.get(4).client)
+                                .wakeups()
+                                .name()));
         schedule("a", DueTime.after(Duration.ofMillis(100)));
         awaitAll(1);
         assertThat(lateness).allSatisfy(late -> assertThat(late).isLessThan(LATE));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-import io.github.redisdelay.queue.client.DelayQueueClient;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisExtension;
 import java.io.BufferedReader;
 import java.io.IOException;

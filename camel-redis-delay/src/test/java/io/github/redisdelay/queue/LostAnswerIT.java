@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-import io.github.redisdelay.queue.internal.format.ClaimIntent;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import io.github.redisdelay.queue.client.ClientAccess;
-import io.github.redisdelay.queue.fake.FakeHost;
-import io.github.redisdelay.queue.fake.FakeTimers;
-import io.github.redisdelay.queue.model.QueueSnapshot;
-import io.github.redisdelay.queue.model.RandomHistory;
-import io.github.redisdelay.queue.model.SimulatedNetwork;
-import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DuplicateMessageException;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
+import io.github.redisdelay.queue.fake.FakeHost;
+import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
+import io.github.redisdelay.queue.model.QueueSnapshot;
+import io.github.redisdelay.queue.model.RandomHistory;
+import io.github.redisdelay.queue.model.SimulatedNetwork;
 import io.github.redisdelay.test.RedisExtension;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -148,8 +148,7 @@ class LostAnswerIT {
     }
 
     private static ClaimedDelivery claim(DelayQueueClient client, RedisDelayQueue queue, ClaimCalls claims) {
-        ClaimRequest request =
-                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 1, 1, ClaimIntent.LEAVE, 1);
+        ClaimRequest request = new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 1, 1, ClaimIntent.LEAVE, 1);
         ClaimReply reply = get(claims.claim(request));
         assertThat(reply.messages()).as("claimed messages").hasSize(1);
         return new ClaimedDelivery(
@@ -246,15 +245,14 @@ class LostAnswerIT {
         }
         ClaimCalls claims = ClientAccess.consumers(client).newClaims(queue.address(), error -> {});
         fates(Fate.ANSWER_LOST, Fate.LOST, Fate.TWICE);
-        ClaimReply reply = get(claims.claim(
-                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1)));
+        ClaimReply reply =
+                get(claims.claim(new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1)));
         assertThat(reply.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("m0", "m1", "m2");
         assertThat(reply.messages())
                 .extracting(ClaimReply.ClaimedMessage::attempt)
                 .containsOnly(1);
         assertThat(held().keys().get("leased").keySet()).containsExactly("m0", "m1", "m2");
-        assertThat(get(claims.claim(new ClaimRequest(
-                                FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1)))
+        assertThat(get(claims.claim(new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1)))
                         .messages())
                 .extracting(ClaimReply.ClaimedMessage::id)
                 .containsExactly("m3", "m4");
@@ -268,8 +266,8 @@ class LostAnswerIT {
         fates(Fate.ANSWER_LOST);
         caller.meanwhile =
                 () -> assertThat(get(otherQueue.cancel("a")).previousState()).isEqualTo(MessageState.LEASED);
-        ClaimReply reply = get(claims.claim(
-                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1)));
+        ClaimReply reply =
+                get(claims.claim(new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1)));
         assertThat(reply.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("b");
     }
 
@@ -282,8 +280,8 @@ class LostAnswerIT {
             QueueSnapshot.shift(redis.client(), queue.address().keys(), 120_000_000);
             claim(other, otherQueue, otherClaims);
         };
-        ClaimReply reply = get(claims.claim(
-                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1)));
+        ClaimReply reply =
+                get(claims.claim(new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1)));
         assertThat(reply.messages()).isEmpty();
         assertThat(held().keys().get("state").get("a")).startsWith("attempts 2 ");
     }
@@ -309,16 +307,18 @@ class LostAnswerIT {
 
     @Test
     void should_acknowledge_once() {
-        Settlement settlement = hostile((q, delivery) -> q.settle(delivery, SettleAction.ACKNOWLEDGE, 0, new byte[0]), this::scheduleAgain);
+        Settlement settlement = hostile(
+                (q, delivery) -> q.settle(delivery, SettleAction.ACKNOWLEDGE, 0, new byte[0]), this::scheduleAgain);
         assertThat(settlement).isEqualTo(Settlement.DONE);
         assertThat(held().messages().get("a")).endsWith("second");
     }
 
     @Test
     void should_return_a_message_once() {
-        Settlement settlement = hostile((q, delivery) -> q.settle(delivery, SettleAction.RETURN, 0, new byte[] {'f'}), () -> {
-            assertThat(claim(other, otherQueue, otherClaims).attempt()).isEqualTo(2);
-        });
+        Settlement settlement =
+                hostile((q, delivery) -> q.settle(delivery, SettleAction.RETURN, 0, new byte[] {'f'}), () -> {
+                    assertThat(claim(other, otherQueue, otherClaims).attempt()).isEqualTo(2);
+                });
         assertThat(settlement).isEqualTo(Settlement.DONE);
         assertThat(held().keys().get("leased").keySet()).containsExactly("a");
         assertThat(held().keys().get("delayed")).isEmpty();
@@ -326,16 +326,18 @@ class LostAnswerIT {
 
     @Test
     void should_release_once() {
-        Settlement settlement = hostile((q, delivery) -> q.settle(delivery, SettleAction.RELEASE, 0, new byte[0]), () -> {
-            assertThat(claim(other, otherQueue, otherClaims).attempt()).isEqualTo(1);
-        });
+        Settlement settlement =
+                hostile((q, delivery) -> q.settle(delivery, SettleAction.RELEASE, 0, new byte[0]), () -> {
+                    assertThat(claim(other, otherQueue, otherClaims).attempt()).isEqualTo(1);
+                });
         assertThat(settlement).isEqualTo(Settlement.DONE);
         assertThat(held().keys().get("leased").keySet()).containsExactly("a");
     }
 
     @Test
     void should_bury_once() {
-        Settlement settlement = hostile((q, delivery) -> q.settle(delivery, SettleAction.BURY, 0, new byte[0]), this::scheduleAgain);
+        Settlement settlement =
+                hostile((q, delivery) -> q.settle(delivery, SettleAction.BURY, 0, new byte[0]), this::scheduleAgain);
         assertThat(settlement).isEqualTo(Settlement.DONE);
         assertThat(held().keys().get("dead:messages")).hasSize(1);
         assertThat(held().messages().get("a")).endsWith("second");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-import io.github.redisdelay.queue.model.QueueSnapshot;
-import io.github.redisdelay.queue.client.DelayQueueClient;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.model.QueueSnapshot;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
@@ -9,8 +11,6 @@ import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -152,7 +152,8 @@ class PauseIT extends RealQueueIT {
         };
         Queue<String> wakeUps = new ConcurrentLinkedQueue<>();
         DelayQueueClient other = ClientAccess.create(redis.client(), ClientOptions.DEFAULTS, counting);
-        RTopic topic = redis.client().getTopic(ClientAccess.consumers(other).wakeups().name(), ByteArrayCodec.INSTANCE);
+        RTopic topic =
+                redis.client().getTopic(ClientAccess.consumers(other).wakeups().name(), ByteArrayCodec.INSTANCE);
         int listener = topic.addListener(byte[].class, (channel, message) -> {
             String text = text(message);
             if (text.endsWith(" " + keys().base())) {

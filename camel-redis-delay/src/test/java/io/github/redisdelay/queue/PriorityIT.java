@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-import io.github.redisdelay.queue.exception.DuplicateMessageException;
-import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.redisdelay.queue.exception.DuplicateMessageException;
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;

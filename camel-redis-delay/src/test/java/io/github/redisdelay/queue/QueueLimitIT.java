@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-import io.github.redisdelay.queue.model.QueueSnapshot;
-import io.github.redisdelay.queue.exception.DuplicateMessageException;
-import io.github.redisdelay.queue.exception.QueueFullException;
-import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.redisdelay.queue.exception.DuplicateMessageException;
+import io.github.redisdelay.queue.exception.QueueFullException;
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.model.QueueSnapshot;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-import io.github.redisdelay.queue.internal.format.ClaimIntent;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.redisdelay.queue.client.ClientAccess;
+import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.fake.FakeTimers;
-import io.github.redisdelay.queue.model.QueueSnapshot;
-import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
-import static org.assertj.core.api.Assertions.assertThat;
-
+import io.github.redisdelay.queue.model.QueueSnapshot;
 import io.github.redisdelay.test.RedisExtension;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -56,7 +56,8 @@ public abstract class RealQueueIT {
         client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
         queue = client.queue(redis.uniqueQueue());
         claims = ClientAccess.consumers(client).newClaims(((RedisDelayQueue) queue).address(), error -> {});
-        deadClaims = ClientAccess.consumers(client).newClaims(((RedisDelayQueue) queue.deadLetters()).address(), error -> {});
+        deadClaims = ClientAccess.consumers(client)
+                .newClaims(((RedisDelayQueue) queue.deadLetters()).address(), error -> {});
     }
 
     @AfterEach
@@ -127,8 +128,8 @@ public abstract class RealQueueIT {
     }
 
     protected List<ClaimedDelivery> claim(DelayQueue from, ClaimCalls with, int messages, int ended) {
-        ClaimRequest request = new ClaimRequest(
-                FakeHost.randomClaimId(), 3_600_000_000L, messages, ended, ClaimIntent.LEAVE, 1);
+        ClaimRequest request =
+                new ClaimRequest(FakeHost.randomClaimId(), 3_600_000_000L, messages, ended, ClaimIntent.LEAVE, 1);
         ClaimReply reply = get(with.claim(request));
         return reply.messages().stream()
                 .map(m -> new ClaimedDelivery(

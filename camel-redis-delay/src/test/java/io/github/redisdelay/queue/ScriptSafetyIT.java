@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-import io.github.redisdelay.queue.internal.format.ClaimIntent;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import io.github.redisdelay.queue.client.ClientAccess;
-import io.github.redisdelay.queue.fake.FakeHost;
-import io.github.redisdelay.queue.fake.FakeTimers;
-import io.github.redisdelay.queue.model.QueueSnapshot;
-import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.fake.FakeHost;
+import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.format.ChangeAction;
+import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.format.ScheduleReply;
+import io.github.redisdelay.queue.internal.format.SettleAction;
+import io.github.redisdelay.queue.internal.format.WakeupDuty;
+import io.github.redisdelay.queue.internal.format.WireWord;
 import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
-import io.github.redisdelay.queue.internal.format.ChangeAction;
-import io.github.redisdelay.queue.internal.format.ScheduleReply;
-import io.github.redisdelay.queue.internal.format.WakeupDuty;
-import io.github.redisdelay.queue.internal.format.WireWord;
+import io.github.redisdelay.queue.model.QueueSnapshot;
 import io.github.redisdelay.test.RedisExtension;
 import io.github.redisdelay.test.RedisServer;
 import java.io.IOException;
@@ -220,7 +220,8 @@ class ScriptSafetyIT {
                         bytes("seen", "cancel", 0),
                         bytes("", "resume", 0),
                         bytes("", "pause", 0));
-            case CLAIM -> bytes("lane", 10, CLAIM, 1_000_000, 10, 10, 100_000, "base", "c1 channel", "fill", 30_000_000);
+            case CLAIM ->
+                bytes("lane", 10, CLAIM, 1_000_000, 10, 10, 100_000, "base", "c1 channel", "fill", 30_000_000);
             case SETTLE ->
                 items(
                         bytes("lane", 10, "base", "dead"),
@@ -523,7 +524,8 @@ class ScriptSafetyIT {
     void should_grant_nothing_for_a_claim_id_of_zeros() {
         // A message that waits has zeros in its record: they are no claim.
         call(LuaScript.SETTLE, "lane", 1, "base", "dead", "l1", CLAIM, "return", 0, "");
-        byte[] reply = (byte[]) call(LuaScript.SCHEDULE, "lane", 2, "base", "l1", "after reject", 0, new byte[16], "body");
+        byte[] reply =
+                (byte[]) call(LuaScript.SCHEDULE, "lane", 2, "base", "l1", "after reject", 0, new byte[16], "body");
         assertThat(reply[8]).as("outcome: in use, delayed").isEqualTo((byte) 4);
     }
 
@@ -565,7 +567,8 @@ class ScriptSafetyIT {
                 "after reject priority=5\n")) {
             assertRefused(LuaScript.SCHEDULE, with(valid(LuaScript.SCHEDULE), 19, flags), "schedule '" + flags + "'");
         }
-        for (String action : List.of("", "x", "c", "cancelcancel", "Cancel", "\n", "%", "cancel\n", "pause", "resume", "cancel pause")) {
+        for (String action : List.of(
+                "", "x", "c", "cancelcancel", "Cancel", "\n", "%", "cancel\n", "pause", "resume", "cancel pause")) {
             assertRefused(LuaScript.CHANGE, with(valid(LuaScript.CHANGE), 13, action), "change '" + action + "'");
         }
         for (String action : List.of("", "x", "a", "acknowledge acknowledge", "Acknowledge", "\n", "%", "bury\n")) {
@@ -846,8 +849,7 @@ class ScriptSafetyIT {
 
                 ClaimCalls claims = ClientAccess.consumers(client).newClaims(queue.address(), error -> {});
                 ClaimId claimId = FakeHost.randomClaimId();
-                ClaimReply reply =
-                        get(claims.claim(new ClaimRequest(claimId, 60_000_000, 8, 8, ClaimIntent.LEAVE, 1)));
+                ClaimReply reply = get(claims.claim(new ClaimRequest(claimId, 60_000_000, 8, 8, ClaimIntent.LEAVE, 1)));
                 List<ClaimedDelivery> held = reply.messages().stream()
                         .map(m -> new ClaimedDelivery(
                                 queue, m, claimId, reply.timeMicros(), 0, 0, new FakeTimers(), (d, w) -> {}))
@@ -866,8 +868,10 @@ class ScriptSafetyIT {
                 assertThat(get(queue.reschedule("later", DueTime.now())).previousState())
                         .isEqualTo(MessageState.DELAYED);
                 // Nothing to do is no reason to be refused either.
-                assertThat(get(queue.settle(held.get(0), SettleAction.ACKNOWLEDGE, 0, new byte[0]))).isEqualTo(Settlement.STALE_GONE);
-                assertThat(get(queue.settle(held.get(2), SettleAction.RETURN, 0, new byte[0]))).isEqualTo(Settlement.STALE_HELD);
+                assertThat(get(queue.settle(held.get(0), SettleAction.ACKNOWLEDGE, 0, new byte[0])))
+                        .isEqualTo(Settlement.STALE_GONE);
+                assertThat(get(queue.settle(held.get(2), SettleAction.RETURN, 0, new byte[0])))
+                        .isEqualTo(Settlement.STALE_HELD);
                 assertThat(get(queue.extend(held.get(0), 1_000_000))).isEqualTo(Settlement.STALE_GONE);
                 assertThat(get(queue.cancel("none")).previousState()).isEqualTo(MessageState.NONE);
                 assertThat(get(queue.reschedule("none", DueTime.now())).previousState())
@@ -1025,7 +1029,9 @@ class ScriptSafetyIT {
         Set<String> deadLost = new TreeSet<>(deadBefore);
         deadLost.removeAll(deadAfter);
         deadLost.removeIf(id -> script == LuaScript.REDRIVE && after.contains(DeadLetterId.messageIdOf(id)));
-        assertThat(deadLost).as("dead letters that no claim finds after " + what).isEmpty();
+        assertThat(deadLost)
+                .as("dead letters that no claim finds after " + what)
+                .isEmpty();
         boolean buried = deadAfter.stream().anyMatch(id -> id.startsWith("l2@"));
         assertThat(script != LuaScript.SETTLE || !before.contains("l2") || after.contains("l2") || buried)
                 .as("the message that is buried is found after " + what)
@@ -1198,9 +1204,11 @@ class ScriptSafetyIT {
     void should_begin_each_name_of_an_include_with_the_name_of_its_file() {
         for (String name : INCLUDES) {
             String prefix = name.replaceAll(".*/|\\.lua", "") + "_";
-            Matcher defined = Pattern.compile("(?m)^local (?:function )?(\\w+(?:, \\w+)*)").matcher(code(name));
+            Matcher defined = Pattern.compile("(?m)^local (?:function )?(\\w+(?:, \\w+)*)")
+                    .matcher(code(name));
             while (defined.find()) {
-                assertThat(defined.group(1).split(", ")).as(name).allMatch(each -> each.toLowerCase(java.util.Locale.ROOT)
+                assertThat(defined.group(1).split(", ")).as(name).allMatch(each -> each.toLowerCase(
+                                java.util.Locale.ROOT)
                         .startsWith(prefix));
             }
         }
@@ -1222,7 +1230,8 @@ class ScriptSafetyIT {
         assertThat(numbered(LuaScript.SCHEDULE, 1))
                 .containsExactlyElementsOf(
                         Arrays.stream(ScheduleReply.values()).map(Enum::name).toList())
-                .allSatisfy(name -> assertThat(ScheduleReply.of(1 + ScheduleReply.valueOf(name).ordinal()))
+                .allSatisfy(name -> assertThat(
+                                ScheduleReply.of(1 + ScheduleReply.valueOf(name).ordinal()))
                         .hasToString(name));
         assertThat(numbered(LuaScript.CLAIM, 0))
                 .containsExactlyElementsOf(
@@ -1332,13 +1341,12 @@ class ScriptSafetyIT {
 
     @Test
     void should_touch_no_key_that_is_not_in_KEYS() {
-        Set<String> names = Set.of(
-                ("messages delayed leased state config sessions consumers index"
-                                + " queue_messages queue_delayed queue_leased queue_state queue_config"
-                                + " seen session_key seen_key row_consumers wakeup_waiters"
-                                + " dead_messages dead_delayed dead_leased dead_state dead_config dead_consumers"
-                                + " dead_waiters dead_index")
-                        .split(" "));
+        Set<String> names = Set.of(("messages delayed leased state config sessions consumers index"
+                        + " queue_messages queue_delayed queue_leased queue_state queue_config"
+                        + " seen session_key seen_key row_consumers wakeup_waiters"
+                        + " dead_messages dead_delayed dead_leased dead_state dead_config dead_consumers"
+                        + " dead_waiters dead_index")
+                .split(" "));
         // Gives one of KEYS, and parameters that get nothing else.
         Set<String> indirect = Set.of("queue_delayed_set", "set", "waiters");
         for (String name : FILES) {
@@ -1351,14 +1359,21 @@ class ScriptSafetyIT {
             Matcher rooms = Pattern.compile("(?<!function )\\bwakeup_(cover|counted|promises|write)\\(([^,)]*)")
                     .matcher(code);
             while (rooms.find()) {
-                assertThat(rooms.group(2)).as(name + ": " + rooms.group()).isIn("waiters", "wakeup_waiters", "dead_waiters");
+                assertThat(rooms.group(2))
+                        .as(name + ": " + rooms.group())
+                        .isIn("waiters", "wakeup_waiters", "dead_waiters");
             }
             Matcher given = Pattern.compile("(?<!function )\\b(count|look_into|rank_behind|none_in)\\(([^,)]*)")
                     .matcher(code);
             while (given.find()) {
                 assertThat(given.group(2))
                         .as(name + ": " + given.group())
-                        .isIn("set", "seen_key", "queue_delayed", "queue_leased", "queue_delayed_set(queue_priorities[i]");
+                        .isIn(
+                                "set",
+                                "seen_key",
+                                "queue_delayed",
+                                "queue_leased",
+                                "queue_delayed_set(queue_priorities[i]");
             }
             Matcher call = Pattern.compile("redis\\.p?call\\('(\\w+)'(?:,\\s*([\\w\\[\\]]+))?")
                     .matcher(code);

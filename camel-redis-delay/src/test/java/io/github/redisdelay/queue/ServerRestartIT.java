@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-import io.github.redisdelay.queue.client.ClientAccess;
-import io.github.redisdelay.queue.model.QueueSnapshot;
-import io.github.redisdelay.queue.client.DelayQueueClient;
-import io.github.redisdelay.queue.exception.DelayQueueException;
-import io.github.redisdelay.queue.exception.RequestTimeoutException;
-import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.queue.client.ClientAccess;
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.exception.RequestTimeoutException;
+import io.github.redisdelay.queue.internal.redis.QueueKeys;
+import io.github.redisdelay.queue.model.QueueSnapshot;
 import io.github.redisdelay.test.RedisServer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
 import io.github.redisdelay.queue.client.ClientAccess;
-import io.github.redisdelay.queue.fake.FakeHost;
-import io.github.redisdelay.queue.model.QueueSnapshot;
 import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.consume.RedisClaimCalls;
+import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.queue.internal.request.Session;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
-
-import io.github.redisdelay.queue.internal.format.WakeupDuty;
-import io.github.redisdelay.queue.internal.format.ClaimIntent;
+import io.github.redisdelay.queue.model.QueueSnapshot;
 import io.github.redisdelay.test.RedisServer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -201,15 +201,10 @@ class WaitersIT extends RealQueueIT {
     void should_expect_a_second_one_ten_milliseconds_later_and_no_third() {
         long due = schedule("a", IN_AN_HOUR).dueMicros();
         List<Waiter> all = waiting(5);
-        List<WakeupDuty> expected =
-                all.stream().map(each -> each.look().duty()).toList();
+        List<WakeupDuty> expected = all.stream().map(each -> each.look().duty()).toList();
         assertThat(expected)
                 .containsExactly(
-                        WakeupDuty.FIRST,
-                        WakeupDuty.BACKUP,
-                        WakeupDuty.NONE,
-                        WakeupDuty.NONE,
-                        WakeupDuty.NONE);
+                        WakeupDuty.FIRST, WakeupDuty.BACKUP, WakeupDuty.NONE, WakeupDuty.NONE, WakeupDuty.NONE);
         assertThat(all.get(0).promise()).isEqualTo(due);
         assertThat(all.get(1).promise()).isEqualTo(due + SECOND);
         assertThat(all).allSatisfy(each -> assertThat(each.heard()).isEmpty());
@@ -538,8 +533,7 @@ class WaitersIT extends RealQueueIT {
     @Test
     void should_give_nothing_to_one_that_leaves() {
         schedule("a", LONG_AGO);
-        assertThat(waiter("w").claim(0, ClaimIntent.FILL).messages())
-                .isEmpty();
+        assertThat(waiter("w").claim(0, ClaimIntent.FILL).messages()).isEmpty();
         assertThat(held("delayed")).containsExactly("a");
         assertThat(room()).isEmpty();
     }
@@ -754,12 +748,13 @@ class WaitersIT extends RealQueueIT {
                 redisson.getRedisNodes(RedisNodes.SINGLE).getInstance().setConfig("maxmemory", "1");
                 List<WakeupDuty> expected = new ArrayList<>();
                 for (ClaimCalls claims : List.of(first, second)) {
-                    expected.add(get(claims.claim(new ClaimRequest(
-                                    FakeHost.randomClaimId(), 1, 1, 1, ClaimIntent.FILL, LONG_SAFETY)))
+                    expected.add(get(claims.claim(
+                                    new ClaimRequest(FakeHost.randomClaimId(), 1, 1, 1, ClaimIntent.FILL, LONG_SAFETY)))
                             .duty());
                 }
                 assertThat(expected).containsExactly(WakeupDuty.FIRST, WakeupDuty.BACKUP);
-                QueueSnapshot before = QueueSnapshot.read(redisson, full.address().keys());
+                QueueSnapshot before =
+                        QueueSnapshot.read(redisson, full.address().keys());
                 assertThat(before.keys().get("waiters")).hasSize(2);
                 assertThatThrownBy(() -> get(full.schedule(ScheduleRequest.of("b", new byte[1], DueTime.now()))))
                         .hasMessageContaining("no memory left");
@@ -786,11 +781,13 @@ class WaitersIT extends RealQueueIT {
             other.queue(queue.name()).consume(concurrent(1), executor, delivery -> {});
             await().until(() -> room().size() == 3);
             assertThat(room().keySet().stream()
-                            .filter(m -> m.endsWith(" " + ClientAccess.consumers(client).wakeups().name())))
+                            .filter(m -> m.endsWith(" "
+                                    + ClientAccess.consumers(client).wakeups().name())))
                     .hasSize(2)
                     .allMatch(m -> m.matches("c\\d+ redis-delay:wakeup:[0-9a-f]{32}"));
             assertThat(room().keySet().stream()
-                            .filter(m -> m.endsWith(" " + ClientAccess.consumers(other).wakeups().name())))
+                            .filter(m -> m.endsWith(" "
+                                    + ClientAccess.consumers(other).wakeups().name())))
                     .hasSize(1);
         }
         await().until(() -> room().size() == 2);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.example.springboot;
 
-import io.github.redisdelay.camel.RedisDelayComponent;
-import io.github.redisdelay.camel.RedisDelayConstants;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.camel.RedisDelayComponent;
+import io.github.redisdelay.camel.RedisDelayConstants;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.net.InetAddress;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.connection;
 
+import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.client.DelayQueueClient;
-import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;

@@ -59,9 +59,8 @@ public record ConnectionSettings(
             SSLContextParameters tls) {
         if (address != null) {
             if (configurationUri != null) {
-                throw new IllegalArgumentException(
-                        "options 'configurationUri' (" + fileWithoutCredentials(configurationUri)
-                                + ") and 'address' are both set: set one of them");
+                throw new IllegalArgumentException("options 'configurationUri' ("
+                        + fileWithoutCredentials(configurationUri) + ") and 'address' are both set: set one of them");
             }
             return ofAddress(address, username, password, database, tls);
         }

@@ -43,7 +43,8 @@ public record TlsConnector(Duration unsuspicious, Duration patience) {
      * @throws IllegalStateException if the server seems to speak no TLS
      * @throws RuntimeException as {@code connect}
      */
-    public <T> T connect(URI address, Supplier<T> connect, Consumer<T> drop, Executor executor) throws InterruptedException {
+    public <T> T connect(URI address, Supplier<T> connect, Consumer<T> drop, Executor executor)
+            throws InterruptedException {
         CompletableFuture<T> connected = new CompletableFuture<>();
         executor.execute(() -> {
             try {
@@ -88,8 +89,7 @@ public record TlsConnector(Duration unsuspicious, Duration patience) {
             int answer = socket.getInputStream().read();
             return answer == '+' || answer == '-' ? "the server answers in plain text: " + QUESTION : null;
         } catch (SocketTimeoutException e) {
-            String problem =
-                    "no TLS handshake within " + Durations.text(unsuspicious.plus(patience)) + ": " + QUESTION;
+            String problem = "no TLS handshake within " + Durations.text(unsuspicious.plus(patience)) + ": " + QUESTION;
             return listens ? problem : null;
         } catch (IOException e) {
             return null; // Redisson says why it cannot connect

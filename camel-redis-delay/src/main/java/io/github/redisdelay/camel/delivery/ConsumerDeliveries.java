@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.delivery;
 
+import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
+import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.camel.monitor.StatsText;
 import io.github.redisdelay.camel.option.Durations;
@@ -10,8 +12,6 @@ import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.internal.redis.RedisErrors;
-import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
-import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -116,8 +116,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
      */
     public void start(String name, String inSentence) {
         shown = inSentence;
-        DelayQueueConsumer started =
-                queue.consume(settings.claims(ConsumerNames.full(name)), threads.executor(), this);
+        DelayQueueConsumer started = queue.consume(settings.claims(ConsumerNames.full(name)), threads.executor(), this);
         gate = new ConsumptionGate(started, () -> !suspended && (batches == null || batches.wantsMore()));
         claims = started;
         claimingChanged();
@@ -179,7 +178,8 @@ public final class ConsumerDeliveries implements DeliveryHandler {
                 }
                 awaitEnd(patience);
             }
-            // Camel has waited for the work of a route, up to its shutdown timeout. Work still under way may go on: it can
+            // Camel has waited for the work of a route, up to its shutdown timeout. Work still under way may go on: it
+            // can
             // be acknowledged until its leases expire.
             claims.stop(false);
         }
@@ -213,10 +213,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     }
 
     private void route(DeliveryCompletion message) {
-        route(
-                List.of(message),
-                this::ended,
-                exchange -> ExchangeFiller.fill(exchange, message, mapper));
+        route(List.of(message), this::ended, exchange -> ExchangeFiller.fill(exchange, message, mapper));
     }
 
     /** Begins a batch. */

@@ -70,8 +70,7 @@ public final class DeliveryCompletion {
     public static DeliveryCompletion admit(
             Delivery delivery, DeliveryPolicy policy, DeliveryReport report, String routeId, Runnable finished) {
         DeliveryPolicy.Admission admission = policy.admit(delivery, routeId);
-        DeliveryCompletion completion =
-                new DeliveryCompletion(delivery, policy, report, routeId, finished, admission);
+        DeliveryCompletion completion = new DeliveryCompletion(delivery, policy, report, routeId, finished, admission);
         Decision refusal = admission.refusal();
         if (refusal == null) {
             return completion;
@@ -167,9 +166,7 @@ public final class DeliveryCompletion {
         if (decision instanceof Decision.Bury bury) {
             return delivery.bury(bury.failure(), bury.remember());
         }
-        return decision instanceof Decision.Discard discard
-                ? delivery.discard(discard.remember())
-                : delivery.release();
+        return decision instanceof Decision.Discard discard ? delivery.discard(discard.remember()) : delivery.release();
     }
 
     /** The name of a decision in the log. */

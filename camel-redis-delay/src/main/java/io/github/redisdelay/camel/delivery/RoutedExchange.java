@@ -60,8 +60,7 @@ final class RoutedExchange implements AsyncCallback {
      * @param tell whether failures go to the consumer's exception handler
      */
     static RoutedExchange begin(
-            DefaultConsumer consumer, Exchange exchange, ExchangeCompletion completion, boolean tell)
-            throws Exception {
+            DefaultConsumer consumer, Exchange exchange, ExchangeCompletion completion, boolean tell) throws Exception {
         exchange.getExchangeExtension().addOnCompletion(completion);
         exchange.getExchangeExtension().addOnCompletion(completion.watch());
         boolean used = exchange.getUnitOfWork() != null;
@@ -71,8 +70,7 @@ final class RoutedExchange implements AsyncCallback {
             work.onPrepare(exchange);
         }
         // Camel's callback tells the exception handler, and Camel's own handler would only log what is logged already.
-        AsyncCallback callback =
-                tell ? consumer.defaultConsumerCallback(exchange, true) : doneSync -> {};
+        AsyncCallback callback = tell ? consumer.defaultConsumerCallback(exchange, true) : doneSync -> {};
         return new RoutedExchange(exchange, work, completion, consumer, callback);
     }
 

@@ -139,7 +139,9 @@ public final class Durations {
         for (ChronoUnit unit : List.of(ChronoUnit.DAYS, ChronoUnit.HOURS, ChronoUnit.MINUTES, ChronoUnit.SECONDS)) {
             Duration one = unit.getDuration();
             if (duration.dividedBy(one) >= 2) {
-                String name = unit == ChronoUnit.MINUTES ? "min" : unit.name().substring(0, 1).toLowerCase(Locale.ROOT);
+                String name = unit == ChronoUnit.MINUTES
+                        ? "min"
+                        : unit.name().substring(0, 1).toLowerCase(Locale.ROOT);
                 return duration.plus(one.dividedBy(2)).dividedBy(one) + " " + name;
             }
         }

@@ -27,7 +27,9 @@ public final class OptionValues {
             }
         }
         throw new IllegalArgumentException(what + " '" + shown(name) + "' is unknown: use "
-                + Arrays.stream(type.getEnumConstants()).map(OptionValues::lower).collect(Collectors.joining(", ")));
+                + Arrays.stream(type.getEnumConstants())
+                        .map(OptionValues::lower)
+                        .collect(Collectors.joining(", ")));
     }
 
     /** A value for an error: not too long, without control characters. */

@@ -103,8 +103,8 @@ public final class OwnHeaders {
         Map<String, Object> headers = message.getHeaders();
         for (String name : headers.keySet()) {
             if (isUnknown(name, headers)) {
-                throw new IllegalArgumentException("header '" + OptionValues.shown(name) + "' is unknown: '" + nearest(name)
-                        + "' is the nearest that there is; rename or remove it");
+                throw new IllegalArgumentException("header '" + OptionValues.shown(name) + "' is unknown: '"
+                        + nearest(name) + "' is the nearest that there is; rename or remove it");
             }
         }
     }

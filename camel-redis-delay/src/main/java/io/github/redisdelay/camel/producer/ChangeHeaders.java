@@ -62,11 +62,7 @@ record ChangeHeaders(String queue, boolean list, boolean deadLetters) {
         message.setHeader(
                 RedisDelayConstants.COUNT,
                 changes.stream().filter(Change::isDone).count());
-        put(
-                message,
-                RedisDelayConstants.MESSAGE_ID,
-                ids,
-                id -> deadLetters ? DeadLetterId.messageIdOf(id) : id);
+        put(message, RedisDelayConstants.MESSAGE_ID, ids, id -> deadLetters ? DeadLetterId.messageIdOf(id) : id);
         List<String> letters = new ArrayList<>(ids.size());
         for (int i = 0; i < ids.size(); i++) {
             String found = changes.get(i).deadLetterId();

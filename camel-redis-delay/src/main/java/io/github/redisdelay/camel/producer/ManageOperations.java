@@ -7,6 +7,7 @@ import io.github.redisdelay.camel.delivery.DeliveriesOfExchange;
 import io.github.redisdelay.camel.delivery.DeliveryCompletion;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.option.OptionValues;
+import io.github.redisdelay.camel.producer.ChangeHeaders.Change;
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.CheckResult;
 import io.github.redisdelay.queue.DeadLetterId;
@@ -16,7 +17,6 @@ import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
-import io.github.redisdelay.camel.producer.ChangeHeaders.Change;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -207,8 +207,7 @@ public final class ManageOperations {
             Exchange exchange,
             Function<String, Submission<T>> call,
             Function<T, Change> change) {
-        PendingChanges.Results<T> results =
-                new ChangeHeaders(queue.name(), ids.list(), deadLetters).results(change);
+        PendingChanges.Results<T> results = new ChangeHeaders(queue.name(), ids.list(), deadLetters).results(change);
         if (!deadLetters || ids.known()) {
             return new PendingChanges<>(ids.list(), send(ids.ids(), call), results);
         }
@@ -339,7 +338,8 @@ public final class ManageOperations {
 
     private PendingRequest pause(Supplier<Submission<Boolean>> call) {
         return new PendingChanges<>(
-                false, List.of(new PendingChange<>(null, queue, "the pause of ", call)), (changes, message) ->
-                    message.setHeader(RedisDelayConstants.QUEUE, queue.name()));
+                false,
+                List.of(new PendingChange<>(null, queue, "the pause of ", call)),
+                (changes, message) -> message.setHeader(RedisDelayConstants.QUEUE, queue.name()));
     }
 }

@@ -42,7 +42,8 @@ public record MessageChoice(boolean all, String exceptionClass, String reason, S
      *
      * @throws IllegalArgumentException naming the option, its value and what would be right
      */
-    public static MessageChoice ofOptions(boolean all, String exceptionClass, String reason, String routeId, Integer limit) {
+    public static MessageChoice ofOptions(
+            boolean all, String exceptionClass, String reason, String routeId, Integer limit) {
         return new MessageChoice(
                 all,
                 exception("option 'exceptionClass'", exceptionClass),
@@ -83,8 +84,8 @@ public record MessageChoice(boolean all, String exceptionClass, String reason, S
         if (text.equalsIgnoreCase("true") || text.equalsIgnoreCase("false")) {
             return Boolean.parseBoolean(text);
         }
-        throw new IllegalArgumentException(
-                "header '" + RedisDelayConstants.ALL + "' is '" + OptionValues.shown(value) + "': it must be true or false");
+        throw new IllegalArgumentException("header '" + RedisDelayConstants.ALL + "' is '" + OptionValues.shown(value)
+                + "': it must be true or false");
     }
 
     private String exceptionOf(Message message) {

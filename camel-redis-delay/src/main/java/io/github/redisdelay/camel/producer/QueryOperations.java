@@ -76,10 +76,11 @@ public final class QueryOperations {
                 yield new RepeatableCall<>(() -> page(from, limit == null ? settings.limit() : limit), this::put);
             }
             case stats ->
-                new RepeatableCall<>(() -> target(settings.state() == MessageScope.DEAD).stats(), (stats, result) -> {
-                    result.setHeader(RedisDelayConstants.QUEUE, queue.name());
-                    result.setBody(figures(stats));
-                });
+                new RepeatableCall<>(
+                        () -> target(settings.state() == MessageScope.DEAD).stats(), (stats, result) -> {
+                            result.setHeader(RedisDelayConstants.QUEUE, queue.name());
+                            result.setBody(figures(stats));
+                        });
             default -> throw new IllegalArgumentException("operation '" + operation + "' looks at nothing");
         };
     }

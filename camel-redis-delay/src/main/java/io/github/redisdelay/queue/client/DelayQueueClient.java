@@ -160,8 +160,7 @@ public final class DelayQueueClient implements AutoCloseable {
             partitioned.clear();
         }
         return partitioned.computeIfAbsent(
-                key,
-                k -> new PartitionedQueue(partitions(name, partitions), count(name, partitions), ids, consumers));
+                key, k -> new PartitionedQueue(partitions(name, partitions), count(name, partitions), ids, consumers));
     }
 
     private PartitionCount count(String name, int partitions) {
@@ -233,7 +232,9 @@ public final class DelayQueueClient implements AutoCloseable {
         calls.close(reason);
         try {
             long left = deadline - System.nanoTime();
-            consumers.close().get(Math.max(1, interrupted ? Math.min(left, FAREWELL_NANOS) : left), TimeUnit.NANOSECONDS);
+            consumers
+                    .close()
+                    .get(Math.max(1, interrupted ? Math.min(left, FAREWELL_NANOS) : left), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             interrupted = true;
         } catch (ExecutionException | TimeoutException e) {

@@ -2,6 +2,7 @@
 package io.github.redisdelay.queue.envelope;
 
 import io.github.redisdelay.queue.exception.DelayQueueException;
+
 /** Stored bytes are not a readable {@link Envelope}: damaged, not ours, or of a format that this version does not know. */
 public class EnvelopeFormatException extends DelayQueueException {
 

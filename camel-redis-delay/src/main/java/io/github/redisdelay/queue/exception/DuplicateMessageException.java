@@ -3,6 +3,7 @@ package io.github.redisdelay.queue.exception;
 
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.MessageState;
+
 /**
  * A message was not scheduled because its id is pending, being delivered, or was finished less than its deduplication
  * period ago; or a dead letter was not redriven by its own delivery because a newer message has its id. Nothing was changed.

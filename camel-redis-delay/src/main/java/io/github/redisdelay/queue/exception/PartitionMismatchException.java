@@ -16,7 +16,8 @@ public class PartitionMismatchException extends DelayQueueException {
                 "queue '" + queue + "' has " + count(partitions) + ", and option 'partitions' is " + wanted
                         + "; nothing was changed: set the option to " + partitions
                         + ", or take another queue name, or, if the queue is empty and nobody uses it, remove its record of"
-                        + " the number, the keys <keyPrefix>:{" + queue + "}:config and <keyPrefix>:{" + queue + "}:dead:config",
+                        + " the number, the keys <keyPrefix>:{" + queue + "}:config and <keyPrefix>:{" + queue
+                        + "}:dead:config",
                 cause);
         this.partitions = partitions;
     }

@@ -4,6 +4,7 @@ package io.github.redisdelay.queue.exception;
 import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.Submission;
+
 /**
  * An error about a request that Redis has executed and that is not known to be as safe as was asked for (see {@link
  * Durability}): too few replicas have it, or it is not on disk. The request has taken effect, and a failover may undo

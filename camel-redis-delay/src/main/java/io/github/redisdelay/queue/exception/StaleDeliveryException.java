@@ -2,6 +2,7 @@
 package io.github.redisdelay.queue.exception;
 
 import io.github.redisdelay.queue.DeadLetterId;
+
 /**
  * A message was not scheduled in the place of its own delivery, or a dead letter not redriven by its own, because that is none any
  * more: the message was cancelled, or finished by another delivery after the lease had expired. Nothing was changed.

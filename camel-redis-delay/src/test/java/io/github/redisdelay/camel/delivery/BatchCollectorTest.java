@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.delivery;
 
-import io.github.redisdelay.camel.fake.RecordingDelivery;
-import io.github.redisdelay.queue.fake.FakeTimers;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.redisdelay.camel.fake.RecordingDelivery;
+import io.github.redisdelay.queue.fake.FakeTimers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.delivery;
 
-import io.github.redisdelay.camel.OptionReader;
-import io.github.redisdelay.camel.RedisDelayConfiguration;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.redisdelay.camel.OptionReader;
+import io.github.redisdelay.camel.RedisDelayConfiguration;
 import java.time.Duration;
 import java.util.Set;
 import java.util.function.Consumer;

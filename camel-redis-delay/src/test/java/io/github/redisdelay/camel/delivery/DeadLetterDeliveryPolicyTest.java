@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.delivery;
 
-import io.github.redisdelay.camel.OptionReader;
-import io.github.redisdelay.camel.fake.RecordingDelivery;
-import io.github.redisdelay.camel.RedisDelayConfiguration;
-import io.github.redisdelay.camel.RedisDelayConstants;
-import io.github.redisdelay.camel.message.FailureRecord;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.redisdelay.camel.OptionReader;
+import io.github.redisdelay.camel.RedisDelayConfiguration;
+import io.github.redisdelay.camel.RedisDelayConstants;
+import io.github.redisdelay.camel.fake.RecordingDelivery;
+import io.github.redisdelay.camel.message.FailureRecord;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
@@ -30,7 +30,8 @@ class DeadLetterDeliveryPolicyTest {
         RedisDelayConfiguration options = new RedisDelayConfiguration();
         options.setRedeliveryJitter(0);
         options.setMaximumRedeliveryDelay("5m");
-        policy = new DeadLetterDeliveryPolicy(new OptionReader(options).retries().withoutLimit(), () -> 0L);
+        policy =
+                new DeadLetterDeliveryPolicy(new OptionReader(options).retries().withoutLimit(), () -> 0L);
     }
 
     private static RecordingDelivery delivery(int attempt) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.delivery;
 
-import io.github.redisdelay.queue.fake.FakeTimers;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.delivery.DeadLetterTrimmer.Limits;
+import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
 import java.util.ArrayDeque;

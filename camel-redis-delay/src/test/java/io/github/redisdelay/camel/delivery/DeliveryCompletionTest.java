@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.delivery;
 
-import io.github.redisdelay.camel.OptionReader;
-import io.github.redisdelay.camel.fake.RecordingDelivery;
-import io.github.redisdelay.camel.RedisDelayConfiguration;
-import io.github.redisdelay.camel.RedisDelayConstants;
-import io.github.redisdelay.camel.message.FailureRecord;
-import io.github.redisdelay.camel.option.Durations;
-import io.github.redisdelay.queue.envelope.Envelope;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
+import io.github.redisdelay.camel.OptionReader;
+import io.github.redisdelay.camel.RedisDelayConfiguration;
+import io.github.redisdelay.camel.RedisDelayConstants;
+import io.github.redisdelay.camel.fake.RecordingDelivery;
+import io.github.redisdelay.camel.message.FailureRecord;
+import io.github.redisdelay.camel.option.Durations;
+import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
 import java.time.Instant;
@@ -41,7 +41,12 @@ class DeliveryCompletionTest {
         options.setMaximumRedeliveries(2);
         options.setRedeliveryJitter(0);
         return new QueueDeliveryPolicy(
-                new OptionReader(options).retries(), deadLetter, keepExpired, "host", InstantSource.fixed(Instant.EPOCH), () -> 0L);
+                new OptionReader(options).retries(),
+                deadLetter,
+                keepExpired,
+                "host",
+                InstantSource.fixed(Instant.EPOCH),
+                () -> 0L);
     }
 
     private DeliveryCompletion admit(RecordingDelivery delivery) {

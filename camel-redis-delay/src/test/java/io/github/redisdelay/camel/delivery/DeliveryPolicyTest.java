@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.delivery;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.redisdelay.camel.OptionReader;
-import io.github.redisdelay.camel.fake.RecordingDelivery;
 import io.github.redisdelay.camel.RedisDelayConfiguration;
+import io.github.redisdelay.camel.fake.RecordingDelivery;
 import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.camel.redelivery.MessagePolicy;
 import io.github.redisdelay.queue.envelope.Envelope;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -36,12 +36,18 @@ class DeliveryPolicyTest {
         options.setRedeliveryJitter(0);
         options.setMaximumRedeliveryDelay("5m");
         if (kept.equals("dead letters")) {
-            return new DeadLetterDeliveryPolicy(new OptionReader(options).retries().withoutLimit(), () -> 0L);
+            return new DeadLetterDeliveryPolicy(
+                    new OptionReader(options).retries().withoutLimit(), () -> 0L);
         }
         boolean deadLetter = !kept.equals("nothing");
         boolean keepExpired = !kept.equals("all but expired");
         return new QueueDeliveryPolicy(
-                new OptionReader(options).retries(), deadLetter, keepExpired, "host", InstantSource.fixed(Instant.EPOCH), () -> 0L);
+                new OptionReader(options).retries(),
+                deadLetter,
+                keepExpired,
+                "host",
+                InstantSource.fixed(Instant.EPOCH),
+                () -> 0L);
     }
 
     private static RecordingDelivery delivery(int attempt) {

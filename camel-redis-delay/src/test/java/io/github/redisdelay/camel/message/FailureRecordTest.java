@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.message;
 
-import io.github.redisdelay.queue.Delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.redisdelay.queue.Delivery;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import org.apache.camel.util.json.JsonObject;

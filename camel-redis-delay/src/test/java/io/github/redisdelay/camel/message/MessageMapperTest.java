@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.message;
 
-import io.github.redisdelay.camel.RedisDelayHeaderFilterStrategy;
-import io.github.redisdelay.camel.option.OncePerName;
-import io.github.redisdelay.queue.envelope.Envelope;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -12,6 +9,9 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.github.redisdelay.camel.RedisDelayHeaderFilterStrategy;
+import io.github.redisdelay.camel.option.OncePerName;
+import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.queue.envelope.Envelope.BodyType;
 import io.github.redisdelay.queue.envelope.Envelope.Settings;
 import java.io.ByteArrayInputStream;

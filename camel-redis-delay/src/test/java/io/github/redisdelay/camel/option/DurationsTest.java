@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.option;
 
-import io.github.redisdelay.queue.DueTime;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.github.redisdelay.queue.DueTime;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.time.Duration;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.option;
 
-import io.github.redisdelay.camel.RedisDelayConstants;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.redisdelay.camel.RedisDelayConstants;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;

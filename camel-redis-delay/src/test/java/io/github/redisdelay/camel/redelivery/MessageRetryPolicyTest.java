@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.redelivery;
 
-import io.github.redisdelay.camel.RedisDelayConstants;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.github.redisdelay.camel.RedisDelayConstants;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.redelivery;
 
-import io.github.redisdelay.camel.OptionReader;
-import io.github.redisdelay.camel.RedisDelayConfiguration;
-import io.github.redisdelay.camel.option.Durations;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.redisdelay.camel.OptionReader;
+import io.github.redisdelay.camel.RedisDelayConfiguration;
+import io.github.redisdelay.camel.option.Durations;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.envelope;
 
-import io.github.redisdelay.testkit.Fuzz;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.exception.DelayQueueException;
@@ -10,8 +11,7 @@ import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.MessageRows;
 import io.github.redisdelay.queue.internal.format.PageCursor;
 import io.github.redisdelay.queue.internal.format.StateRecord;
-import static org.assertj.core.api.Assertions.assertThat;
-
+import io.github.redisdelay.testkit.Fuzz;
 import java.io.ByteArrayOutputStream;
 import java.math.BigDecimal;
 import java.math.BigInteger;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.fake;
 
-import io.github.redisdelay.queue.internal.redis.LuaScript;
-import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.fake;
 
-import io.github.redisdelay.queue.internal.format.WakeupDuty;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.RedeliveryReason;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
-import static org.assertj.core.api.Assertions.assertThat;
-
+import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -85,13 +85,7 @@ public final class FakeClaims implements ClaimCalls {
     /** A reply; null means that there is no such thing. */
     public static ClaimReply reply(Duration nextDue, Duration nextExpiry, ClaimReply.ClaimedMessage... messages) {
         return new ClaimReply(
-                TIME,
-                micros(nextDue),
-                micros(nextExpiry),
-                30_000_000,
-                WakeupDuty.FIRST,
-                List.of(messages),
-                List.of());
+                TIME, micros(nextDue), micros(nextExpiry), 30_000_000, WakeupDuty.FIRST, List.of(messages), List.of());
     }
 
     public static ClaimReply.ClaimedMessage message(String id) {

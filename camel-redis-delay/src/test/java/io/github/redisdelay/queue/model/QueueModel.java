@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.model;
 
-import io.github.redisdelay.queue.internal.format.WakeupDuty;
-import io.github.redisdelay.queue.DeadLetterId;
-import io.github.redisdelay.queue.ScheduleRequest;
-import io.github.redisdelay.queue.internal.format.ClaimReply;
-import io.github.redisdelay.queue.internal.redis.LuaScript;
 import static io.github.redisdelay.queue.model.QueueSnapshot.latin;
 
+import io.github.redisdelay.queue.DeadLetterId;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.internal.format.WakeupDuty;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -239,7 +238,8 @@ public final class QueueModel {
             case ACKNOWLEDGE ->
                 settle(
                         items.stream()
-                                .map(item -> new Object[] {item[0], item[1], ascii("acknowledge"), ascii("0"), ascii("")})
+                                .map(item ->
+                                        new Object[] {item[0], item[1], ascii("acknowledge"), ascii("0"), ascii("")})
                                 .toList(),
                         time,
                         reply);
@@ -667,10 +667,7 @@ public final class QueueModel {
                 .filter(id -> holds(id, claim) && messages.containsKey(id))
                 .toList();
         return claimReply(
-                ids,
-                List.of(),
-                time,
-                new WaitersModel.Answer(WakeupDuty.LEFT, Long.parseLong(text(arguments[10]))));
+                ids, List.of(), time, new WaitersModel.Answer(WakeupDuty.LEFT, Long.parseLong(text(arguments[10]))));
     }
 
     /** Ids as MessagePack has them. */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.model;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

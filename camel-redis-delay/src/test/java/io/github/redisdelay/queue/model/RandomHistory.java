@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.model;
 
-import io.github.redisdelay.queue.internal.format.ClaimIntent;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.redisdelay.queue.CheckResult;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.ClientOptions;
@@ -12,20 +13,19 @@ import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.client.ClientAccess;
-import io.github.redisdelay.queue.fake.FakeTimers;
-import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.format.ConsumerId;
 import io.github.redisdelay.queue.internal.format.PageCursor;
+import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;

@@ -3,8 +3,6 @@ package io.github.redisdelay.queue.model;
 
 import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.WakeupDuty;
-import io.github.redisdelay.queue.internal.format.ClaimReply;
-import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.simulation;
 
-import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.RedeliveryReason;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.fake.FakeTimers;
-import io.github.redisdelay.queue.model.QueueModel;
-import io.github.redisdelay.queue.model.WaitersModel;
-import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.format.SettleAction;
+import io.github.redisdelay.queue.internal.format.WakeupDuty;
+import io.github.redisdelay.queue.model.QueueModel;
+import io.github.redisdelay.queue.model.WaitersModel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;

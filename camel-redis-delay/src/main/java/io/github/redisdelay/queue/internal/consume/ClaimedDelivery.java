@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
-import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.DelayQueue;
@@ -14,6 +13,7 @@ import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.ShownId;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.request.SubmissionPromise;
 import java.time.Duration;
 import java.util.Arrays;

@@ -3,6 +3,7 @@ package io.github.redisdelay.queue.internal.consume;
 
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.request.CallGate;
+
 /**
  * A queue without partitions, or one partition, as a consumer needs it.
  *

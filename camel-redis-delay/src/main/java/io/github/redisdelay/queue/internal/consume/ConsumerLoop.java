@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
-import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.redis.RedisErrors;
@@ -92,8 +92,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         this.prefetch = new Prefetch(inFlight, options.maxMessagesPerPoll(), leaseNanos, now);
         this.capacity = new CapacityShare(this.partitions, inFlight, prefetch, options.maxMessagesPerPoll());
         this.overdue = new OverdueReport(now);
-        this.timer = new StepTimer(
-                this.partitions, inFlight, prefetch, capacity, overdue, timers, this::timerFired);
+        this.timer = new StepTimer(this.partitions, inFlight, prefetch, capacity, overdue, timers, this::timerFired);
     }
 
     // Events.
@@ -264,8 +263,9 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         try {
             long now = timers.nanoTime();
             tooLate = now - sentNanos > leaseNanos / 2 && !reply.messages().isEmpty();
-            recovered =
-                    partition.answered(reply, tooLate, now, random) && failingLongest().isEmpty() && mode != Mode.STOPPED;
+            recovered = partition.answered(reply, tooLate, now, random)
+                    && failingLongest().isEmpty()
+                    && mode != Mode.STOPPED;
             overdue.claimAnswered();
             tooLate = partition.lateAnswers() == 3;
             for (ClaimReply.ClaimedMessage message : reply.messages()) {
@@ -425,8 +425,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         if (!read(() -> timer.isLatest(firing))) {
             return;
         }
-        boolean ask =
-                read(() -> mode == Mode.RUNNING && timer.isTimeToAsk(timers.nanoTime()) && overdue.begin());
+        boolean ask = read(() -> mode == Mode.RUNNING && timer.isTimeToAsk(timers.nanoTime()) && overdue.begin());
         step();
         if (ask) {
             // Other consumers may have taken what was due: asks before it warns.

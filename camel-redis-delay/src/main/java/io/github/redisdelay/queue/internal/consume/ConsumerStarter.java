@@ -92,8 +92,8 @@ public final class ConsumerStarter {
     /** Makes a receiver for single messages. */
     public DelayQueueReceiver receiver(
             List<ConsumedPartition> partitions, ConsumerOptions consumerOptions, DeliveryHandler listener) {
-        ConsumerRegistration registration = new ConsumerRegistration(() -> CompletableFuture.failedFuture(
-                new IllegalStateException("a receiver asks for no figures")));
+        ConsumerRegistration registration = new ConsumerRegistration(
+                () -> CompletableFuture.failedFuture(new IllegalStateException("a receiver asks for no figures")));
         PullReceiver receiver = new PullReceiver(
                 registration.sources(partitions), consumerOptions, registration, timers, random, leases, listener);
         registration.task = receiver.loop();
@@ -154,15 +154,8 @@ public final class ConsumerStarter {
                     registration.consumer,
                     consumerOptions.name()));
         }
-        ConsumerLoop task = new ConsumerLoop(
-                sources,
-                consumerOptions,
-                registration,
-                timers,
-                random,
-                leases,
-                executor,
-                handler);
+        ConsumerLoop task =
+                new ConsumerLoop(sources, consumerOptions, registration, timers, random, leases, executor, handler);
         registration.task = task;
         consumers.add(task);
         if (closing) {

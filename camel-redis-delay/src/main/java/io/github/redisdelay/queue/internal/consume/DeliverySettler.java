@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
-import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.internal.format.SettleAction;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 

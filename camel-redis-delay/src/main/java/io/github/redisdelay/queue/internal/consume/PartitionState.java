@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
-import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.internal.redis.Backoff;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;

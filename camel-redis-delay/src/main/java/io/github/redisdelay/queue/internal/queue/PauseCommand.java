@@ -16,7 +16,14 @@ final class PauseCommand extends Request<Boolean> {
 
     /** @param pause false to resume */
     PauseCommand(QueueAddress queue, boolean pause) {
-        super(queue, LuaScript.CHANGE, "", 20, NO_ID, (pause ? ChangeAction.PAUSE : ChangeAction.RESUME).word(), Digits.of(0));
+        super(
+                queue,
+                LuaScript.CHANGE,
+                "",
+                20,
+                NO_ID,
+                (pause ? ChangeAction.PAUSE : ChangeAction.RESUME).word(),
+                Digits.of(0));
         this.pause = pause;
     }
 

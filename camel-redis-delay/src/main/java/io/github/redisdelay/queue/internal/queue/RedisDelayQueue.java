@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.queue;
 
-import io.github.redisdelay.queue.internal.format.SettleAction;
-import io.github.redisdelay.queue.internal.format.ChangeAction;
-import io.github.redisdelay.queue.internal.format.WireWord;
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.CheckResult;
 import io.github.redisdelay.queue.ClaimId;
@@ -29,10 +26,13 @@ import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.consume.ConsumedPartition;
 import io.github.redisdelay.queue.internal.consume.ConsumerStarter;
 import io.github.redisdelay.queue.internal.consume.DeliverySettler;
+import io.github.redisdelay.queue.internal.format.ChangeAction;
 import io.github.redisdelay.queue.internal.format.Digits;
 import io.github.redisdelay.queue.internal.format.MessageIds;
 import io.github.redisdelay.queue.internal.format.MessageRows;
 import io.github.redisdelay.queue.internal.format.PageCursor;
+import io.github.redisdelay.queue.internal.format.SettleAction;
+import io.github.redisdelay.queue.internal.format.WireWord;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.request.CallGate;
@@ -199,7 +199,8 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
             AtomicLong time = new AtomicLong(stats.timeMicros());
             return message -> message.dueMicros() <= stats.timeMicros()
                     ? CompletableFuture.completedFuture(false)
-                    : change(message.id(), ChangeAction.PROMOTE, time.getAndIncrement()).thenApply(result -> result.dueMicros() > 0);
+                    : change(message.id(), ChangeAction.PROMOTE, time.getAndIncrement())
+                            .thenApply(result -> result.dueMicros() > 0);
         }));
     }
 
@@ -244,8 +245,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
     }
 
     private CompletableFuture<Long> trim(long retentionMicros, long maximum, long before) {
-        return calls
-                .untilAnswered(address, LuaScript.TRIM, Digits.of(retentionMicros), Digits.of(maximum))
+        return calls.untilAnswered(address, LuaScript.TRIM, Digits.of(retentionMicros), Digits.of(maximum))
                 .thenCompose(reply -> {
                     int dropped = (int) little((byte[]) reply).getDouble();
                     long all = before + dropped;
@@ -257,8 +257,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
 
     @Override
     public CompletableFuture<Optional<StoredMessage>> get(String id) {
-        return calls
-                .untilAnswered(address, LuaScript.GET, (Object) idBytes(id))
+        return calls.untilAnswered(address, LuaScript.GET, (Object) idBytes(id))
                 .thenApply(reply -> MessageRows.get((List<?>) reply));
     }
 
@@ -289,8 +288,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
     }
 
     private CompletableFuture<List<DeadLetterId>> letters(String messageId, byte[] time) {
-        return calls
-                .untilAnswered(address, LuaScript.DEAD_LETTERS, messageId.getBytes(StandardCharsets.UTF_8), time)
+        return calls.untilAnswered(address, LuaScript.DEAD_LETTERS, messageId.getBytes(StandardCharsets.UTF_8), time)
                 .thenApply(reply -> ((List<?>) reply)
                         .stream()
                                 .map(digits -> new DeadLetterId(
@@ -331,8 +329,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
 
     /** The messages behind a position, as {@code browse.lua} answers them. */
     public CompletableFuture<List<?>> rows(MessageState state, PageCursor behind, int limit) {
-        return calls
-                .untilAnswered(
+        return calls.untilAnswered(
                         address,
                         LuaScript.BROWSE,
                         WireWord.bytes(state),
@@ -363,8 +360,8 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
                                 ? calls.untilAnswered(address, LuaScript.REPAIR, walk, cursor, base, kind)
                                 // A cursor is of one server: another one would go on with it anywhere.
                                 : calls.once(address, LuaScript.REPAIR, walk, cursor, base, kind))
-                .thenCompose(found ->
-                        router.awaitDurable(address, "a check made " + found.restored() + " messages wait again", found));
+                .thenCompose(found -> router.awaitDurable(
+                        address, "a check made " + found.restored() + " messages wait again", found));
     }
 
     @Override

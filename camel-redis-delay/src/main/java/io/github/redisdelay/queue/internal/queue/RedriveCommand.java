@@ -22,13 +22,7 @@ final class RedriveCommand extends Request<RedriveOutcome> {
 
     /** @param held the claim id of the caller's delivery of the dead letter; null if it has none */
     RedriveCommand(QueueAddress queue, String deadLetterId, byte[] idBytes, ClaimId held) {
-        super(
-                queue,
-                LuaScript.REDRIVE,
-                deadLetterId,
-                BODY_BYTES,
-                idBytes,
-                held == null ? NO_CLAIM : held.bytes());
+        super(queue, LuaScript.REDRIVE, deadLetterId, BODY_BYTES, idBytes, held == null ? NO_CLAIM : held.bytes());
         this.held = held != null;
     }
 

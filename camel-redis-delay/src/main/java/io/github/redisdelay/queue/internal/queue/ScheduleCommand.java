@@ -80,8 +80,9 @@ public final class ScheduleCommand extends Request<ScheduleResult> {
             case LEASED -> inUse(MessageState.LEASED, timeMicros, valueMicros);
             case FINISHED -> inUse(MessageState.FINISHED, timeMicros, 0);
             case BEYOND_RANGE -> throw beyondRange(message.due());
-            case FULL -> throw new QueueFullException(
-                    queue().name() + queue().partitionLabel(), id(), valueMicros, message.maximumQueueLength());
+            case FULL ->
+                throw new QueueFullException(
+                        queue().name() + queue().partitionLabel(), id(), valueMicros, message.maximumQueueLength());
             case STALE -> throw new StaleDeliveryException(queue().name(), id());
         };
     }

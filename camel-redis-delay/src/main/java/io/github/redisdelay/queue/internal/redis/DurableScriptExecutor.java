@@ -151,8 +151,8 @@ public final class DurableScriptExecutor {
                 .thenCompose(loaded -> send(List.of(marker), attempt, nothing))
                 .thenCompose(answers -> {
                     if (answers.refusal() != null) {
-                        return CompletableFuture.failedFuture(
-                                new DurabilityUnavailableException(wanted, RedisErrors.text(answers.refusal()), answers.refusal()));
+                        return CompletableFuture.failedFuture(new DurabilityUnavailableException(
+                                wanted, RedisErrors.text(answers.refusal()), answers.refusal()));
                     }
                     known = true;
                     return CompletableFuture.completedFuture(null);
@@ -183,7 +183,8 @@ public final class DurableScriptExecutor {
         AtomicBoolean disordered = new AtomicBoolean();
         CompletableFuture<?> sent;
         try {
-            batch = new Batch(executor(), RedissonScriptExecutor.timeout(attempt).plus(wanted.timeout()));
+            batch = new Batch(
+                    executor(), RedissonScriptExecutor.timeout(attempt).plus(wanted.timeout()));
             for (ScriptCall call : calls) {
                 CompletableFuture<Object> before = replies.isEmpty() ? null : replies.get(replies.size() - 1);
                 CompletableFuture<Object> reply = batch.call(call);
@@ -201,7 +202,8 @@ public final class DurableScriptExecutor {
         }
         return sent.handle((all, failure) -> {
                     if (replies.stream().allMatch(DurableScriptExecutor::isAnswered) && disordered.get()) {
-                        // A node has sent some of the commands on to another node. So the wait and the history may belong
+                        // A node has sent some of the commands on to another node. So the wait and the history may
+                        // belong
                         // to another server than the call.
                         return CompletableFuture.<Answers>failedFuture(
                                 new RedisTimeoutException("the commands were not executed one after the other"));
@@ -213,7 +215,8 @@ public final class DurableScriptExecutor {
                                 new Answers(first.join(), history, batch.waited, null));
                     }
                     Throwable error = RedisErrors.unwrap(failure);
-                    // A command behind the first call has failed. If Redis has refused it, the call stands; if there is no
+                    // A command behind the first call has failed. If Redis has refused it, the call stands; if there is
+                    // no
                     // answer, the call is repeated.
                     return isAnswered(first) && isServersRefusal(error)
                             ? CompletableFuture.completedFuture(new Answers(first.join(), history, null, error))

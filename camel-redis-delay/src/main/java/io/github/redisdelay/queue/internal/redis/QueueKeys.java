@@ -66,12 +66,7 @@ public record QueueKeys(String base, boolean deadLetters) {
             case HEARTBEAT -> List.of(key("consumers"));
             case SERVER -> List.of(key("messages"));
             case PARTITIONS ->
-                List.of(
-                        key("config"),
-                        dead().key("config"),
-                        key("messages"),
-                        dead().key("messages"),
-                        key("seen"));
+                List.of(key("config"), dead().key("config"), key("messages"), dead().key("messages"), key("seen"));
             case REPLICATION -> List.of(key("sessions"));
         };
     }

@@ -16,12 +16,7 @@ import java.time.Duration;
  * @param unknown true if nobody can tell whether a failover has undone the change
  */
 public record UnmetDurability(
-        Durability wanted,
-        int replicas,
-        boolean onDisk,
-        String history,
-        Throwable refusal,
-        boolean unknown) {
+        Durability wanted, int replicas, boolean onDisk, String history, Throwable refusal, boolean unknown) {
 
     /** The difference for a change that is there. */
     public UnmetDurability(Durability wanted, int replicas, boolean onDisk, String history, Throwable refusal) {

@@ -68,11 +68,7 @@ final class DurabilityConfirmations {
     private record Executed<T>(Request<T> request, String history) {}
 
     DurabilityConfirmations(
-            ScriptExecutor redis,
-            ClientOptions options,
-            Timers timers,
-            RandomGenerator random,
-            Request.Sender sender) {
+            ScriptExecutor redis, ClientOptions options, Timers timers, RandomGenerator random, Request.Sender sender) {
         this.redis = redis;
         this.options = options;
         this.timers = timers;

@@ -129,7 +129,8 @@ final class InFlightCall {
     }
 
     /** @param unmet what the call is short of; null if it is as safe as was asked for */
-    private <T> void complete(Request<T> request, long timeMicros, int outcome, long valueMicros, UnmetDurability unmet) {
+    private <T> void complete(
+            Request<T> request, long timeMicros, int outcome, long valueMicros, UnmetDurability unmet) {
         T result;
         try {
             result = request.read(timeMicros, outcome, valueMicros);
@@ -197,7 +198,11 @@ final class InFlightCall {
                     failures,
                     RedisErrors.text(error));
         } else if (failures == 1) {
-            LOG.debug("queue '{}': {} is repeated until Redis answers: {}", channel.queue().name(), script, error.toString());
+            LOG.debug(
+                    "queue '{}': {} is repeated until Redis answers: {}",
+                    channel.queue().name(),
+                    script,
+                    error.toString());
         }
         resend = channel.retry(failures, this::sendAgain);
     }

@@ -76,6 +76,7 @@ public final class RequestBatcher {
 
     /** The reason why nothing is sent any more; null until this batcher is closed. */
     private DelayQueueException closed;
+
     private boolean retired;
 
     public RequestBatcher(RequestChannel channel, List<Session> sessions) {
@@ -105,7 +106,8 @@ public final class RequestBatcher {
         List<Request<?>> withdrawn;
         lock.lock();
         try {
-            // Takes at most one call's worth: the requests taken here are sent only after this loop, so waiting for space
+            // Takes at most one call's worth: the requests taken here are sent only after this loop, so waiting for
+            // space
             // for more would deadlock.
             while (next < requests.size() && next - from < MAX_REQUESTS_PER_CALL) {
                 Request<?> request = requests.get(next);
@@ -141,7 +143,8 @@ public final class RequestBatcher {
         if (channel.kind() == RequestKind.DELIVERY) {
             return true; // the deliveries that are under way bound the number
         }
-        // A thread that completes futures must not wait for space. It has made space just now, so its requests are let in
+        // A thread that completes futures must not wait for space. It has made space just now, so its requests are let
+        // in
         // beyond the bound, up to twice as many.
         boolean mayWait = !CompletingThread.isCurrent();
         int factor = mayWait ? 1 : 2;
@@ -346,7 +349,8 @@ public final class RequestBatcher {
         }
         disarmExpiry();
         expiryNanos = request.deadlineNanos();
-        expiry = channel.timers().schedule(Math.max(0, expiryNanos - channel.timers().nanoTime()), this::expire);
+        expiry = channel.timers()
+                .schedule(Math.max(0, expiryNanos - channel.timers().nanoTime()), this::expire);
     }
 
     private void disarmExpiry() {

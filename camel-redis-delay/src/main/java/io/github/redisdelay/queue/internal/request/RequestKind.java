@@ -3,6 +3,7 @@ package io.github.redisdelay.queue.internal.request;
 
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedisErrors;
+
 /** The kinds of requests. The kind decides about bounds, deadlines and repeats. */
 public enum RequestKind {
     /**

@@ -104,7 +104,8 @@ public final class RequestRouter implements Request.Sender {
         part.requests.add(request);
         part.bytes += request.bytes();
         // What fills a call does not wait for the others: their deadlines run, and the heap has bounds.
-        if (part.requests.size() >= RequestBatcher.MAX_REQUESTS_PER_CALL || part.bytes >= RequestBatcher.MAX_BYTES_PER_CALL) {
+        if (part.requests.size() >= RequestBatcher.MAX_REQUESTS_PER_CALL
+                || part.bytes >= RequestBatcher.MAX_BYTES_PER_CALL) {
             collected.remove(key);
             submit(queue, key, part.requests);
         }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.RealQueueIT;
@@ -9,8 +11,6 @@ import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.format.ConsumerId;
 import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
@@ -77,7 +77,8 @@ class ConsumerHeartbeatIT extends RealQueueIT {
         }
         assertThat(get(queue.stats()).consumers()).isEqualTo(2);
         ConsumerHeartbeat presence = new ConsumerHeartbeat(
-                arguments -> ClientAccess.calls(client).once(((RedisDelayQueue) queue).address(), LuaScript.HEARTBEAT, arguments),
+                arguments -> ClientAccess.calls(client)
+                        .once(((RedisDelayQueue) queue).address(), LuaScript.HEARTBEAT, arguments),
                 ClientAccess.timers(client),
                 ConsumerId.next(new Random(1)),
                 "here");

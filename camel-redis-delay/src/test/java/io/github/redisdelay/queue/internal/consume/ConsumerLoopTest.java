@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
-import io.github.redisdelay.queue.internal.format.SettleAction;
-import io.github.redisdelay.queue.ConsumerOptions;
-import io.github.redisdelay.queue.Delivery;
-import io.github.redisdelay.queue.DeliveryHandler;
-import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.fake.FakeClaims;
-import io.github.redisdelay.queue.fake.FakeHost;
-import io.github.redisdelay.queue.fake.FakeSettlements;
-import io.github.redisdelay.queue.fake.FakeTimers;
-import io.github.redisdelay.queue.fake.ManualExecutor;
-import io.github.redisdelay.queue.QueueStats;
-import io.github.redisdelay.queue.Settlement;
-import io.github.redisdelay.queue.Timers;
-import io.github.redisdelay.queue.internal.format.ClaimReply;
 import static io.github.redisdelay.queue.fake.FakeClaims.message;
 import static io.github.redisdelay.queue.fake.FakeClaims.messages;
 import static io.github.redisdelay.queue.fake.FakeClaims.reply;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.redisdelay.queue.internal.format.WakeupDuty;
+import io.github.redisdelay.queue.ConsumerOptions;
+import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.DeliveryHandler;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.Settlement;
+import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.fake.FakeClaims;
+import io.github.redisdelay.queue.fake.FakeHost;
+import io.github.redisdelay.queue.fake.FakeSettlements;
+import io.github.redisdelay.queue.fake.FakeTimers;
+import io.github.redisdelay.queue.fake.ManualExecutor;
 import io.github.redisdelay.queue.internal.format.ClaimIntent;
+import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.format.SettleAction;
+import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -285,13 +284,7 @@ class ConsumerLoopTest {
         void should_not_wait_longer_than_the_safety_interval_for_a_message_that_is_far_away() {
             running(1, 100);
             claims.answer(new ClaimReply(
-                    FakeClaims.TIME,
-                    DueTime.MAX_MICROS,
-                    -1,
-                    30_000_000,
-                    WakeupDuty.FIRST,
-                    List.of(),
-                    List.of()));
+                    FakeClaims.TIME, DueTime.MAX_MICROS, -1, 30_000_000, WakeupDuty.FIRST, List.of(), List.of()));
             assertThat(untilNextClaim()).isBetween(s(27), s(30));
         }
 
@@ -505,7 +498,10 @@ class ConsumerLoopTest {
             timers.advance(ms(999));
             assertThat(queue.ids(SettleAction.RELEASE)).isEmpty();
             timers.advance(ms(1));
-            assertThat(queue.ids(SettleAction.RELEASE)).hasSize(39).startsWith("m1001").endsWith("m1039");
+            assertThat(queue.ids(SettleAction.RELEASE))
+                    .hasSize(39)
+                    .startsWith("m1001")
+                    .endsWith("m1039");
             int claimed = claims.count();
             timers.advance(s(5));
             assertThat(claims.count()).as("claims while it hangs").isEqualTo(claimed);
@@ -610,7 +606,9 @@ class ConsumerLoopTest {
             assertThat(handler.ids()).containsExactly("poison");
             timers.advance(ms(500));
             assertThat(claims.count()).isEqualTo(1);
-            assertThat(queue.ids(SettleAction.RELEASE)).as("would be lost with it").containsExactly("a", "b");
+            assertThat(queue.ids(SettleAction.RELEASE))
+                    .as("would be lost with it")
+                    .containsExactly("a", "b");
             handler.begun.get(0).acknowledge();
             assertThat(claims.count()).isEqualTo(2);
         }
@@ -622,7 +620,9 @@ class ConsumerLoopTest {
             assertThat(handler.ids()).containsExactly("a");
             handler.begun.get(0).acknowledge();
             assertThat(handler.ids()).containsExactly("a", "poison");
-            assertThat(queue.ids(SettleAction.RELEASE)).as("would be lost with it").containsExactly("b");
+            assertThat(queue.ids(SettleAction.RELEASE))
+                    .as("would be lost with it")
+                    .containsExactly("b");
             handler.begun.get(1).acknowledge();
             assertThat(claims.count()).isEqualTo(2);
         }
@@ -1138,7 +1138,8 @@ class ConsumerLoopTest {
 
         private static final long SAFETY_MICROS = 77_000_000;
 
-        private ClaimReply told(WakeupDuty expected, Duration due, Duration end, ClaimReply.ClaimedMessage... messages) {
+        private ClaimReply told(
+                WakeupDuty expected, Duration due, Duration end, ClaimReply.ClaimedMessage... messages) {
             ClaimReply reply = reply(due, end, messages);
             return new ClaimReply(
                     reply.timeMicros(),

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
-import io.github.redisdelay.queue.internal.format.SettleAction;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.Durability;
+import io.github.redisdelay.queue.Settlement;
+import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.fake.FakeCaller;
 import io.github.redisdelay.queue.fake.FakeClaims;
 import io.github.redisdelay.queue.fake.FakeSettlements;
 import io.github.redisdelay.queue.fake.FakeTimers;
-import io.github.redisdelay.queue.Settlement;
-import io.github.redisdelay.queue.Submission;
-import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.queue.SettleCommand;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
@@ -21,8 +23,6 @@ import io.github.redisdelay.queue.internal.request.RequestBatcher;
 import io.github.redisdelay.queue.internal.request.RequestChannel;
 import io.github.redisdelay.queue.internal.request.RequestKind;
 import io.github.redisdelay.queue.internal.request.Session;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -156,14 +156,7 @@ class LeaseExtenderTest {
         AtomicLong sequence = new AtomicLong();
         QueueAddress address = QueueAddress.of("redis-delay", "orders");
         RequestBatcher batcher = new RequestBatcher(
-                new RequestChannel(
-                        address,
-                        RequestKind.DELIVERY,
-                        Durability.NONE,
-                        redis,
-                        null,
-                        timers,
-                        new Random(3)),
+                new RequestChannel(address, RequestKind.DELIVERY, Durability.NONE, redis, null, timers, new Random(3)),
                 List.of(new Session(new byte[17], sequence::incrementAndGet)));
         DeliverySettler grouped = new DeliverySettler() {
             @Override

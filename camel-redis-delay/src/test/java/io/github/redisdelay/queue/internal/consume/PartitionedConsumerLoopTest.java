@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
+import static io.github.redisdelay.queue.fake.FakeClaims.message;
+import static io.github.redisdelay.queue.fake.FakeClaims.messages;
+import static io.github.redisdelay.queue.fake.FakeClaims.reply;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
@@ -10,11 +15,6 @@ import io.github.redisdelay.queue.fake.FakeSettlements;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.fake.ManualExecutor;
 import io.github.redisdelay.queue.internal.format.SettleAction;
-import static io.github.redisdelay.queue.fake.FakeClaims.message;
-import static io.github.redisdelay.queue.fake.FakeClaims.messages;
-import static io.github.redisdelay.queue.fake.FakeClaims.reply;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

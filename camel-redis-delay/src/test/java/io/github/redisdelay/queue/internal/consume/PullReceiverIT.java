@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueReceiver;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.client.ClientAccess;
-import io.github.redisdelay.queue.fake.GatedCaller;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.fake.GatedCaller;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
-
 import io.github.redisdelay.test.RedisExtension;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -54,8 +54,7 @@ class PullReceiverIT {
     @BeforeEach
     void open() {
         gate = new GatedCaller(redis.client());
-        client = ClientAccess.create(
-                redis.client(), new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(2)), gate);
+        client = ClientAccess.create(redis.client(), new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(2)), gate);
         queue = client.queue(redis.uniqueQueue());
         receiver = (PullReceiver) queue.receiver(ConsumerOptions.DEFAULTS, delivery -> {});
     }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
-import io.github.redisdelay.queue.internal.format.ClaimIntent;
-import io.github.redisdelay.queue.internal.format.WakeupDuty;
-import io.github.redisdelay.queue.ClaimId;
-import io.github.redisdelay.queue.fake.FakeCaller;
-import io.github.redisdelay.queue.fake.FakeTimers;
-import io.github.redisdelay.queue.internal.format.ClaimReply;
-import io.github.redisdelay.queue.internal.format.ClaimRequest;
-import io.github.redisdelay.queue.internal.redis.LuaScript;
-import io.github.redisdelay.queue.internal.redis.QueueKeys;
-import io.github.redisdelay.queue.internal.request.Session;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.redisdelay.queue.ClaimId;
+import io.github.redisdelay.queue.fake.FakeCaller;
+import io.github.redisdelay.queue.fake.FakeTimers;
+import io.github.redisdelay.queue.internal.format.ClaimIntent;
+import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.format.WakeupDuty;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueKeys;
+import io.github.redisdelay.queue.internal.request.Session;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -95,13 +95,7 @@ class RedisClaimCallsTest {
         redis.answer(emptyReply());
         assertThat(reply)
                 .isCompletedWithValue(new ClaimReply(
-                        FakeCaller.TIME,
-                        1_000_000,
-                        -1,
-                        30_000_000,
-                        WakeupDuty.FIRST,
-                        List.of(),
-                        List.of()));
+                        FakeCaller.TIME, 1_000_000, -1, 30_000_000, WakeupDuty.FIRST, List.of(), List.of()));
     }
 
     @Test

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
-import io.github.redisdelay.queue.fake.FakeTimers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.test.RedisExtension;
 import io.github.redisdelay.test.RedisServer;
 import java.net.Socket;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.partition;
 
-import io.github.redisdelay.queue.fake.FakeCaller;
-import io.github.redisdelay.queue.fake.FakeTimers;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.PartitionMismatchException;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
+import io.github.redisdelay.queue.fake.FakeCaller;
+import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import io.github.redisdelay.queue.internal.request.RequestBatcher;
 import io.github.redisdelay.queue.internal.request.SubmissionPromise;
 import io.github.redisdelay.queue.internal.request.UnbatchedCalls;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,8 +34,7 @@ class PartitionCountTest {
 
     private final FakeCaller redis = new FakeCaller();
     private final FakeTimers timers = new FakeTimers();
-    private final QueueAddress root =
-            new QueueAddress("orders", "", QueueKeys.of("redis-delay", "orders"));
+    private final QueueAddress root = new QueueAddress("orders", "", QueueKeys.of("redis-delay", "orders"));
     private final PartitionCount count = count(Duration.ofMinutes(10));
     private final List<String> passed = new ArrayList<>();
 
@@ -71,7 +70,8 @@ class PartitionCountTest {
         assertThat(failure(call))
                 .isInstanceOfSatisfying(PartitionMismatchException.class, e -> assertThat(e.getPartitions())
                         .isEqualTo(6))
-                .hasMessageStartingWith("queue 'orders' has 6 partitions, and option 'partitions' is 3; nothing was changed");
+                .hasMessageStartingWith(
+                        "queue 'orders' has 6 partitions, and option 'partitions' is 3; nothing was changed");
     }
 
     @Test
@@ -176,7 +176,9 @@ class PartitionCountTest {
         Submission<String> call = impatient.submit(() -> {
             throw new AssertionError("sent");
         });
-        assertThat(call.orTimeout(20, TimeUnit.SECONDS).handle((done, error) -> RedisErrors.unwrap(error)).join())
+        assertThat(call.orTimeout(20, TimeUnit.SECONDS)
+                        .handle((done, error) -> RedisErrors.unwrap(error))
+                        .join())
                 .isInstanceOf(DelayQueueException.class)
                 .hasMessageStartingWith("queue 'orders': ")
                 .hasMessageContaining("did not answer within PT0.001S");

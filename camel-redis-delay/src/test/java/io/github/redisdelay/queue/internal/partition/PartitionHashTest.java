@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.partition;
 
-import io.github.redisdelay.queue.QueueNames;
-import io.github.redisdelay.queue.internal.format.MessageIds;
-import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.redisdelay.queue.QueueNames;
+import io.github.redisdelay.queue.internal.format.MessageIds;
+import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashSet;

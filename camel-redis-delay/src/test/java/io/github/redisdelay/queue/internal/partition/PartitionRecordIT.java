@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.partition;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
@@ -24,10 +28,6 @@ import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScheduledTimers;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
-
 import io.github.redisdelay.test.RedisExtension;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -126,7 +126,8 @@ class PartitionRecordIT {
                         .isEqualTo(partitions))
                 .hasMessageContaining("queue '" + name + "' has " + partitions + " partition")
                 .hasMessageContaining("option 'partitions'")
-                .hasMessageContaining("nothing was changed: set the option to " + partitions + ", or take another queue name")
+                .hasMessageContaining(
+                        "nothing was changed: set the option to " + partitions + ", or take another queue name")
                 .hasMessageContaining("if the queue is empty and nobody uses it, remove its record");
     }
 
@@ -316,8 +317,7 @@ class PartitionRecordIT {
     void should_never_store_without_partitions_beside_several() {
         for (int round = 0; round < 25; round++) {
             name = redis.uniqueQueue();
-            Submission<ScheduleResult> whole =
-                    queue(1).schedule(ScheduleRequest.of("a", new byte[1], IN_AN_HOUR));
+            Submission<ScheduleResult> whole = queue(1).schedule(ScheduleRequest.of("a", new byte[1], IN_AN_HOUR));
             CompletableFuture<Void> three = client().usePartitions(name, 3);
             boolean stored = whole.handle((result, error) -> error == null).join();
             boolean recorded = three.handle((result, error) -> error == null).join();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.queue;
 
-import io.github.redisdelay.queue.internal.format.ClaimIntent;
-import io.github.redisdelay.queue.client.ClientAccess;
-import io.github.redisdelay.queue.fake.FakeHost;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
@@ -14,15 +14,15 @@ import io.github.redisdelay.queue.RealQueueIT;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
+import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -180,15 +180,14 @@ class BulkChangeIT extends RealQueueIT {
         bury("dead", 0);
         schedule("a", LONG_AGO);
         for (DelayQueue from : List.of(queue, queue.deadLetters())) {
-            ClaimCalls claims = ClientAccess.consumers(client).newClaims(((RedisDelayQueue) from).address(), error -> {});
+            ClaimCalls claims =
+                    ClientAccess.consumers(client).newClaims(((RedisDelayQueue) from).address(), error -> {});
             ScriptExecutor real = new RedissonScriptExecutor(redis.client());
             ScriptExecutor claimsFirst = (script, keys, arguments, attempt) -> script == LuaScript.CHANGE
-                    ? claims.claim(new ClaimRequest(
-                                    FakeHost.randomClaimId(), 60_000_000, 1, 0, ClaimIntent.LEAVE, 1))
+                    ? claims.claim(new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 1, 0, ClaimIntent.LEAVE, 1))
                             .thenCompose(claimed -> real.call(script, keys, arguments, attempt))
                     : real.call(script, keys, arguments, attempt);
-            try (DelayQueueClient other =
-                    ClientAccess.create(redis.client(), ClientOptions.DEFAULTS, claimsFirst)) {
+            try (DelayQueueClient other = ClientAccess.create(redis.client(), ClientOptions.DEFAULTS, claimsFirst)) {
                 DelayQueue its = other.queue(queue.name());
                 assertThat(get((from == queue ? its : its.deadLetters()).cancelAll(message -> true)))
                         .isZero();

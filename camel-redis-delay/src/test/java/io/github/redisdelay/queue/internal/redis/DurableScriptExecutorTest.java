@@ -73,11 +73,12 @@ class DurableScriptExecutorTest {
 
     /** An object that answers {@code getKeys} and can do nothing else. */
     private static <T> T proxy(Class<T> type, RKeys keys) {
-        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) -> {
-            if (method.getName().equals("getKeys")) {
-                return keys;
-            }
-            throw new AssertionError(method + " is called");
-        }));
+        return type.cast(
+                Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) -> {
+                    if (method.getName().equals("getKeys")) {
+                        return keys;
+                    }
+                    throw new AssertionError(method + " is called");
+                }));
     }
 }

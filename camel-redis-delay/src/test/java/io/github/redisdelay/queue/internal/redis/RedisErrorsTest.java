@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.redis;
 
-import io.github.redisdelay.queue.exception.DelayQueueException;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.redisdelay.queue.exception.DelayQueueException;
 import java.net.ConnectException;
 import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.CompletionException;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.redis;
 
-import io.github.redisdelay.queue.Timers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.queue.Timers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.request;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.Durability;
-import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
+import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.redis.DurableReply;
 import io.github.redisdelay.queue.internal.redis.DurableScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.DurableScriptExecutor.Waited;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.UnmetDurability;
-import static org.assertj.core.api.Assertions.assertThat;
-
-import io.github.redisdelay.queue.internal.redis.DurableScriptExecutor.Waited;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -265,7 +265,8 @@ class DurabilityConfirmationsTest {
         Submission<String> a = await("a");
         Waited waited = Waited.ofWaitaof(List.of(local, replicas));
         asked.get(0)
-                .complete(new DurableReply(master("first"), DurableScriptExecutor.missing(wanted, waited, "first", null)));
+                .complete(new DurableReply(
+                        master("first"), DurableScriptExecutor.missing(wanted, waited, "first", null)));
         if (missing == null) {
             assertThat(a.outcome()).isCompletedWithValue("a");
         } else {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.request;
 
-import io.github.redisdelay.queue.Durability;
-import io.github.redisdelay.queue.fake.FakeCaller;
-import io.github.redisdelay.queue.fake.FakeTimers;
-import io.github.redisdelay.queue.Submission;
-import io.github.redisdelay.queue.exception.DelayQueueException;
-import io.github.redisdelay.queue.exception.RequestTimeoutException;
-import io.github.redisdelay.queue.internal.redis.LuaScript;
-import io.github.redisdelay.queue.internal.redis.QueueAddress;
-import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import static io.github.redisdelay.queue.fake.FakeCaller.reply;
 import static io.github.redisdelay.queue.fake.FakeCaller.replyToAll;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.redisdelay.queue.Durability;
+import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.exception.RequestTimeoutException;
+import io.github.redisdelay.queue.fake.FakeCaller;
+import io.github.redisdelay.queue.fake.FakeTimers;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueAddress;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -55,13 +55,7 @@ class RequestBatcherTest {
 
     private RequestChannel channel(RequestKind kind, ScriptExecutor redis) {
         return new RequestChannel(
-                QueueAddress.of("redis-delay", "orders"),
-                kind,
-                Durability.NONE,
-                redis,
-                null,
-                timers,
-                new Random(3));
+                QueueAddress.of("redis-delay", "orders"), kind, Durability.NONE, redis, null, timers, new Random(3));
     }
 
     private List<Session> sessions(String... names) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.request;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.fake.FakeCaller;
 import io.github.redisdelay.queue.fake.FakeTimers;
-import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.RedisErrors;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
