@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.ConnectionSettings;
 import io.github.redisdelay.camel.connection.RedisConnection;
@@ -16,7 +17,6 @@ import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.QueueNames;
 import io.github.redisdelay.queue.QueueStats;
-import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
@@ -232,7 +232,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
 
     private RuntimeCamelException failure(String failed, Throwable cause) {
         String queue = "queue '" + queueName + "': ";
-        String why = cause instanceof RuntimeCamelException ? cause.getMessage() : RedisErrors.text(cause);
+        String why = cause instanceof RuntimeCamelException ? cause.getMessage() : ErrorText.of(cause);
         return new RuntimeCamelException(
                 queue + failed + ": " + (why.startsWith(queue) ? why.substring(queue.length()) : why), cause);
     }

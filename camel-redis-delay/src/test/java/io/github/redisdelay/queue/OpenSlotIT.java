@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.exception.ErrorText;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -8,7 +9,6 @@ import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.PartitionMismatchException;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
-import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.testkit.ClusterServers;
 import io.github.redisdelay.testkit.ClusterServers.Node;
@@ -189,7 +189,7 @@ class OpenSlotIT {
                     queue.browse(MessageState.DELAYED, null, 10),
                     queue.check(),
                     // Its number is kept with the keys of the whole queue.
-                    client.queue("looked", 3).get("a").handle((found, error) -> RedisErrors.unwrap(error)));
+                    client.queue("looked", 3).get("a").handle((found, error) -> ErrorText.unwrap(error)));
             await().during(Duration.ofMillis(300)).until(() -> asked.stream().noneMatch(CompletableFuture::isDone));
             from.keys(slot).forEach(key -> cluster.moveKey(key, from, to));
             cluster.closeSlot(slot, from, to);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.connection;
 
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.DelayQueueException;
-import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import java.io.FileNotFoundException;
 import java.io.InputStream;
 import java.lang.reflect.Method;
@@ -277,7 +277,7 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
 
     /** An error as text, without the address, which the message names already. */
     private static String reason(String address, Throwable error) {
-        String text = RedisErrors.text(error);
+        String text = ErrorText.of(error);
         int where = text.lastIndexOf(": ");
         return where > 0 && address.endsWith("//" + text.substring(where + 2)) ? text.substring(0, where) : text;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.delivery;
 
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.message.MessageMapper;
@@ -11,7 +12,6 @@ import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
-import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -366,7 +366,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
             return;
         }
         String what = "no message can be received from " + address + ", trying again until it works";
-        LOG.warn("queue '{}': {}: {}", queue.name(), what, RedisErrors.text(error));
+        LOG.warn("queue '{}': {}: {}", queue.name(), what, ErrorText.of(error));
         // The exception handler may route an exchange, which takes its time.
         threads.goOn(() -> tell(what, error));
     }

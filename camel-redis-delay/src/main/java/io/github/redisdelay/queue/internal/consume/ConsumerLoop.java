@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.DeliveryHandler;
@@ -253,7 +254,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
 
     private void answered(Sending claim, long sentNanos, ClaimReply reply, Throwable error) {
         if (error != null) {
-            refused(claim, RedisErrors.unwrap(error));
+            refused(claim, ErrorText.unwrap(error));
             return;
         }
         PartitionState partition = claim.partition();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueueReceiver;
@@ -10,7 +11,6 @@ import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.PartitionMismatchException;
-import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
@@ -169,7 +169,7 @@ final class PullReceiver implements DelayQueueReceiver, DeliveryHandler, Consume
     private DelayQueueException failed(Throwable cause) {
         return new DelayQueueException(
                 "queue '" + loop.queue() + "': " + host.server() + " could not be asked for a message: "
-                        + (cause == null ? "no answer in time" : RedisErrors.text(cause)),
+                        + (cause == null ? "no answer in time" : ErrorText.of(cause)),
                 cause);
     }
 

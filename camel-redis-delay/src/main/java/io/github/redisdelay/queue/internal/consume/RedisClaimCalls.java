@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
@@ -113,7 +114,7 @@ public final class RedisClaimCalls implements ClaimCalls {
                 finish(() -> complete(result, reply));
                 return;
             }
-            Throwable error = RedisErrors.unwrap(failure);
+            Throwable error = ErrorText.unwrap(failure);
             if (RedisErrors.isRefusal(error)) {
                 finish(() -> result.completeExceptionally(error));
                 return;

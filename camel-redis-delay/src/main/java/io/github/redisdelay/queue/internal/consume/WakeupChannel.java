@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.internal.redis.Backoff;
-import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -170,7 +170,7 @@ public final class WakeupChannel {
                     LOG.warn(
                             "channel '{}' cannot be subscribed to: deliveries may be late by the safety interval (30 s, more where many consumers wait); trying on: {}",
                             name(),
-                            RedisErrors.text(RedisErrors.unwrap(error)));
+                            ErrorText.of(ErrorText.unwrap(error)));
                 }
                 removeListeners();
                 state = State.NONE;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.partition;
 
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
@@ -9,7 +10,6 @@ import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import io.github.redisdelay.queue.internal.format.Digits;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
-import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import io.github.redisdelay.queue.internal.request.CallGate;
 import io.github.redisdelay.queue.internal.request.CompletingThread;
 import io.github.redisdelay.queue.internal.request.RequestBatcher;
@@ -88,7 +88,7 @@ public final class PartitionCount implements CallGate {
         SubmissionPromise<T> result = new SubmissionPromise<>();
         turn.thenRun(() -> result.follow(call.get())).whenComplete((done, error) -> {
             if (error != null) {
-                result.fail(RedisErrors.unwrap(error));
+                result.fail(ErrorText.unwrap(error));
             }
         });
         return result;
@@ -124,7 +124,7 @@ public final class PartitionCount implements CallGate {
         }
         if (first) {
             check().whenComplete((done, error) ->
-                    CompletingThread.run(() -> answered(error == null ? null : RedisErrors.unwrap(error))));
+                    CompletingThread.run(() -> answered(error == null ? null : ErrorText.unwrap(error))));
         }
         return turn;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.partition;
 
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.CheckResult;
 import io.github.redisdelay.queue.ClaimId;
@@ -30,7 +31,6 @@ import io.github.redisdelay.queue.internal.format.MessageRows;
 import io.github.redisdelay.queue.internal.format.PageCursor;
 import io.github.redisdelay.queue.internal.queue.Partitioned;
 import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
-import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import io.github.redisdelay.queue.internal.request.SubmissionPromise;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -186,7 +186,7 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
             if (unconfirmed != null) {
                 result.unconfirmed(unconfirmed, () -> count.submit(() -> any(confirm(parts, change), change)));
             } else if (failure != null) {
-                result.fail(RedisErrors.unwrap(failure));
+                result.fail(ErrorText.unwrap(failure));
             } else {
                 result.succeed(answers.contains(true));
             }

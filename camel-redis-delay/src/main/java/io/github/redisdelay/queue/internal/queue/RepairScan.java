@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.queue;
 
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.CheckResult;
 import io.github.redisdelay.queue.exception.ShownId;
-import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -78,7 +78,7 @@ public final class RepairScan {
     private void next(byte[] walk, byte[] cursor, CompletableFuture<Void> done) {
         slices.call(walk, cursor).whenComplete((reply, error) -> {
             if (error != null) {
-                done.completeExceptionally(RedisErrors.unwrap(error));
+                done.completeExceptionally(ErrorText.unwrap(error));
                 return;
             }
             try {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.redis;
 
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.exception.DurabilityUnavailableException;
 import java.nio.charset.StandardCharsets;
@@ -96,7 +97,7 @@ public final class DurableScriptExecutor {
     CompletableFuture<DurableReply> call(List<ScriptCall> calls, int attempt, Durability wanted) {
         return available(calls.get(calls.size() - 1), attempt, wanted)
                 .thenCompose(ok -> send(calls, attempt, wanted))
-                .exceptionallyCompose(e -> RedisErrors.unwrap(e) instanceof RedisNoScriptException
+                .exceptionallyCompose(e -> ErrorText.unwrap(e) instanceof RedisNoScriptException
                         ? load(calls, attempt, wanted)
                         : CompletableFuture.failedFuture(e))
                 .thenApply(answers -> answers.toReply(wanted));
@@ -115,7 +116,7 @@ public final class DurableScriptExecutor {
         return plain(calls.get(0), attempt).thenCompose(reply -> plain(calls.get(calls.size() - 1), attempt)
                 .thenCompose(loaded -> send(calls, attempt, wanted))
                 .exceptionallyCompose(e -> {
-                    Throwable error = RedisErrors.unwrap(e);
+                    Throwable error = ErrorText.unwrap(e);
                     return isServersRefusal(error)
                             ? CompletableFuture.completedFuture(new Answers(reply, null, null, error))
                             : CompletableFuture.failedFuture(e);
@@ -152,7 +153,7 @@ public final class DurableScriptExecutor {
                 .thenCompose(answers -> {
                     if (answers.refusal() != null) {
                         return CompletableFuture.failedFuture(new DurabilityUnavailableException(
-                                wanted, RedisErrors.text(answers.refusal()), answers.refusal()));
+                                wanted, ErrorText.of(answers.refusal()), answers.refusal()));
                     }
                     known = true;
                     return CompletableFuture.completedFuture(null);
@@ -214,7 +215,7 @@ public final class DurableScriptExecutor {
                         return CompletableFuture.completedFuture(
                                 new Answers(first.join(), history, batch.waited, null));
                     }
-                    Throwable error = RedisErrors.unwrap(failure);
+                    Throwable error = ErrorText.unwrap(failure);
                     // A command behind the first call has failed. If Redis has refused it, the call stands; if there is
                     // no
                     // answer, the call is repeated.

@@ -3,9 +3,8 @@ package io.github.redisdelay.queue.internal.redis;
 
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.DurabilityUnavailableException;
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.PartitionMismatchException;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.redisson.RedissonShutdownException;
@@ -14,7 +13,7 @@ import org.redisson.client.RedisException;
 import org.redisson.client.RedisOutOfMemoryException;
 import org.redisson.client.RedisTimeoutException;
 
-/** The meaning of errors: for the call that met them, and in words for people. */
+/** The meaning of an error for the call that met it. {@link ErrorText} has the words for it. */
 public final class RedisErrors {
 
     /** The words of our scripts about a call that is wrong, and those of Redis about a key that is not ours. */
@@ -23,27 +22,7 @@ public final class RedisErrors {
 
     private static final Pattern PARTITIONS = Pattern.compile("REDISDELAY partitions: (\\d{1,9})");
 
-    /** The beginning of the advice and of the call that Redisson's own errors quote. A call may have anything in it. */
-    private static final Pattern QUOTED = Pattern.compile(
-            "! |\\.? Check |[.,;]? ?\\b(?:Command|command|params|channel|connection): | occurred after | to channel: ");
-
-    /** Netty's name for an address that it could not connect to. */
-    private static final Pattern RESOLVED = Pattern.compile("(?<!/)([^\\s/]*)/([0-9a-fA-F.:%\\[\\]]+)(:\\d+)");
-
-    /** Redisson's words for whatever it was. */
-    private static final String GENERIC = "Unexpected exception while processing command";
-
-    private static final int MAX_CAUSES = 20;
-
     private RedisErrors() {}
-
-    public static Throwable unwrap(Throwable error) {
-        Throwable e = error;
-        while ((e instanceof CompletionException || e instanceof ExecutionException) && e.getCause() != null) {
-            e = e.getCause();
-        }
-        return e;
-    }
 
     /**
      * True if the answer is Redis's last word: the call was not executed, and repeating it would not help soon. All else
@@ -85,7 +64,7 @@ public final class RedisErrors {
      */
     private static String reply(Throwable error) {
         boolean noAnswer = error instanceof RedisTimeoutException || error instanceof RedisConnectionException;
-        return noAnswer ? "" : said(error);
+        return noAnswer ? "" : ErrorText.said(error);
     }
 
     /** True if the Redis client was shut down. */
@@ -96,47 +75,6 @@ public final class RedisErrors {
     /** True if Redis has reached {@code maxmemory}. Redisson cuts the word OOM off the text. */
     private static boolean isOutOfMemory(Throwable error) {
         return error instanceof RedisOutOfMemoryException;
-    }
-
-    /**
-     * A few words about an error, without call and channel: those of Redis, or else those of the root cause, such as {@code
-     * Connection refused: localhost:6379}. An error of our own keeps its text.
-     */
-    public static String text(Throwable error) {
-        Throwable e = unwrap(error);
-        String text = message(e);
-        for (int i = 0; i < MAX_CAUSES && e.getCause() != null && !(e instanceof DelayQueueException); i++) {
-            e = e.getCause();
-            String cause = message(e);
-            // Netty says the same as the JDK below it, and where; and a name alone is no better than words.
-            if (!text.startsWith(cause) && (hasWords(e) || text.equals(GENERIC))) {
-                text = cause;
-            }
-        }
-        Matcher resolved = RESOLVED.matcher(text);
-        return resolved.replaceAll(where -> Matcher.quoteReplacement(
-                (where.group(1).isEmpty() ? where.group(2) : where.group(1)) + where.group(3)));
-    }
-
-    private static boolean hasWords(Throwable error) {
-        return error.getMessage() != null && !error.getMessage().isBlank();
-    }
-
-    private static String message(Throwable error) {
-        if (!hasWords(error)) {
-            String name = error.getClass().getName();
-            return name.substring(Math.max(name.lastIndexOf('.'), name.lastIndexOf('$')) + 1);
-        }
-        boolean redissons = error instanceof RedisTimeoutException || error instanceof RedisConnectionException;
-        Matcher quoted = QUOTED.matcher(error.getMessage());
-        return redissons && quoted.find() ? error.getMessage().substring(0, quoted.start()) : said(error);
-    }
-
-    /** Redis's words, without the channel and the command with its arguments that Redisson adds. */
-    private static String said(Throwable error) {
-        String text = String.valueOf(error.getMessage());
-        int added = text.indexOf(". channel: [");
-        return added < 0 ? text : text.substring(0, added);
     }
 
     /** The error itself, or a better one if a script has refused the call of a client without partitions. */
@@ -152,7 +90,7 @@ public final class RedisErrors {
         if (explained(queue, error) instanceof PartitionMismatchException mismatch) {
             return mismatch;
         }
-        String text = text(error);
+        String text = ErrorText.of(error);
         if (error instanceof DurabilityUnavailableException) {
             return new DelayQueueException("queue '" + queue + "': " + text, error.getCause());
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.redis;
 
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.Durability;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -109,7 +110,7 @@ public final class RedissonScriptExecutor implements ScriptExecutor {
         try {
             return redis.evalShaAsync(RScript.Mode.READ_WRITE, script.sha(), type, keys, arguments)
                     .toCompletableFuture()
-                    .exceptionallyCompose(e -> RedisErrors.unwrap(e) instanceof RedisNoScriptException
+                    .exceptionallyCompose(e -> ErrorText.unwrap(e) instanceof RedisNoScriptException
                             ? redis.evalAsync(RScript.Mode.READ_WRITE, script.source(), type, keys, arguments)
                                     .toCompletableFuture()
                             : CompletableFuture.failedFuture(e));

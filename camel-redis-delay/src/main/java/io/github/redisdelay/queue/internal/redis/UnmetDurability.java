@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.redis;
 
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import java.time.Duration;
@@ -59,7 +60,7 @@ public record UnmetDurability(
     }
 
     private String reason() {
-        return "Redis does not wait for it: " + RedisErrors.text(refusal);
+        return "Redis does not wait for it: " + ErrorText.of(refusal);
     }
 
     private static String text(Duration duration) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.request;
 
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.Timers;
@@ -145,7 +146,7 @@ final class DurabilityConfirmations {
             if (closed != null) {
                 return;
             }
-            Throwable error = failure == null ? null : RedisErrors.unwrap(failure);
+            Throwable error = failure == null ? null : ErrorText.unwrap(failure);
             if (error != null && !RedisErrors.isRefusal(error)) {
                 timers.schedule(Backoff.nanos(attempt, random), () -> send(group, waits, attempt + 1));
                 return;

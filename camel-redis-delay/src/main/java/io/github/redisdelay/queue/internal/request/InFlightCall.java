@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.request;
 
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.internal.format.Digits;
 import io.github.redisdelay.queue.internal.redis.DurableReply;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
-import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import io.github.redisdelay.queue.internal.redis.UnmetDurability;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -172,7 +172,7 @@ final class InFlightCall {
     }
 
     private void answered(DurableReply reply, Throwable failure) {
-        Throwable error = failure == null ? null : RedisErrors.unwrap(failure);
+        Throwable error = failure == null ? null : ErrorText.unwrap(failure);
         if (error == null && !(reply.reply() instanceof byte[])) {
             error = new DelayQueueException("unexpected reply of script " + script + ": " + reply.reply());
         }
@@ -196,7 +196,7 @@ final class InFlightCall {
                     "queue '{}': acknowledgements wait, Redis has not accepted them {} times; trying on: {}",
                     channel.queue().name(),
                     failures,
-                    RedisErrors.text(error));
+                    ErrorText.of(error));
         } else if (failures == 1) {
             LOG.debug(
                     "queue '{}': {} is repeated until Redis answers: {}",

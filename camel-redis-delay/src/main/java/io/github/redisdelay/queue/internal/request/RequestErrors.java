@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.request;
 
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
@@ -53,7 +54,7 @@ final class RequestErrors {
             return new RequestTimeoutException(
                     "queue '" + queue
                             + "': Redis refused a repeated request, an earlier copy of it may have taken effect: "
-                            + RedisErrors.text(error),
+                            + ErrorText.of(error),
                     true,
                     error);
         }
@@ -77,6 +78,6 @@ final class RequestErrors {
     }
 
     private static String because(Throwable error) {
-        return error == null ? "" : " (" + RedisErrors.text(error) + ")";
+        return error == null ? "" : " (" + ErrorText.of(error) + ")";
     }
 }

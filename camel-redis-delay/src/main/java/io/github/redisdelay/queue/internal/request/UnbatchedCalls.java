@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.request;
 
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.PartitionMismatchException;
@@ -107,7 +108,7 @@ public final class UnbatchedCalls {
                             if (error == null) {
                                 outcome.complete(reply);
                             } else {
-                                failed(RedisErrors.unwrap(error));
+                                failed(ErrorText.unwrap(error));
                             }
                         });
             }
@@ -129,7 +130,7 @@ public final class UnbatchedCalls {
                         if (error == null) {
                             return reply;
                         }
-                        throw exception(RedisErrors.unwrap(error));
+                        throw exception(ErrorText.unwrap(error));
                     });
         }
 
@@ -146,8 +147,8 @@ public final class UnbatchedCalls {
             }
             String what = error instanceof TimeoutException
                     ? redis.server() + " did not answer within " + requestTimeout
-                            + (lastError == null ? "" : " (" + RedisErrors.text(lastError) + ")")
-                    : RedisErrors.text(error);
+                            + (lastError == null ? "" : " (" + ErrorText.of(lastError) + ")")
+                    : ErrorText.of(error);
             return new DelayQueueException("queue '" + queue.name() + "': " + what, cause);
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.partition;
 
+import io.github.redisdelay.queue.exception.ErrorText;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.queue.Submission;
@@ -11,7 +12,6 @@ import io.github.redisdelay.queue.fake.FakeCaller;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
-import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import io.github.redisdelay.queue.internal.request.RequestBatcher;
 import io.github.redisdelay.queue.internal.request.SubmissionPromise;
 import io.github.redisdelay.queue.internal.request.UnbatchedCalls;
@@ -63,7 +63,7 @@ class PartitionCountTest {
     }
 
     private static Throwable failure(CompletableFuture<?> call) {
-        return RedisErrors.unwrap(call.handle((reply, error) -> error).getNow(null));
+        return ErrorText.unwrap(call.handle((reply, error) -> error).getNow(null));
     }
 
     private static void assertMismatch(CompletableFuture<?> call) {
@@ -177,7 +177,7 @@ class PartitionCountTest {
             throw new AssertionError("sent");
         });
         assertThat(call.orTimeout(20, TimeUnit.SECONDS)
-                        .handle((done, error) -> RedisErrors.unwrap(error))
+                        .handle((done, error) -> ErrorText.unwrap(error))
                         .join())
                 .isInstanceOf(DelayQueueException.class)
                 .hasMessageStartingWith("queue 'orders': ")

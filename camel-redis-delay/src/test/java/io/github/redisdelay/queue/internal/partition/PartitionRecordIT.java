@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.partition;
 
+import io.github.redisdelay.queue.exception.ErrorText;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -25,7 +26,6 @@ import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.PartitionMismatchException;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
-import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScheduledTimers;
 import io.github.redisdelay.test.RedisExtension;
@@ -298,7 +298,7 @@ class PartitionRecordIT {
                 if (error == null) {
                     won.add(partitions);
                 } else {
-                    assertThat(RedisErrors.unwrap(error)).isInstanceOf(PartitionMismatchException.class);
+                    assertThat(ErrorText.unwrap(error)).isInstanceOf(PartitionMismatchException.class);
                 }
             });
             assertThat(won).as("round %d", round).hasSize(1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.redis;
 
+import io.github.redisdelay.queue.exception.ErrorText;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.queue.exception.DelayQueueException;
@@ -100,20 +101,20 @@ class RedisErrorsTest {
     void should_show_the_root_cause_and_where_it_was() {
         ConnectException refused = new ConnectException("Connection refused: localhost/127.0.0.1:31003");
         refused.initCause(new ConnectException("Connection refused"));
-        assertThat(RedisErrors.text(unexpected(
+        assertThat(ErrorText.of(unexpected(
                         new RedisConnectionException("Unable to connect to Redis server: localhost", refused))))
                 .isEqualTo("Connection refused: localhost:31003");
-        assertThat(RedisErrors.text(new CompletionException(unexpected(new ClosedChannelException()))))
+        assertThat(ErrorText.of(new CompletionException(unexpected(new ClosedChannelException()))))
                 .isEqualTo("ClosedChannelException");
-        assertThat(RedisErrors.text(unexpected(null))).isEqualTo("Unexpected exception while processing command");
-        assertThat(RedisErrors.text(new IllegalStateException((String) null))).isEqualTo("IllegalStateException");
+        assertThat(ErrorText.of(unexpected(null))).isEqualTo("Unexpected exception while processing command");
+        assertThat(ErrorText.of(new IllegalStateException((String) null))).isEqualTo("IllegalStateException");
     }
 
     @Test
     void should_show_what_redis_said_without_what_redisson_adds() {
         String added =
                 ". channel: [id: 0x30f52365, L:/127.0.0.1:46556 - R:127.0.0.1/127.0.0.1:6379] data: CommandData [x]";
-        assertThat(RedisErrors.text(new RedisConnectionException(
+        assertThat(ErrorText.of(new RedisConnectionException(
                         "Unable to connect to Redis server: 127.0.0.1/127.0.0.1:6379",
                         new CompletionException(
                                 new RedisException("WRONGPASS invalid username-password pair" + added)))))
@@ -122,17 +123,17 @@ class RedisErrorsTest {
 
     @Test
     void should_show_no_call_that_was_not_answered() {
-        assertThat(RedisErrors.text(new RedisResponseTimeoutException("Redis server response timeout (3000 ms) occurred"
+        assertThat(ErrorText.of(new RedisResponseTimeoutException("Redis server response timeout (3000 ms) occurred"
                         + " after 0 retry attempts, is non-idempotent command: false Check connection with Redis node:"
                         + " 127.0.0.1/127.0.0.1:6379 for TCP packet drops. Try to increase nettyThreads and/or timeout"
                         + " settings. Command: (EVALSHA), params: [secret], channel: [id: 0x1]")))
                 .isEqualTo("Redis server response timeout (3000 ms)");
-        assertThat(RedisErrors.text(new WriteRedisConnectionException(
+        assertThat(ErrorText.of(new WriteRedisConnectionException(
                         "Unable to write command into connection! Check CPU usage of the JVM. Command: (EVALSHA), params:"
                                 + " [secret]",
                         new ClosedChannelException())))
                 .isEqualTo("Unable to write command into connection");
-        assertThat(RedisErrors.text(new RedisTimeoutException(
+        assertThat(ErrorText.of(new RedisTimeoutException(
                         "Command still hasn't been written into connection! Check CPU usage of the JVM. Command: (EVALSHA),"
                                 + " params: [secret]")))
                 .isEqualTo("Command still hasn't been written into connection");
@@ -140,9 +141,9 @@ class RedisErrorsTest {
 
     @Test
     void should_show_our_own_errors_as_they_are() {
-        assertThat(RedisErrors.text(new DelayQueueException("queue 'q': it is so", new RedisException("ERR why"))))
+        assertThat(ErrorText.of(new DelayQueueException("queue 'q': it is so", new RedisException("ERR why"))))
                 .isEqualTo("queue 'q': it is so");
         String address = "queue 'q': Redis at redis://127.0.0.1:6379,rediss://h:1 did not answer";
-        assertThat(RedisErrors.text(new DelayQueueException(address))).isEqualTo(address);
+        assertThat(ErrorText.of(new DelayQueueException(address))).isEqualTo(address);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.request;
 
+import io.github.redisdelay.queue.exception.ErrorText;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.queue.exception.DelayQueueException;
@@ -8,7 +9,6 @@ import io.github.redisdelay.queue.fake.FakeCaller;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
-import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -30,7 +30,7 @@ class UnbatchedCallsTest {
     private final QueueAddress queue = QueueAddress.of("redis-delay", "orders");
 
     private static Throwable failure(CompletableFuture<?> call) {
-        return RedisErrors.unwrap(call.handle((reply, error) -> error).getNow(null));
+        return ErrorText.unwrap(call.handle((reply, error) -> error).getNow(null));
     }
 
     @Test
@@ -82,7 +82,7 @@ class UnbatchedCallsTest {
         UnbatchedCalls impatient = new UnbatchedCalls(redis, timers, new Random(1), Duration.ofMillis(20));
         CompletableFuture<Object> answer = impatient.untilAnswered(queue, LuaScript.GET, (Object) new byte[] {'a'});
         redis.fail(new RedisException("TRYAGAIN Multiple keys request during rehashing of slot"));
-        Throwable error = answer.handle((reply, e) -> RedisErrors.unwrap(e))
+        Throwable error = answer.handle((reply, e) -> ErrorText.unwrap(e))
                 .thenApply(Throwable.class::cast)
                 .get(20, TimeUnit.SECONDS);
         assertThat(error)
@@ -94,7 +94,7 @@ class UnbatchedCallsTest {
         assertThat(timers.waiting()).isZero();
         Throwable silent = impatient
                 .once(queue, LuaScript.STATS)
-                .handle((reply, e) -> RedisErrors.unwrap(e))
+                .handle((reply, e) -> ErrorText.unwrap(e))
                 .thenApply(Throwable.class::cast)
                 .get(20, TimeUnit.SECONDS);
         assertThat(silent)

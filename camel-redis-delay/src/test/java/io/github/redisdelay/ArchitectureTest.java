@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.queue;
+package io.github.redisdelay;
 
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.internal.redis.DurableScriptExecutor;
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaCall.Predicates.target;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
@@ -12,13 +14,10 @@ import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nam
 import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
-import io.github.redisdelay.queue.client.DelayQueueClient;
-import io.github.redisdelay.queue.internal.redis.DurableScriptExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
@@ -62,11 +61,6 @@ class ArchitectureTest {
                 .onlyDependOnClassesThat()
                 .resideInAnyPackage(QUEUE, "java..", "org.redisson..", "org.slf4j..")
                 .check(all);
-    }
-
-    @Test
-    void should_have_no_cycles() {
-        slices().matching("io.github.redisdelay.(**)").should().beFreeOfCycles().check(all);
     }
 
     @Test
