@@ -301,7 +301,7 @@ class DurabilityIT {
             bytes("10"),
             bytes(keys.base()),
             bytes(id),
-            bytes("dr"),
+            bytes("after reject"),
             bytes("1000"),
             new byte[0],
             new byte[1]

@@ -185,7 +185,7 @@ final class HistoryChecker {
 
     /** Whether a key of a queue has no business to be there when the queue is empty: it is about messages. */
     static boolean isLeftover(String key) {
-        return !key.matches(".*:(calls|config|consumers|waiting|seen)");
+        return !key.matches(".*:(sessions|config|consumers|waiters|seen)");
     }
 
     private Report check(Collection<Event> events, Collection<String> leftovers) {
