@@ -459,7 +459,7 @@ public final class RequestBatcher {
     }
 
     /** Fails all requests that have no answer, and all that come later. */
-    void close(DelayQueueException reason) {
+    public void close(DelayQueueException reason) {
         List<Request<?>> failed;
         lock.lock();
         try {
