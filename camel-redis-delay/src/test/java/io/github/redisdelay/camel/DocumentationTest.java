@@ -149,8 +149,12 @@ class DocumentationTest {
         }
         collect(files, ROOT.resolve("docs"));
         collect(files, Path.of("src/main"));
-        for (String module : List.of("test", "example", "example-spring-boot", "benchmark")) {
-            collect(files, ROOT.resolve("camel-redis-delay-" + module + "/src"));
+        for (String module : List.of(
+                "extensions/camel-redis-delay-test",
+                "camel-redis-delay-example",
+                "camel-redis-delay-example-spring-boot",
+                "verification/camel-redis-delay-benchmark")) {
+            collect(files, ROOT.resolve(module).resolve("src"));
         }
         return files;
     }

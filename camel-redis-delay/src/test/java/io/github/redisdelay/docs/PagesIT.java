@@ -190,7 +190,7 @@ class PagesIT {
             sh         | mvn -pl camel-redis-delays verify
             sh         | mvn -Pbenchmarks verify
             sh         | mvn test -Dtest=RouteShapeTest
-            sh         | mvn exec:java -Dexec.mainClass=io.github.redisdelay.queue.MemoryPerMessages
+            sh         | mvn exec:java -Dexec.mainClass=io.github.redisdelay.example.ExampleApplications
             sh         | mvn testen
             yaml       | singleServerConfig: {adress: "redis://localhost"}
             kotlin     | from("direct:orderPlaced")

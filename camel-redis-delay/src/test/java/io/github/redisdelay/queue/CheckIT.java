@@ -4,8 +4,9 @@ package io.github.redisdelay.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
-
 import io.github.redisdelay.queue.client.ClientAccess;
+import io.github.redisdelay.testkit.RandomTests;
+import io.github.redisdelay.queue.model.QueueSnapshot;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
@@ -370,7 +371,7 @@ class CheckIT extends RealQueueIT {
 
     @Test
     void should_deliver_each_body_that_is_left_once_after_any_damage() {
-        long first = Long.getLong("seed", System.nanoTime() & 0xffffffffL);
+        long first = RandomTests.seed("seed");
         LOG.info("seeds from {}", first);
         for (long seed = first; seed < first + 12; seed++) {
             queue = client.queue(redis.uniqueQueue());

@@ -3,8 +3,9 @@ package io.github.redisdelay.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
-
 import io.github.redisdelay.queue.client.ClientAccess;
+import io.github.redisdelay.testkit.RandomTests;
+import io.github.redisdelay.testkit.Fuzz;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
@@ -455,7 +456,7 @@ class HostileDataSecurityIT extends RealQueueIT {
     void should_deliver_what_is_ours_between_any_garbage() {
         int rounds = Integer.getInteger("fuzz.inputs", 200) / 40;
         for (int round = 0; round < Math.max(1, Math.min(rounds, 200)); round++) {
-            RandomGenerator random = new SplittableRandom(Long.getLong("fuzz.seed", 20_261_121) + round);
+            RandomGenerator random = new SplittableRandom(RandomTests.seed("fuzz.seed") + round);
             DelayQueue own = counted.queue(redis.uniqueQueue());
             QueueKeys ownKeys = ((RedisDelayQueue) own).address().keys();
             for (int i = 0; i < 40; i++) {

@@ -3,8 +3,14 @@ package io.github.redisdelay.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
 import io.github.redisdelay.queue.client.ClientAccess;
+import io.github.redisdelay.testkit.RandomTests;
+import io.github.redisdelay.queue.fake.FakeHost;
+import io.github.redisdelay.queue.fake.FakeTimers;
+import io.github.redisdelay.queue.model.QueueSnapshot;
+import io.github.redisdelay.queue.model.RandomHistory;
+import io.github.redisdelay.queue.model.SimulatedNetwork;
+import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DuplicateMessageException;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
@@ -410,7 +416,7 @@ class LostAnswerIT {
      * Histories of a few clients over two ids, on a network that loses, repeats and holds up what it likes. After each
      * execution Redis is compared with the model, which knows nothing of repeats; see {@link SimulatedNetwork}.
      *
-     * <p>{@code -Dseed=} replays one history, {@code -Dhostile.seconds=} runs longer than 15 s.
+     * <p>{@code -Dseed=} replays one history, {@code -Dhostile.seconds=} says for how long.
      */
     @Test
     void should_have_one_effect_for_each_request_in_hostile_histories() {
@@ -419,9 +425,9 @@ class LostAnswerIT {
             hostileHistory(given);
             return;
         }
-        long first = System.nanoTime() & 0xffffffffL;
+        long first = RandomTests.seed("seed");
         LOG.info("seeds from {}", first);
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(Long.getLong("hostile.seconds", 15));
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(RandomTests.amount("hostile.seconds", 3, 15));
         long seed = first;
         do {
             try {

@@ -3,6 +3,7 @@ package io.github.redisdelay.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.redisdelay.testkit.RandomTests;
 import io.github.redisdelay.queue.model.QueueModel;
 import io.github.redisdelay.queue.model.RandomHistory;
 import io.github.redisdelay.test.RedisExtension;
@@ -19,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * <p>Nothing waits: due times and leases are multiples of ten minutes, and time passes by moving the scores of the sorted
  * sets into the past ({@code shift.lua}).
  *
- * <p>{@code -Dseed=} replays one history; {@code -Dmodel.seconds=} runs longer than the default of 10 s for each test.
+ * <p>{@code -Dseed=} replays one history; {@code -Dmodel.seconds=} says for how long each test runs.
  */
 class QueueModelIT {
 
@@ -61,9 +62,9 @@ class QueueModelIT {
             history.run(given);
             return;
         }
-        long first = System.nanoTime() & 0xffffffffL;
+        long first = RandomTests.seed("seed");
         LOG.info("seeds from {}", first);
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(Long.getLong("model.seconds", 10));
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(RandomTests.amount("model.seconds", 2, 10));
         long seed = first;
         do {
             try {

@@ -3,6 +3,7 @@ package io.github.redisdelay.queue.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.redisdelay.testkit.RandomTests;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.model.WaitersModel;
@@ -12,7 +13,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
@@ -28,7 +28,6 @@ import org.slf4j.LoggerFactory;
 class ConsumersSimulationTest {
 
     private static final Logger LOG = LoggerFactory.getLogger("io.github.redisdelay.test.simulation");
-    private static final int RUNS = 150;
 
     /** What goes wrong. */
     private enum Faults {
@@ -55,9 +54,9 @@ class ConsumersSimulationTest {
     }
 
     private static void run(Faults faults) {
-        Long seed = Long.getLong("simulation.seed");
-        long first = seed != null ? seed : ThreadLocalRandom.current().nextLong(1L << 40);
-        int runs = Integer.getInteger("simulation.runs", seed != null ? 1 : RUNS);
+        long first = RandomTests.seed("simulation.seed");
+        boolean again = Long.getLong("simulation.seed") != null;
+        int runs = again ? Integer.getInteger("simulation.runs", 1) : RandomTests.amount("simulation.runs", 40, 150);
         LOG.info("simulation with faults {}: seeds {} to {}", faults, first, first + runs - 1);
         long claims = 0;
         long leaves = 0;

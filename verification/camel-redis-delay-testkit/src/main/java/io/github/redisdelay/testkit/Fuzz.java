@@ -12,9 +12,9 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * Runs a check on many inputs that are made at random, each from the seed and its own number: so a single one can be
- * repeated. {@code -Dfuzz.inputs=5000000} is the long form, {@code -Dfuzz.seed=} gives other inputs; the short form always
- * has the same ones.
+ * Runs a check on many random inputs. Each input is made from the seed and its own number, so a single one can be repeated.
+ * {@code -Dfuzz.inputs=5000000} says how many there are, {@code -Dfuzz.seed=} gives other inputs; {@link RandomTests} says
+ * what happens without them.
  */
 public final class Fuzz {
 
@@ -36,13 +36,14 @@ public final class Fuzz {
     }
 
     /**
-     * Checks inputs: as many as {@code fuzz.inputs} says, or the given number.
+     * Checks inputs.
      *
      * @param what is fuzzed, for the report
+     * @param inputs how many a thorough build checks; others check a quarter
      */
-    public static void run(String what, long inputs, Check check) {
-        long count = Long.getLong("fuzz.inputs", inputs);
-        long seed = Long.getLong("fuzz.seed", 20_261_121);
+    public static void run(String what, int inputs, Check check) {
+        long count = RandomTests.amount("fuzz.inputs", inputs / 4, inputs);
+        long seed = RandomTests.seed("fuzz.seed");
         long first = Long.getLong("fuzz.first", 0);
         AtomicLong next = new AtomicLong(first);
         AtomicReference<Throwable> fault = new AtomicReference<>();
