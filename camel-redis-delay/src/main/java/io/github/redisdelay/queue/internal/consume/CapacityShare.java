@@ -129,7 +129,7 @@ final class CapacityShare {
     long nextReturn(long now) {
         long next = Long.MAX_VALUE;
         for (PartitionState partition : partitions) {
-            next = Math.min(next, partition.nextRoom(now));
+            next = Math.min(next, partition.nextReturn(now));
         }
         return next;
     }

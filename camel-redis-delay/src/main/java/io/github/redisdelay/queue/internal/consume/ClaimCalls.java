@@ -6,22 +6,22 @@ import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import java.util.concurrent.CompletableFuture;
 
-/** Claims messages: one claim at a time. */
+/** The claims of one consumer from one partition, one at a time. */
 public interface ClaimCalls {
 
     /**
-     * Claims messages; repeats the call until Redis answers.
+     * Claims messages. The call is repeated until Redis answers.
      *
-     * @return the reply; fails only if Redis refused the call
+     * @return the reply; fails only if Redis refuses the call
      */
     CompletableFuture<ClaimReply> claim(ClaimRequest request);
 
     /**
-     * Leaves the waiting room: nobody counts on this consumer until its next claim. Sent once, and not waited for; not while
-     * a claim is under way.
+     * Leaves the waiters: Redis does not count on this consumer until its next claim. The call is sent once, and nobody waits for
+     * it. It is not allowed while a claim is under way.
      */
     void leave(ClaimId claimId);
 
-    /** Gives back what the claims used, once the last one is answered. */
+    /** Gives back the session of the claims as soon as the last one is answered. */
     void close();
 }

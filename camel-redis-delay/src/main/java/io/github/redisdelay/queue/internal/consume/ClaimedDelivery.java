@@ -21,7 +21,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A delivery and who has to be told that it is finished. */
+/**
+ * A message that a claim has leased. The first call that finishes it is sent to Redis, and tells the owner that its slot is free.
+ * Thread-safe.
+ */
 public final class ClaimedDelivery implements Delivery {
 
     private static final byte[] NOTHING = {};
@@ -30,7 +33,7 @@ public final class ClaimedDelivery implements Delivery {
     private final ClaimReply.ClaimedMessage message;
     private final ClaimId claimId;
     private final long claimedMicros;
-    /** When the claim was sent, by the local clock: the lease ends no earlier than one lease after it. */
+    /** When the claim was sent, by the local clock. The lease expires no earlier than one lease after it. */
     private final long claimSentNanos;
 
     private final long answeredNanos;
@@ -38,29 +41,29 @@ public final class ClaimedDelivery implements Delivery {
     private final Owner owner;
     private final AtomicBoolean finished = new AtomicBoolean();
 
-    /** When the handler was given it, by the local clock. Set once before the lease keeper and the handler see it. */
+    /** When it was begun, by the local clock. Written once, before the extender of leases and the handler see the delivery. */
     private volatile long begunNanos;
 
     private volatile boolean leaseLost;
-    /** The extension that was submitted last. Written by the lease keeper's timer only. */
+    /** The extension that was sent last. Written by the timer of the {@link LeaseExtender} only. */
     private volatile Submission<Settlement> extension;
-    /** The call that finished it. Written by the one caller that won {@link #finished}. */
+    /** The call that finished the delivery. Written by the one caller that won {@link #finished}. */
     private volatile Submission<Settlement> settlement;
-    /** What became of the message if that call took effect. Written before it. */
+    /** The outcome that later calls get if that call took effect. Written before {@link #settlement}. */
     private volatile Settlement afterwards;
-    /** Written when Redis has answered to its burial. */
+    /** Written when Redis has answered the burial. */
     private volatile DeadLetterId deadLetterId;
 
-    /** Who gave the delivery its slot. */
+    /** The consumer loop, which gave the delivery its slot. */
     public interface Owner {
         /**
-         * The delivery was finished: its slot is free, and its lease is to be extended no more.
+         * The delivery was finished. Its slot is free, and its lease is extended no more.
          *
          * @param worked whether it was worked on, as opposed to released
          */
         void finished(ClaimedDelivery delivery, boolean worked);
 
-        /** Redis has said that its lease is not its own any more. */
+        /** Redis has said that the delivery has lost its lease. */
         default void leaseLost() {}
     }
 
@@ -235,7 +238,7 @@ public final class ClaimedDelivery implements Delivery {
         return submission;
     }
 
-    /** What a call finds that comes when the delivery was finished before: nothing is sent. */
+    /** The outcome of a call that comes when the delivery was finished before. It sends nothing. */
     private Submission<Settlement> tooLate() {
         Submission<Settlement> first = settlement;
         if (first == null) {
@@ -264,12 +267,12 @@ public final class ClaimedDelivery implements Delivery {
         return failure.length <= MAX_FAILURE_BYTES ? failure : Arrays.copyOf(failure, MAX_FAILURE_BYTES);
     }
 
-    /** Its queue, or the partition of it that it is in. */
+    /** Finishes deliveries of its partition. */
     DeliverySettler settlements() {
         return queue;
     }
 
-    /** The id as Redis has it. */
+    /** The bytes of the id in Redis, which need not be text. */
     public byte[] idBytes() {
         return message.idBytes();
     }
@@ -290,7 +293,7 @@ public final class ClaimedDelivery implements Delivery {
         return claimSentNanos;
     }
 
-    /** When its claim was answered, by the local clock. */
+    /** When the claim was answered, by the local clock. */
     long answeredNanos() {
         return answeredNanos;
     }

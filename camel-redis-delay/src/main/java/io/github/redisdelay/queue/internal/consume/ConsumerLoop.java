@@ -111,7 +111,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
     /** Holds the lock. */
     private void lookAgain(PartitionState partition) {
         long now = timers.nanoTime();
-        partition.lookForEnded(now);
+        partition.lookForExpired(now);
         partition.woken(now);
     }
 
@@ -338,7 +338,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
                 prefetch.releaseAll(release);
                 timer.cancel();
                 for (PartitionState partition : partitions) {
-                    if (partition.inRoom() && !partition.claiming()) {
+                    if (partition.isWaiter() && !partition.claiming()) {
                         partition.leave(host.nextClaimId());
                     }
                 }
@@ -388,7 +388,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         }
         List<Sending> claims = new ArrayList<>(0);
         for (CapacityShare.Share share : capacity.divide(now)) {
-            share.partition().claims(share.messages(), ++claimed, now);
+            share.partition().claimSent(share.messages(), ++claimed, now);
             claims.add(new Sending(
                     share.partition(),
                     claimed,
@@ -418,7 +418,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
             if (capacity.capacity(now) == 0) {
                 partition.lookForDue(now); // as soon as there is capacity
             }
-            partition.lookForEnded(now);
+            partition.lookForExpired(now);
         }
     }
 
@@ -467,7 +467,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
     boolean hasLooked(long since) {
         return read(() -> Arrays.stream(partitions)
                 .allMatch(partition -> partition.hasEnded(since)
-                        || (partitions.length > 1 && partition.keepsWaiting(timers.nanoTime()))));
+                        || (partitions.length > 1 && partition.hangs(timers.nanoTime()))));
     }
 
     @Override

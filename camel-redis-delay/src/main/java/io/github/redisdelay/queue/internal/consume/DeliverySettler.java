@@ -8,23 +8,23 @@ import io.github.redisdelay.queue.internal.format.SettleAction;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 
-/** What a delivery needs of its queue, for as long as it is under way: longer than its consumer may live. */
+/** A queue or partition as its deliveries need it: to be finished and extended. A delivery may outlive its consumer. */
 public interface DeliverySettler {
 
     /** The queue's name. */
     String name();
 
-    /** Whether its messages are dead letters, which are not given up again. */
+    /** Whether the messages are dead letters, which cannot be given up again. */
     default boolean isDeadLetters() {
         return false;
     }
 
-    /** Whether a queue that a caller holds is this one, or has it as a partition, over the same connection. */
+    /** Whether a caller's queue is this one, or has it as a partition, over the same connection. */
     default boolean isPartOf(DelayQueue queue) {
         return false;
     }
 
-    /** Sends what finishes a delivery, until Redis answers. */
+    /** Finishes a delivery. The call is sent until Redis answers. */
     Submission<Settlement> settle(ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure);
 
     /** When the message that is stored under an id was scheduled; empty if there is none. */

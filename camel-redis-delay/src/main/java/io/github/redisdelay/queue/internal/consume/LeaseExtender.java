@@ -15,9 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Extends the leases of deliveries under way, at a third of their length, until they are finished or have been worked on
- * for too long. One for a client, with one timer: a delivery outlives its consumer. Those that are due together go in one
- * script call, as the lanes group what is submitted together.
+ * Extends the leases of the deliveries in flight at a third of their length, until they are finished or have been worked on for
+ * too long. A client has one, with one timer, as a delivery may outlive its consumer. Extensions that are due together go in one
+ * script call, as the request batcher groups them. Thread-safe.
  */
 public final class LeaseExtender {
 
@@ -31,7 +31,7 @@ public final class LeaseExtender {
     private volatile long nextTickNanos;
     private volatile Timers.Timer timer;
 
-    /** How a lease is kept; its fields are changed by the timer's thread only. */
+    /** A lease that is kept. Only the timer's thread changes it. */
     private static final class Held {
         final long leaseNanos;
         final long maximumNanos;
@@ -51,13 +51,13 @@ public final class LeaseExtender {
         this.timers = timers;
     }
 
-    /** Keeps the lease of a delivery that has just been begun. */
+    /** Extends the lease of a delivery that has just been begun. */
     void keep(ClaimedDelivery delivery, ConsumerOptions options, DeliveryHandler handler) {
         if (!options.extendVisibility()) {
             return;
         }
         long lease = options.visibilityTimeout().toNanos();
-        // Counted from when the claim was sent: a message may have waited for its slot.
+        // The lease runs since the claim was sent: a message may have waited for its slot.
         long next = Math.max(timers.nanoTime(), delivery.claimSentNanos() + lease / 3);
         held.put(delivery, new Held(lease, saturatedNanos(options.maximumExtension()), handler, next));
         if (timer == null || next - nextTickNanos < 0) {
@@ -71,7 +71,7 @@ public final class LeaseExtender {
         held.remove(delivery);
     }
 
-    /** How many leases are kept. */
+    /** How many leases it extends. */
     public int size() {
         return held.size();
     }
@@ -83,7 +83,7 @@ public final class LeaseExtender {
                 timer.cancel();
                 timer = null;
                 if (!held.isEmpty()) {
-                    arm(timers.nanoTime()); // one that came meanwhile may have seen the timer
+                    arm(timers.nanoTime()); // a delivery that came meanwhile may have seen the timer
                 }
             }
         }
@@ -118,7 +118,7 @@ public final class LeaseExtender {
                 i.remove();
                 limitReached(delivery, lease, Duration.ofNanos(age));
             } else {
-                // What would be due soon goes along.
+                // A lease that would be due soon goes along.
                 if (lease.nextNanos - now <= lease.leaseNanos / 12) {
                     extend(delivery, lease);
                     lease.nextNanos = now + lease.leaseNanos / 3;
@@ -131,14 +131,14 @@ public final class LeaseExtender {
                 arm(now + next);
             }
         } else if (!held.isEmpty()) {
-            // One that came while the others were looked at may have seen the timer as it was being dropped.
+            // A delivery that came meanwhile may have seen the timer as it was being dropped.
             synchronized (lock) {
                 arm(now + TimeUnit.MILLISECONDS.toNanos(10));
             }
         }
     }
 
-    /** Tells the handler; what it throws must not end the extension of the other leases. */
+    /** Tells the handler. An exception of it does not end the extension of the other leases. */
     private static void limitReached(ClaimedDelivery delivery, Held lease, Duration age) {
         try {
             lease.handler.extensionLimitReached(delivery, age);
@@ -149,7 +149,7 @@ public final class LeaseExtender {
 
     private void extend(ClaimedDelivery delivery, Held lease) {
         if (lease.extension != null && !lease.extension.isDone()) {
-            return; // the lane repeats it until Redis answers
+            return; // the batcher repeats it until Redis answers
         }
         Submission<Settlement> extension =
                 delivery.settlements().extend(delivery, TimeUnit.NANOSECONDS.toMicros(lease.leaseNanos));

@@ -9,58 +9,58 @@ import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 
 /**
- * Where the messages of a {@link ConsumerLoop} come from, the whole queue or one of its partitions: what is known of it, and so when
- * to claim from it next.
+ * The state of one partition (or of a whole queue without partitions) as a {@link ConsumerLoop} knows it: the claim under way, the
+ * next events, the promise to Redis and the errors. From these follows when the loop claims next.
  *
- * <p>All of it is guarded by the task's lock. Times are readings of the local clock.
+ * <p>Guarded by the loop's lock. Times are readings of the local clock.
  */
 public final class PartitionState {
 
-    /** How long a consumer goes without a claim at the most, so that a lost wake-up costs no more than this. */
+    /** The longest time without a claim: a lost wake-up costs no more than this. */
     static final long SAFETY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** By how much later than the first consumer the second one comes for an event; {@code SECOND} in {@code wakeup.lua}. */
-    static final long SECOND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    /** The backup comes for an event by so much later than the first consumer; {@code SECOND} in {@code wakeup.lua}. */
+    static final long BACKUP_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    /** How long a full consumer that has promised to come waits for a free slot before it says that it cannot. */
+    /** A full consumer waits for a free slot for so long before it takes back its promise to come. */
     static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
-    /** A claim that was not answered within this time takes no room from other partitions any more. */
+    /** A claim that was not answered within this time takes no capacity from other partitions any more. */
     public static final long ANSWER_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Its deliveries are finished there. */
+    /** Finishes the deliveries of this partition. */
     final DeliverySettler queue;
 
     final ClaimCalls claims;
 
     private boolean claiming;
-    /** How many messages the claim under way takes room for, and since when. */
+    /** The number of messages that the claim under way asks for; 0 if it has given up its capacity. */
     private int asked;
-
+    /** When that claim was sent. */
     private long askedNanos;
-    /** The number of its latest claim: who waits for the longest time has the lowest. */
+    /** The number of the latest claim. The partition that was not claimed for the longest time has the lowest. */
     private long claimNumber;
-    /** The numbers of the latest claim that was answered, and of the latest that was answered or refused. */
+    /** The number of the latest claim that was answered. */
     private long answeredNumber;
-
+    /** The number of the latest claim that was answered or refused. */
     private long endedNumber;
     /** When to claim for the next message that is due. */
     private long nextDueNanos;
-    /** When to claim for the next lease that ends; such messages are claimed only into free slots. */
-    private long nextEndNanos;
+    /** When to claim for the next lease that expires; such messages are claimed only into free slots. */
+    private long nextExpiryNanos;
     /** When the next message is due, as far as this consumer knows, whoever is to come for it. */
     private long headNanos;
-    /** Whether the consumer is in the waiting room, as far as it knows. */
-    private boolean inRoom;
-    /** Whether it is counted on by then: the earlier of {@link #nextDueNanos} and {@link #nextEndNanos}. */
+    /** Whether the consumer is among the waiters in Redis, as far as it knows. */
+    private boolean waiter;
+    /** Whether Redis counts on the consumer by the earlier of {@link #nextDueNanos} and {@link #nextExpiryNanos}. */
     private boolean promised;
-    /** The earliest event that wake-ups told of since the claim under way was sent. */
+    /** The earliest event of the wake-ups that came since the claim under way was sent. */
     private long wokenNanos = Long.MAX_VALUE;
 
     private int refusals;
-    /** How many claims in a row were answered when half of the lease was over. */
+    /** The number of claims in a row whose answer came when half of the lease was over. */
     private int lateAnswers;
-    /** No claim is sent before, whatever wakes the task: the back-off after an error. */
+    /** The end of the back-off after an error: no claim is sent before, whatever wakes the loop. */
     private long notBeforeNanos;
 
     private long failingSinceNanos;
@@ -70,42 +70,42 @@ public final class PartitionState {
         this.queue = queue;
         this.claims = claims;
         this.nextDueNanos = now;
-        this.nextEndNanos = now;
+        this.nextExpiryNanos = now;
         this.headNanos = now;
         this.notBeforeNanos = now;
     }
 
-    // What happens.
+    // Events.
 
-    /** Something is due then. */
+    /** A wake-up says that something is due at that time. */
     void woken(long at) {
         if (claiming) {
-            // The claim may have looked before the message was there.
+            // Redis may have executed the claim before the message was there.
             wokenNanos = Math.min(wokenNanos, at);
         }
         nextDueNanos = Math.min(nextDueNanos, at);
         headNanos = Math.min(headNanos, at);
-        promised = inRoom;
+        promised = waiter;
     }
 
-    /** It is to be claimed from then, whatever is known. */
+    /** The loop claims from that time on, whatever it knows. */
     void look(long at) {
         nextDueNanos = at;
-        nextEndNanos = at;
+        nextExpiryNanos = at;
     }
 
-    /** A claim for due messages is to be sent then at the latest. */
+    /** The loop claims for due messages at that time at the latest. */
     void lookForDue(long at) {
         nextDueNanos = Math.min(nextDueNanos, at);
     }
 
-    /** A claim for expired leases is to be sent then at the latest. */
-    void lookForEnded(long at) {
-        nextEndNanos = Math.min(nextEndNanos, at);
+    /** The loop claims for expired leases at that time at the latest. */
+    void lookForExpired(long at) {
+        nextExpiryNanos = Math.min(nextExpiryNanos, at);
     }
 
-    /** A claim is sent. */
-    void claims(int messages, long number, long now) {
+    /** The loop sends a claim. */
+    void claimSent(int messages, long number, long now) {
         claiming = true;
         wokenNanos = Long.MAX_VALUE;
         asked = messages;
@@ -113,7 +113,7 @@ public final class PartitionState {
         claimNumber = number;
     }
 
-    /** The claim's sending got no answer, it is repeated, or it was refused. */
+    /** A sending of the claim got no answer and is repeated, or the claim was refused. */
     void attemptFailed(Throwable error, long now) {
         if (lastError == null) {
             failingSinceNanos = now;
@@ -122,20 +122,20 @@ public final class PartitionState {
         asked = 0;
     }
 
-    /** The claim was refused. */
+    /** Redis has refused the claim. */
     void refused(long now, RandomGenerator random) {
         claiming = false;
         refusals++;
         notBeforeNanos = now + Backoff.nanos(refusals, random);
         nextDueNanos = notBeforeNanos;
-        nextEndNanos = notBeforeNanos;
+        nextExpiryNanos = notBeforeNanos;
         headNanos = notBeforeNanos;
     }
 
     /**
-     * The claim was answered.
+     * Redis has answered the claim.
      *
-     * @param tooLate whether all that it gave goes back, because half of the lease is over. Without a pause that would go on and on
+     * @param tooLate whether half of the lease is over, so all messages are released. Without a pause that would go on and on
      * @return whether claims had been failing
      */
     boolean answered(ClaimReply reply, boolean tooLate, long now, RandomGenerator random) {
@@ -154,7 +154,7 @@ public final class PartitionState {
         return failing;
     }
 
-    /** The claim of that number was answered or refused, and what it gave was handed over. */
+    /** The loop has dealt with the answer or the refusal of a claim. */
     void ended(long number, boolean answered) {
         endedNumber = Math.max(endedNumber, number);
         if (answered) {
@@ -162,31 +162,31 @@ public final class PartitionState {
         }
     }
 
-    /** The next claim: the earliest of the answer, the wake-ups since the claim was sent, and the safety interval. */
+    /** Sets the next claim: the earliest of the answer, the wake-ups since the claim was sent, and the safety interval. */
     private void expect(ClaimReply reply, long now) {
         long safety = now + TimeUnit.MICROSECONDS.toNanos(reply.safetyMicros());
         long due = Math.min(safety, after(now, reply.nextDueMicros()));
-        long end = Math.min(safety, after(now, reply.nextExpiryMicros()));
+        long expiry = Math.min(safety, after(now, reply.nextExpiryMicros()));
         headNanos = Math.min(wokenNanos, due);
-        inRoom = reply.duty() != WakeupDuty.LEFT;
-        promised = inRoom;
+        waiter = reply.duty() != WakeupDuty.LEFT;
+        promised = waiter;
         switch (reply.duty()) {
             case FIRST -> {
                 nextDueNanos = due;
-                nextEndNanos = end;
+                nextExpiryNanos = expiry;
             }
             case BACKUP -> {
-                nextDueNanos = Math.min(safety, due + SECOND_NANOS);
-                nextEndNanos = Math.min(safety, end + SECOND_NANOS);
+                nextDueNanos = Math.min(safety, due + BACKUP_NANOS);
+                nextExpiryNanos = Math.min(safety, expiry + BACKUP_NANOS);
             }
             case NONE -> {
                 nextDueNanos = safety;
-                nextEndNanos = safety;
+                nextExpiryNanos = safety;
                 promised = wokenNanos != Long.MAX_VALUE;
             }
             case LEFT -> {
                 nextDueNanos = now;
-                nextEndNanos = now;
+                nextExpiryNanos = now;
             }
         }
         nextDueNanos = Math.min(nextDueNanos, wokenNanos);
@@ -196,27 +196,27 @@ public final class PartitionState {
         return micros < 0 ? Long.MAX_VALUE : now + saturatedNanos(micros);
     }
 
-    /** A safety interval, up to a tenth shorter, so that consumers do not claim all at once. */
+    /** A safety interval. It is up to a tenth shorter than the longest one, so that consumers do not claim all at once. */
     static long safetyMicros(RandomGenerator random) {
         return TimeUnit.NANOSECONDS.toMicros(SAFETY_NANOS - random.nextLong(SAFETY_NANOS / 10));
     }
 
-    /** Capped at ten years, so that sums with a clock reading stay comparable. */
+    /** A wait in nanoseconds, of ten years at the most: sums with a clock reading stay comparable. */
     static long saturatedNanos(long micros) {
         return TimeUnit.MICROSECONDS.toNanos(Math.min(micros, TimeUnit.DAYS.toMicros(3650)));
     }
 
     /**
-     * Leaves the waiting room. Called with the lock held, so that this call has its number before any claim that follows: it is not
-     * waited for.
+     * Leaves the waiters, without waiting for an answer. The loop's lock is held, so this call has its number before any claim that
+     * follows.
      */
     void leave(ClaimId claimId) {
         promised = false;
-        inRoom = false;
+        waiter = false;
         claims.leave(claimId);
     }
 
-    // What follows from it.
+    // The state.
 
     boolean claiming() {
         return claiming;
@@ -227,10 +227,15 @@ public final class PartitionState {
         return claiming && now - askedNanos < ANSWER_NANOS ? asked : 0;
     }
 
-    /** How long until a claim that is not answered gives up its room to the other partitions; {@link Long#MAX_VALUE} if none does. */
-    long nextRoom(long now) {
+    /** How long until the claim under way gives up its capacity; {@link Long#MAX_VALUE} if it does not. */
+    long nextReturn(long now) {
         long left = askedNanos + ANSWER_NANOS - now;
         return claiming && asked > 0 && left > 0 ? left : Long.MAX_VALUE;
+    }
+
+    /** Whether the claim under way has given up its capacity. */
+    boolean hangs(long now) {
+        return claiming && asked(now) == 0;
     }
 
     /** Whether a claim after the one of that number was answered. */
@@ -243,35 +248,30 @@ public final class PartitionState {
         return endedNumber > number;
     }
 
-    /** Whether a claim is under way that has given up its capacity. */
-    boolean keepsWaiting(long now) {
-        return claiming && asked(now) == 0;
-    }
-
     long claimNumber() {
         return claimNumber;
     }
 
-    boolean inRoom() {
-        return inRoom;
+    boolean isWaiter() {
+        return waiter;
     }
 
-    /** Whether the consumer has promised to come, and is not there yet. */
+    /** Whether the consumer has promised to come, and has not yet claimed. */
     boolean promised() {
         return promised && !claiming;
     }
 
-    /** Until when a consumer that cannot come as it has promised waits before it says so. */
+    /** When a consumer without capacity takes back its promise. */
     long leavesAt() {
-        return Math.min(nextDueNanos, nextEndNanos) + PATIENCE_NANOS;
+        return Math.min(nextDueNanos, nextExpiryNanos) + PATIENCE_NANOS;
     }
 
-    /** Whether what it has promised to come for is a due message, as opposed to an expired lease. */
+    /** Whether the consumer has promised to come for a due message, as opposed to an expired lease. */
     boolean dueComesFirst() {
-        return nextDueNanos <= nextEndNanos;
+        return nextDueNanos <= nextExpiryNanos;
     }
 
-    /** Whether no claim may be sent, as one is under way or was refused a moment ago. */
+    /** Whether no claim may be sent: one is under way, or was refused a moment ago. */
     boolean mustWait(long now) {
         return claiming || now - notBeforeNanos < 0;
     }
@@ -281,15 +281,15 @@ public final class PartitionState {
     }
 
     boolean leaseExpired(long now) {
-        return now - nextEndNanos >= 0;
+        return now - nextExpiryNanos >= 0;
     }
 
     long nextDueNanos() {
         return nextDueNanos;
     }
 
-    long nextEndNanos() {
-        return nextEndNanos;
+    long nextExpiryNanos() {
+        return nextExpiryNanos;
     }
 
     long headNanos() {
@@ -304,7 +304,7 @@ public final class PartitionState {
         return lateAnswers;
     }
 
-    /** What its claims fail by, or null. */
+    /** The error by which claims fail, or null. */
     Throwable lastError() {
         return lastError;
     }

@@ -40,7 +40,7 @@ public final class RedisClaimCalls implements ClaimCalls {
     private final AtomicInteger users = new AtomicInteger(1);
 
     /**
-     * @param member the consumer's member of the waiting room; see {@code wakeup.lua}
+     * @param member the consumer's name among the waiters; see {@code wakeup.lua}
      * @param attemptFailed gets the error of each sending that got no answer
      * @param released runs when another consumer can use the session
      */
@@ -67,7 +67,7 @@ public final class RedisClaimCalls implements ClaimCalls {
     @Override
     public CompletableFuture<ClaimReply> claim(ClaimRequest request) {
         if (users.getAndUpdate(n -> n == 0 ? 0 : n + 1) == 0) {
-            // Its consumer was stopped while it was about to claim; the session may be another's by now.
+            // The consumer was stopped while it was about to claim. Another one may have the session by now.
             return CompletableFuture.failedFuture(new DelayQueueException("the consumer was stopped"));
         }
         CompletableFuture<ClaimReply> result = new CompletableFuture<>();
@@ -81,7 +81,7 @@ public final class RedisClaimCalls implements ClaimCalls {
             try {
                 redis.call(LuaScript.CLAIM, keys, arguments(ClaimRequest.leave(claimId)), 1);
             } catch (RuntimeException e) {
-                // As if it had been lost on its way.
+                // The same as a call that was lost on its way.
             }
         }
     }

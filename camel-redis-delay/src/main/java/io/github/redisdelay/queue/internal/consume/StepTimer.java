@@ -114,7 +114,7 @@ final class StepTimer {
             next = Math.min(next, partition.leavesAt() - now);
         }
         if (capacity.expiredLeaseCapacity(now) > 0) {
-            next = Math.min(next, partition.nextEndNanos() - now);
+            next = Math.min(next, partition.nextExpiryNanos() - now);
         }
         if (free > 0 && next != Long.MAX_VALUE) {
             next = Math.max(next, Math.max(partition.notBeforeNanos(), notBeforeNanos) - now);
