@@ -120,7 +120,7 @@ class ConsumersIT {
         other.close();
         assertThat(refused).hasSize(1);
         assertThat(refused.get(0)).isInstanceOf(DelayQueueException.class).hasMessageContaining("closed");
-        assertThat(ClientAccess.consumers(other).wakeups().sleeping()).isZero();
+        assertThat(ClientAccess.consumers(other).wakeups().listening()).isZero();
     }
 
     @Test
@@ -243,7 +243,7 @@ class ConsumersIT {
         assertThat(received).hasValue(scheduled);
         await().atMost(Duration.ofSeconds(10)).until(wakeups::countSubscribers, count -> count == 0);
         assertThat(wakeups.countListeners()).isZero();
-        assertThat(ClientAccess.consumers(client).wakeups().sleeping()).isZero();
+        assertThat(ClientAccess.consumers(client).wakeups().listening()).isZero();
         assertThat(ClientAccess.consumers(client).leases().size()).isZero();
         // The wait for a subscription that was not wanted any more ends with the request timeout, the one tick of the
         // leases with a third of their length.

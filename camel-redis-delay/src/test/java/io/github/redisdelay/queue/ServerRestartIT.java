@@ -135,7 +135,7 @@ class ServerRestartIT {
                 .get();
         Counting handler = new Counting();
         queue.consume(options(1, Duration.ofSeconds(10)), executor, handler);
-        await().until(() -> ClientAccess.consumers(client).wakeups().sleeping() == 1);
+        await().until(() -> ClientAccess.consumers(client).wakeups().listening() == 1);
         server.kill();
         server.start();
         await().atMost(Duration.ofSeconds(30))

@@ -8,9 +8,10 @@ import java.util.List;
 /**
  * The free capacity of one consumer, and how its partitions share it.
  *
- * <p>A claim takes the capacity for what it has asked for until it is answered, so all claims together ask for no more than there
- * is. Partitions that are ready at the same time share the free capacity, least recently claimed first, so none starves. A claim
- * without an answer for a second takes no capacity any more: a node that is away does not stop the other partitions.
+ * <p>A claim takes the capacity for what it has asked for until it is answered, so all claims together ask for no more
+ * than there is. Partitions that are ready at the same time share the free capacity, least recently claimed first, so
+ * none starves. A claim without an answer for a second takes no capacity any more: a node that is away does not stop
+ * the other partitions.
  *
  * <p>Guarded by the lock of the {@link ConsumerLoop} that owns it. Times are readings of the local clock.
  */
@@ -72,7 +73,10 @@ final class CapacityShare {
         return asked;
     }
 
-    /** Whether it is time to claim due messages. A fast consumer claims when half of its prefetch is used up, not for each one. */
+    /**
+     * Whether it is time to claim due messages. A fast consumer claims when half of its prefetch is used up, not for
+     * each one.
+     */
     boolean isWorthAClaim(long now) {
         int capacity = capacity(now);
         return expiredLeaseCapacity(now) > 0 || (capacity > 0 && capacity >= prefetch.count());

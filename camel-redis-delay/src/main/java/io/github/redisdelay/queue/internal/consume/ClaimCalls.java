@@ -17,8 +17,8 @@ public interface ClaimCalls {
     CompletableFuture<ClaimReply> claim(ClaimRequest request);
 
     /**
-     * Leaves the waiters: Redis does not count on this consumer until its next claim. The call is sent once, and nobody waits for
-     * it. It is not allowed while a claim is under way.
+     * Leaves the waiters: Redis does not count on this consumer until its next claim. The call is sent once, and nobody
+     * waits for it. It is not allowed while a claim is under way.
      */
     void leave(ClaimId claimId);
 

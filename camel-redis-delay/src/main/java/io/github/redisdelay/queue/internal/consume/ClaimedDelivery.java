@@ -22,8 +22,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A message that a claim has leased. The first call that finishes it is sent to Redis, and tells the owner that its slot is free.
- * Thread-safe.
+ * A message that a claim has leased. The first call that finishes it is sent to Redis, and tells the owner that its
+ * slot is free. Thread-safe.
  */
 public final class ClaimedDelivery implements Delivery {
 
@@ -41,7 +41,10 @@ public final class ClaimedDelivery implements Delivery {
     private final Owner owner;
     private final AtomicBoolean finished = new AtomicBoolean();
 
-    /** When it was begun, by the local clock. Written once, before the extender of leases and the handler see the delivery. */
+    /**
+     * When it was begun, by the local clock. Written once, before the extender of leases and the handler see the
+     * delivery.
+     */
     private volatile long begunNanos;
 
     private volatile boolean leaseLost;

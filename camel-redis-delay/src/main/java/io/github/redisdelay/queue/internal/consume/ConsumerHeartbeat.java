@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells a queue now and then that a consumer is there, whether or not there is anything to claim or room for it: so that it can
- * be seen whether anybody listens, and who holds a message. Nothing depends on it.
+ * Tells a queue now and then that a consumer is there, whether or not there is anything to claim or room for it: so
+ * that it can be seen whether anybody listens, and who holds a message. Nothing depends on it.
  */
 public final class ConsumerHeartbeat {
 

@@ -24,15 +24,16 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * The loop of one consumer: it waits for the earliest of the next due time, a wake-up, free capacity and the safety interval, and
- * then claims as many messages as there is capacity for. It claims from each partition of a queue by itself.
+ * The loop of one consumer. It waits for the earliest of the next due time, a wake-up, free capacity and the safety
+ * interval, and then claims as many messages as there is capacity for. It claims from each partition of a queue
+ * separately.
  *
- * <p>Every event (a claim's answer, a wake-up, a timer, a finished message) ends in {@link #step()}, which looks at the
- * state under the lock, decides, and acts after it has let go of the lock. Nothing here blocks.
+ * <p>Every event (a claim's answer, a wake-up, a timer, a finished message) ends in {@link #step()}. A step decides
+ * under the lock, and acts after it has let go of the lock. Nothing here blocks.
  *
- * <p>Redis knows which consumers wait, and counts on two of them for each event (see {@code wakeup.lua}). Each claim
- * says whether this one is counted on, and so does a wake-up; otherwise it sleeps for the safety interval. A consumer that
- * cannot keep its promise, as it is full or stops, says so.
+ * <p>Redis knows which consumers wait, and counts on two of them for each event (see {@code wakeup.lua}). The answer to
+ * a claim says whether Redis counts on this one, and so does a wake-up. Otherwise the loop waits for the safety
+ * interval. A consumer that cannot keep its promise, because it is full or stops, leaves the waiters.
  */
 public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.Owner {
 
@@ -103,8 +104,8 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         change(() -> partitions[partition].woken(timers.nanoTime() + PartitionState.saturatedNanos(waitMicros)));
     }
 
-    /** Wake-ups for a partition may have been missed: looks at everything now. */
-    void makePass(int partition) {
+    /** Wake-ups for a partition may have been missed. */
+    void checkNow(int partition) {
         change(() -> lookAgain(partitions[partition]));
     }
 
@@ -115,7 +116,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         partition.woken(now);
     }
 
-    /** The subscription to wake-ups stands: begins to claim, unless the consumer was suspended meanwhile. */
+    /** The subscription to wake-ups stands. The loop begins to claim, unless the consumer was suspended meanwhile. */
     public void start() {
         change(() -> {
             if (mode == Mode.NEW) {
@@ -196,7 +197,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
     }
 
     /**
-     * Callers that wait for a message have come or gone. They are the slots; while there are none nothing is claimed.
+     * Callers that wait for a message have come or gone. Each is a slot. The loop is suspended while there is none.
      *
      * @param callers how many wait now
      * @param look whether to look at everything now, for a caller that has come
@@ -218,7 +219,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         return before;
     }
 
-    /** A caller takes a message with it, so the message occupies no slot. */
+    /** A caller has taken a message with it. The message occupies no slot any more. */
     void handedOver(ClaimedDelivery delivery) {
         change(() -> {
             if (inFlight.finished(delivery, false, timers.nanoTime())) {
@@ -229,10 +230,10 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
 
     @Override
     public void leaseLost() {
-        step(); // it may have been the one that is alone
+        step(); // nothing could be begun beside a suspicious message
     }
 
-    /** A sending of a partition's claim got no answer; it is repeated. */
+    /** A sending of a claim got no answer; it is repeated. */
     public void attemptFailed(int partition, Throwable error) {
         attemptFailed(partitions[partition], error);
         if (partitions.length > 1) {
@@ -241,7 +242,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
     }
 
     private void attemptFailed(PartitionState partition, Throwable error) {
-        // One Redis may have all the partitions: it is told once, not once for each.
+        // One Redis may have all the partitions: the handler is told once, not once for each.
         boolean first = read(() -> {
             boolean none = failingLongest().isEmpty();
             partition.attemptFailed(error, timers.nanoTime());
@@ -302,7 +303,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         ended(claim, error);
     }
 
-    /** What a claim gave was handed over. */
+    /** The messages of a claim were handed over, if there were any. */
     private void ended(Sending claim, Throwable refusal) {
         locked(() -> claim.partition().ended(claim.number(), refusal == null));
         host.claimEnded(refusal);
@@ -411,7 +412,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         return moreCapacity ? ClaimIntent.STAY : ClaimIntent.FILL;
     }
 
-    /** Says so if this consumer cannot come as it has promised. Holds the lock. */
+    /** Takes back the promise to come if there is no capacity for that. Holds the lock. */
     private void leaveIfItCannotCome(PartitionState partition, long now) {
         if (partition.promised() && capacity.lacksForPromise(partition, now) && now - partition.leavesAt() >= 0) {
             partition.leave(host.nextClaimId());
@@ -429,7 +430,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         boolean ask = read(() -> mode == Mode.RUNNING && timer.isTimeToAsk(timers.nanoTime()) && overdue.begin());
         step();
         if (ask) {
-            // Other consumers may have taken what was due: asks before it warns.
+            // Another consumer may have taken what was due, so it asks before it warns.
             host.stats().whenComplete((figures, error) -> reportOverdue(error == null ? figures : null));
         }
     }
@@ -443,7 +444,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         step();
     }
 
-    // What others ask.
+    // Questions.
 
     String queue() {
         return queue;
@@ -463,7 +464,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         return read(() -> Arrays.stream(partitions).anyMatch(partition -> partition.hasAnswered(since)));
     }
 
-    /** Whether each partition has answered or refused a claim after the one of that number, or makes the others wait in vain. */
+    /** Whether each partition has answered or refused a claim after the one of that number, or hangs beside others. */
     boolean hasLooked(long since) {
         return read(() -> Arrays.stream(partitions)
                 .allMatch(partition -> partition.hasEnded(since)

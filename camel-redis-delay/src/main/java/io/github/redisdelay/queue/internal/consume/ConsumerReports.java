@@ -10,7 +10,9 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The reports of one consumer to its handler and to the log. An exception of the handler does not stop the consumer. */
+/**
+ * The reports of one consumer to its handler and to the log. An exception of the handler does not stop the consumer.
+ */
 final class ConsumerReports {
 
     private static final Logger LOG = LoggerFactory.getLogger(ConsumerReports.class);

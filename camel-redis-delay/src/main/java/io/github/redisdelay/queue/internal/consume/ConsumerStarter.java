@@ -35,8 +35,8 @@ import org.redisson.config.Config;
 import org.redisson.config.SubscriptionMode;
 
 /**
- * The consumers and receivers of a client, with what they share: the subscription to wake-ups, the extension of leases, and the
- * numbers of their claim sessions. Thread-safe.
+ * The consumers and receivers of a client, with what they share: the subscription to wake-ups, the extension of leases,
+ * and the numbers of their claim sessions. Thread-safe.
  */
 public final class ConsumerStarter {
 
@@ -53,7 +53,7 @@ public final class ConsumerStarter {
 
     private final Set<ConsumerLoop> consumers = ConcurrentHashMap.newKeySet();
     private final BitSet claimSessions = new BitSet(); // guarded by itself
-    /** Set before the consumers are stopped: one that comes later stops itself. */
+    /** Set before the consumers are stopped. A consumer that comes later stops itself. */
     private volatile boolean closing;
 
     public ConsumerStarter(
@@ -80,8 +80,8 @@ public final class ConsumerStarter {
     }
 
     /**
-     * Whether the one server that executes the scripts is the one that this client subscribes to. In a cluster that may be
-     * any node, and elsewhere a replica, if so configured.
+     * Whether the one server that executes the scripts is the one that this client subscribes to. In a cluster that may
+     * be any node, and elsewhere a replica, if so configured.
      */
     private static boolean subscribesToMaster(Config config) {
         return config.isSingleConfig()
@@ -96,7 +96,7 @@ public final class ConsumerStarter {
                 () -> CompletableFuture.failedFuture(new IllegalStateException("a receiver asks for no figures")));
         PullReceiver receiver = new PullReceiver(
                 registration.sources(partitions), consumerOptions, registration, timers, random, leases, listener);
-        registration.task = receiver.loop();
+        registration.loop = receiver.loop();
         consumers.add(receiver.loop());
         if (closing) {
             receiver.close(); // the thread that stops all consumers may have missed it
@@ -154,31 +154,31 @@ public final class ConsumerStarter {
                     registration.consumer,
                     consumerOptions.name()));
         }
-        ConsumerLoop task =
+        ConsumerLoop loop =
                 new ConsumerLoop(sources, consumerOptions, registration, timers, random, leases, executor, handler);
-        registration.task = task;
-        consumers.add(task);
+        registration.loop = loop;
+        consumers.add(loop);
         if (closing) {
-            task.stop(false); // the thread that stops all consumers may have missed it
+            loop.stop(false); // the thread that stops all consumers may have missed it
         }
         checkOpen();
-        // First the subscription, then the first claim: what is scheduled in between is not missed. Where Redis cannot
-        // be subscribed to the claims begin all the same, and a pass follows once it can.
+        // First the subscription, then the first claim: what is scheduled in between is not missed. Where the
+        // subscription fails the claims begin all the same, and everything is checked again once it stands.
         Timers.Timer impatient = timers.schedule(options.requestTimeout().toNanos(), registration::begin);
         registration.listen().whenComplete((none, error) -> {
             impatient.cancel();
             registration.begin();
         });
-        return task;
+        return loop;
     }
 
     /** The connection of a consumer with the wake-ups and its heartbeat. */
-    private final class ConsumerRegistration implements PullReceiver.Host, WakeupListener.Woken {
+    private final class ConsumerRegistration implements PullReceiver.Host {
         private final ConsumerId consumer = ConsumerId.next(random);
         private final Supplier<CompletableFuture<QueueStats>> stats;
         // Set before anything can call this object, and not changed afterwards.
-        private volatile ConsumerLoop task;
-        private final List<WakeupListener> listeners = new ArrayList<>();
+        private volatile ConsumerLoop loop;
+        private final List<PartitionListener> listeners = new ArrayList<>();
         private final List<ConsumerHeartbeat> presences = new ArrayList<>();
         private final AtomicBoolean begun = new AtomicBoolean();
 
@@ -191,10 +191,10 @@ public final class ConsumerStarter {
             List<PartitionState> sources = new ArrayList<>(partitions.size());
             for (ConsumedPartition partition : partitions) {
                 int number = sources.size();
-                listeners.add(new WakeupListener(partition.address().keys().base(), number, this));
+                listeners.add(new PartitionListener(partition.address().keys().base(), number));
                 sources.add(new PartitionState(
                         partition.settlements(),
-                        newClaims(partition, error -> task.attemptFailed(number, error)),
+                        newClaims(partition, error -> loop.attemptFailed(number, error)),
                         timers.nanoTime()));
             }
             return sources;
@@ -210,20 +210,31 @@ public final class ConsumerStarter {
             return stats.get();
         }
 
-        @Override
-        public void wakeUp(int partition, long waitMicros) {
-            task.wakeUp(partition, waitMicros);
-        }
+        /** Listens to the wake-ups for one partition. */
+        private final class PartitionListener implements WakeupListener {
+            private final String base;
+            private final int partition;
 
-        @Override
-        public void makePass(int partition) {
-            task.makePass(partition);
+            PartitionListener(String base, int partition) {
+                this.base = base;
+                this.partition = partition;
+            }
+
+            @Override
+            public void wakeUp(long waitMicros) {
+                loop.wakeUp(partition, waitMicros);
+            }
+
+            @Override
+            public void checkNow() {
+                loop.checkNow(partition);
+            }
         }
 
         @Override
         public CompletableFuture<Void> listen() {
             return CompletableFuture.allOf(listeners.stream()
-                    .map(listener -> wakeups.add(listener.base(), listener))
+                    .map(listener -> wakeups.add(listener.base, listener))
                     .toArray(CompletableFuture<?>[]::new));
         }
 
@@ -240,7 +251,7 @@ public final class ConsumerStarter {
         void begin() {
             if (begun.compareAndSet(false, true)) {
                 presences.forEach(ConsumerHeartbeat::start);
-                task.start();
+                loop.start();
             }
         }
 
@@ -248,8 +259,8 @@ public final class ConsumerStarter {
         public void stopped() {
             begun.set(true);
             presences.forEach(ConsumerHeartbeat::stop);
-            listeners.forEach(listener -> wakeups.remove(listener.base(), listener));
-            consumers.remove(task);
+            listeners.forEach(listener -> wakeups.remove(listener.base, listener));
+            consumers.remove(loop);
             leases.trim();
         }
     }
@@ -263,7 +274,7 @@ public final class ConsumerStarter {
     /** Stops the consumers and closes the receivers. */
     public void stopAll() {
         closing = true;
-        consumers.forEach(task -> task.stop(false));
+        consumers.forEach(loop -> loop.stop(false));
     }
 
     /** Whether no claim is under way. */

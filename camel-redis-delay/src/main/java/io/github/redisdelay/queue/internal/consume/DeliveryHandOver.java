@@ -12,7 +12,9 @@ import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Hands the deliveries of one consumer to its handler, on the threads of an executor, and has their leases extended. */
+/**
+ * Hands the deliveries of one consumer to its handler, on the threads of an executor, and has their leases extended.
+ */
 final class DeliveryHandOver {
 
     private static final Logger LOG = LoggerFactory.getLogger(DeliveryHandOver.class);

@@ -9,9 +9,9 @@ import java.util.concurrent.TimeUnit;
 /**
  * The deliveries that one consumer works on, and its slots for them.
  *
- * <p>A message whose last two deliveries ended by a lost lease is suspicious: it may have killed its consumers. It is begun when
- * nothing else is under way, and nothing is begun beside it. Both have a limit, so that a message that hangs blocks one slot and
- * not the whole consumer.
+ * <p>A message whose last two deliveries ended by a lost lease is suspicious: it may have killed its consumers. It is
+ * begun when nothing else is under way, and nothing is begun beside it. Both have a limit, so that a message that hangs
+ * blocks one slot and not the whole consumer.
  *
  * <p>Guarded by the lock of the {@link ConsumerLoop} that owns it. Times are readings of the local clock.
  */
@@ -116,7 +116,9 @@ final class InFlightDeliveries {
         return workNanos >= 0 && workNanos <= QUICK_NANOS;
     }
 
-    /** How many messages all slots together begin within a moment; {@link Integer#MAX_VALUE} if the work takes no time. */
+    /**
+     * How many messages all slots together begin within a moment; {@link Integer#MAX_VALUE} if the work takes no time.
+     */
     long begunInAMoment() {
         return workNanos <= 0 ? Integer.MAX_VALUE : slots * (QUICK_NANOS / workNanos);
     }

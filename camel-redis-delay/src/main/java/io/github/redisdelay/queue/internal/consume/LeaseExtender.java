@@ -15,9 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Extends the leases of the deliveries in flight at a third of their length, until they are finished or have been worked on for
- * too long. A client has one, with one timer, as a delivery may outlive its consumer. Extensions that are due together go in one
- * script call, as the request batcher groups them. Thread-safe.
+ * Extends the leases of the deliveries in flight at a third of their length, until they are finished or have been
+ * worked on for too long. A client has one, with one timer, as a delivery may outlive its consumer. Extensions that are
+ * due together go in one script call, as the request batcher groups them. Thread-safe.
  */
 public final class LeaseExtender {
 

@@ -7,8 +7,8 @@ import java.time.temporal.ChronoUnit;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Decides when a consumer without capacity asks whether a message is overdue, and whether that is worth a warning. It warns once,
- * until a claim was answered.
+ * Decides when a consumer without capacity asks whether a message is overdue, and whether that is worth a warning. It
+ * warns once, until a claim was answered.
  *
  * <p>Guarded by the lock of the {@link ConsumerLoop} that owns it. Times are readings of the local clock.
  */

@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 
 /**
- * The state of one partition (or of a whole queue without partitions) as a {@link ConsumerLoop} knows it: the claim under way, the
- * next events, the promise to Redis and the errors. From these follows when the loop claims next.
+ * The state of one partition (or of a whole queue without partitions) as a {@link ConsumerLoop} knows it: the claim
+ * under way, the next events, the promise to Redis and the errors. From these follows when the loop claims next.
  *
  * <p>Guarded by the loop's lock. Times are readings of the local clock.
  */
@@ -135,7 +135,8 @@ public final class PartitionState {
     /**
      * Redis has answered the claim.
      *
-     * @param tooLate whether half of the lease is over, so all messages are released. Without a pause that would go on and on
+     * @param tooLate whether half of the lease is over, so all messages are released. Without a pause that would go on
+     *     and on
      * @return whether claims had been failing
      */
     boolean answered(ClaimReply reply, boolean tooLate, long now, RandomGenerator random) {
@@ -162,7 +163,9 @@ public final class PartitionState {
         }
     }
 
-    /** Sets the next claim: the earliest of the answer, the wake-ups since the claim was sent, and the safety interval. */
+    /**
+     * Sets the next claim: the earliest of the answer, the wake-ups since the claim was sent, and the safety interval.
+     */
     private void expect(ClaimReply reply, long now) {
         long safety = now + TimeUnit.MICROSECONDS.toNanos(reply.safetyMicros());
         long due = Math.min(safety, after(now, reply.nextDueMicros()));
@@ -196,7 +199,9 @@ public final class PartitionState {
         return micros < 0 ? Long.MAX_VALUE : now + saturatedNanos(micros);
     }
 
-    /** A safety interval. It is up to a tenth shorter than the longest one, so that consumers do not claim all at once. */
+    /**
+     * A safety interval. It is up to a tenth shorter than the longest one, so that consumers do not claim all at once.
+     */
     static long safetyMicros(RandomGenerator random) {
         return TimeUnit.NANOSECONDS.toMicros(SAFETY_NANOS - random.nextLong(SAFETY_NANOS / 10));
     }
@@ -207,8 +212,8 @@ public final class PartitionState {
     }
 
     /**
-     * Leaves the waiters, without waiting for an answer. The loop's lock is held, so this call has its number before any claim that
-     * follows.
+     * Leaves the waiters, without waiting for an answer. The loop's lock is held, so this call has its number before
+     * any claim that follows.
      */
     void leave(ClaimId claimId) {
         promised = false;

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * The messages that one consumer has claimed and not begun, in order.
  *
- * <p>How many it may hold follows what the consumer really finished in the last 100 ms, and is no more than it can begin within
- * 5 ms. A slow consumer holds none, so that it never sits on messages that another one could work on.
+ * <p>How many it may hold follows what the consumer really finished in the last 100 ms, and is no more than it can
+ * begin within 5 ms. A slow consumer holds none, so that it never sits on messages that another one could work on.
  *
  * <p>Guarded by the lock of the {@link ConsumerLoop} that owns it. Times are readings of the local clock.
  */

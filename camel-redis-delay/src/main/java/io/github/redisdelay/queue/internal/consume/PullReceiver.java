@@ -23,8 +23,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.random.RandomGenerator;
 
 /**
- * Receives single messages: a consumer whose slots are the callers that wait. Several threads may receive at a time; the one that
- * has waited for the longest time is given the next message. A message that arrives when nobody waits is released at once.
+ * Receives single messages: a consumer whose slots are the callers that wait. Several threads may receive at a time;
+ * the one that has waited for the longest time is given the next message. A message that arrives when nobody waits is
+ * released at once.
  */
 final class PullReceiver implements DelayQueueReceiver, DeliveryHandler, ConsumerHost {
 
@@ -36,7 +37,10 @@ final class PullReceiver implements DelayQueueReceiver, DeliveryHandler, Consume
     private final DeliveryHandler listener;
     private final ConsumerLoop loop;
 
-    /** The callers that wait, in the order in which they came. Each leaves by itself, or is taken out to be given a message. */
+    /**
+     * The callers that wait, in the order in which they came. Each leaves by itself, or is taken out to be given a
+     * message.
+     */
     private final Queue<Caller> waiting = new ConcurrentLinkedQueue<>();
 
     private final AtomicBoolean listens = new AtomicBoolean();

@@ -140,7 +140,9 @@ public final class RedisClaimCalls implements ClaimCalls {
         finish(() -> {});
     }
 
-    /** Hands over an answer, and gives up the session after that: messages that nobody wants have been released by then. */
+    /**
+     * Hands over an answer, and gives up the session after that: messages that nobody wants have been released by then.
+     */
     private void finish(Runnable handOver) {
         try {
             handOver.run();

@@ -19,12 +19,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The client's one subscription, to a channel of its own: hears that a queue counts on one of its consumers (see
+ * The client's one subscription, to a channel of its own. By it a queue wakes the consumers that it counts on (see
  * {@code wakeup.lua}).
  *
- * <p>Subscribed while there is a consumer. It does not trust the subscription: it publishes an echo to itself every 25 s,
- * and where that does not come back it subscribes again. After each (re-)subscription every consumer makes a pass, so
- * that what became due while nobody listened is delivered.
+ * <p>The channel is subscribed to while there is a listener. The subscription is not trusted: the client publishes an
+ * echo to itself every 25 s, and subscribes again if the echo does not come back. After each (re-)subscription every
+ * listener checks its queue now, so that messages which became due while nobody listened are delivered.
  *
  * <p>Messages are text: {@code <wait in microseconds> <base key of the queue>}, or {@code echo <client>}.
  */
@@ -41,7 +41,7 @@ public final class WakeupChannel {
     private final String client;
     private final Timers timers;
     private final RandomGenerator random;
-    private final Map<String, Set<Sleeper>> sleepers = new ConcurrentHashMap<>();
+    private final Map<String, Set<WakeupListener>> listenersOf = new ConcurrentHashMap<>();
 
     private final Object lock = new Object();
 
@@ -54,8 +54,7 @@ public final class WakeupChannel {
     }
 
     private State state = State.NONE;
-    private int listeners;
-    private int sleeping;
+    private int listening;
     private int failures;
     private int messageListener;
     private int statusListener;
@@ -63,15 +62,6 @@ public final class WakeupChannel {
     private Timers.Timer timer;
     private boolean closed;
     private CompletableFuture<Void> subscribed = new CompletableFuture<>();
-
-    /** Someone who waits for a queue. */
-    interface Sleeper {
-        /** A message is due in this many microseconds. */
-        void wakeUp(long waitMicros);
-
-        /** Wake-ups may have been missed. */
-        void makePass();
-    }
 
     WakeupChannel(RTopic topic, String client, Timers timers, RandomGenerator random) {
         this.topic = topic;
@@ -90,14 +80,14 @@ public final class WakeupChannel {
      *
      * @return completes when the subscription stands
      */
-    CompletableFuture<Void> add(String base, Sleeper sleeper) {
+    CompletableFuture<Void> add(String base, WakeupListener listener) {
         synchronized (lock) {
-            sleepers.compute(base, (key, set) -> {
-                Set<Sleeper> all = set == null ? ConcurrentHashMap.newKeySet() : set;
-                all.add(sleeper);
+            listenersOf.compute(base, (key, set) -> {
+                Set<WakeupListener> all = set == null ? ConcurrentHashMap.newKeySet() : set;
+                all.add(listener);
                 return all;
             });
-            sleeping++;
+            listening++;
             if (state == State.NONE && timer == null) {
                 subscribe();
             }
@@ -105,15 +95,15 @@ public final class WakeupChannel {
         }
     }
 
-    void remove(String base, Sleeper sleeper) {
+    void remove(String base, WakeupListener listener) {
         synchronized (lock) {
-            sleepers.computeIfPresent(base, (key, set) -> {
-                if (set.remove(sleeper)) {
-                    sleeping--;
+            listenersOf.computeIfPresent(base, (key, set) -> {
+                if (set.remove(listener)) {
+                    listening--;
                 }
                 return set.isEmpty() ? null : set;
             });
-            if (sleeping == 0) {
+            if (listening == 0) {
                 cancelTimer();
                 if (state == State.SUBSCRIBED) {
                     unsubscribe();
@@ -133,12 +123,12 @@ public final class WakeupChannel {
             status = topic.addListenerAsync(new StatusListener() {
                         @Override
                         public void onSubscribe(String channel) {
-                            passAll();
+                            checkAll();
                         }
 
                         @Override
                         public void onUnsubscribe(String channel) {
-                            // The echo notices.
+                            // The missing echo is noticed.
                         }
                     })
                     .toCompletableFuture();
@@ -174,7 +164,7 @@ public final class WakeupChannel {
                 }
                 removeListeners();
                 state = State.NONE;
-                if (sleeping > 0 && !closed) {
+                if (listening > 0 && !closed) {
                     timer = timers.schedule(Backoff.nanos(failures, random), this::retry);
                 }
                 return;
@@ -184,7 +174,7 @@ public final class WakeupChannel {
             }
             failures = 0;
             state = State.SUBSCRIBED;
-            if (sleeping == 0 || closed) {
+            if (listening == 0 || closed) {
                 unsubscribe();
                 return;
             }
@@ -193,14 +183,14 @@ public final class WakeupChannel {
             timer = timers.schedule(ECHO_NANOS, this::echo);
         }
         if (!done.complete(null)) {
-            passAll();
+            checkAll();
         }
     }
 
     private void retry() {
         synchronized (lock) {
             timer = null;
-            if (state == State.NONE && sleeping > 0 && !closed) {
+            if (state == State.NONE && listening > 0 && !closed) {
                 subscribe();
             }
         }
@@ -212,13 +202,13 @@ public final class WakeupChannel {
         unsubscribeAndGoOn();
     }
 
-    /** Ends the subscription, and begins another one if somebody listens by then. Holds the lock. */
+    /** Ends the subscription, and begins another one if there is a listener by then. Holds the lock. */
     private void unsubscribeAndGoOn() {
         state = State.UNSUBSCRIBING;
         removeListeners().whenComplete((none, error) -> {
             synchronized (lock) {
                 state = State.NONE;
-                if (sleeping > 0 && !closed) {
+                if (listening > 0 && !closed) {
                     subscribe();
                 }
             }
@@ -250,7 +240,7 @@ public final class WakeupChannel {
     private void echo() {
         synchronized (lock) {
             timer = null;
-            if (state != State.SUBSCRIBED || sleeping == 0 || closed) {
+            if (state != State.SUBSCRIBED || listening == 0 || closed) {
                 return;
             }
             echoSeen = false;
@@ -259,18 +249,18 @@ public final class WakeupChannel {
         topic.publishAsync(("echo " + client).getBytes(StandardCharsets.UTF_8));
     }
 
-    /** An echo that was not heard means that the subscription is dead, or that Redis is away. */
+    /** An echo that did not come back means that the subscription is dead, or that Redis is away. */
     private void checkEcho() {
         synchronized (lock) {
             timer = null;
-            if (state != State.SUBSCRIBED || sleeping == 0 || closed) {
+            if (state != State.SUBSCRIBED || listening == 0 || closed) {
                 return;
             }
             if (echoSeen) {
                 timer = timers.schedule(ECHO_NANOS - PATIENCE_NANOS, this::echo);
                 return;
             }
-            // What it means for deliveries is told where they fail, and where the next subscription does.
+            // Claims and the next subscription report it if they fail, too.
             LOG.debug("channel '{}': an echo did not come back, it is subscribed to again", name());
             unsubscribeAndGoOn();
         }
@@ -296,16 +286,16 @@ public final class WakeupChannel {
         try {
             wait = Math.max(0, Long.parseLong(what));
         } catch (NumberFormatException e) {
-            wait = 0; // not ours; a look does no harm
+            wait = 0; // not from a script of ours; to check does no harm
         }
-        for (Sleeper sleeper : sleepers.getOrDefault(who, Set.of())) {
-            sleeper.wakeUp(wait);
+        for (WakeupListener listener : listenersOf.getOrDefault(who, Set.of())) {
+            listener.wakeUp(wait);
         }
     }
 
-    /** Has everybody look now. */
-    void passAll() {
-        sleepers.values().forEach(set -> set.forEach(Sleeper::makePass));
+    /** Has all listeners check their queues now. */
+    void checkAll() {
+        listenersOf.values().forEach(set -> set.forEach(WakeupListener::checkNow));
     }
 
     /** Holds the lock. */
@@ -316,10 +306,10 @@ public final class WakeupChannel {
         }
     }
 
-    /** How many wait for wake-ups. */
-    public int sleeping() {
+    /** The number of listeners. */
+    public int listening() {
         synchronized (lock) {
-            return sleeping;
+            return listening;
         }
     }
 
@@ -328,8 +318,8 @@ public final class WakeupChannel {
         synchronized (lock) {
             closed = true;
             cancelTimer();
-            sleepers.clear();
-            sleeping = 0;
+            listenersOf.clear();
+            listening = 0;
             if (state == State.SUBSCRIBED) {
                 state = State.UNSUBSCRIBING;
                 return removeListeners();

@@ -309,7 +309,7 @@ class ConsumerLoopTest {
         void should_make_one_pass_when_wake_ups_may_have_been_missed() {
             ConsumerLoop task = running(1, 100);
             claims.answer(reply(s(20), s(20)));
-            task.makePass(0);
+            task.checkNow(0);
             assertThat(claims.count()).isEqualTo(2);
             assertThat(claims.last().request().expired()).isEqualTo(1);
             claims.answer(reply(s(20), s(20)));
@@ -319,7 +319,7 @@ class ConsumerLoopTest {
         @Test
         void should_make_a_pass_after_the_claim_under_way_when_wake_ups_were_missed_meanwhile() {
             ConsumerLoop task = running(1, 100);
-            task.makePass(0);
+            task.checkNow(0);
             claims.answer(reply(s(20), s(20)));
             assertThat(claims.count()).isEqualTo(2);
         }
@@ -946,7 +946,7 @@ class ConsumerLoopTest {
             task.suspend();
             assertThat(queue.ids(SettleAction.RELEASE)).hasSize(39);
             task.wakeUp(0, 0);
-            task.makePass(0);
+            task.checkNow(0);
             handler.begun.get(0).acknowledge();
             timers.advance(Duration.ofHours(1));
             assertThat(claims.count()).isEqualTo(claimed);
@@ -1038,7 +1038,7 @@ class ConsumerLoopTest {
             task.suspend();
             task.resume();
             task.wakeUp(0, 0);
-            task.makePass(0);
+            task.checkNow(0);
             timers.advance(s(100));
             assertThat(claims.count()).isEqualTo(1);
             assertThat(timers.waiting()).isZero();

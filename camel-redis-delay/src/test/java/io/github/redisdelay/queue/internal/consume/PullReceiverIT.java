@@ -88,7 +88,7 @@ class PullReceiverIT {
     void should_wait_for_a_message_and_be_woken_by_a_nearer_one() throws Exception {
         schedule("far", Duration.ofSeconds(20));
         Future<Delivery> received = receiveForEver();
-        await().until(() -> ClientAccess.consumers(client).wakeups().sleeping() == 1);
+        await().until(() -> ClientAccess.consumers(client).wakeups().listening() == 1);
         schedule("near", Duration.ofMillis(100));
         Delivery delivery = received.get(10, TimeUnit.SECONDS);
         assertThat(delivery.id()).isEqualTo("near");
@@ -98,10 +98,10 @@ class PullReceiverIT {
     @Test
     void should_return_null_when_closed_while_it_waits_for_a_message() throws Exception {
         Future<Delivery> received = receiveForEver();
-        await().until(() -> ClientAccess.consumers(client).wakeups().sleeping() == 1);
+        await().until(() -> ClientAccess.consumers(client).wakeups().listening() == 1);
         receiver.close();
         assertThat(received.get(5, TimeUnit.SECONDS)).isNull();
-        assertThat(ClientAccess.consumers(client).wakeups().sleeping()).isZero();
+        assertThat(ClientAccess.consumers(client).wakeups().listening()).isZero();
         assertThat(receiver.receive(null)).as("once it is closed").isNull();
     }
 
@@ -216,7 +216,7 @@ class PullReceiverIT {
             thread[0] = Thread.currentThread();
             return receiver.receive(null);
         });
-        await().until(() -> ClientAccess.consumers(client).wakeups().sleeping() == 1);
+        await().until(() -> ClientAccess.consumers(client).wakeups().listening() == 1);
         thread[0].interrupt();
         assertThatThrownBy(() -> received.get(5, TimeUnit.SECONDS)).cause().isInstanceOf(InterruptedException.class);
     }
@@ -250,7 +250,7 @@ class PullReceiverIT {
         for (int i = 0; i < 8; i++) {
             all.add(receiveForEver());
         }
-        await().until(() -> ClientAccess.consumers(client).wakeups().sleeping() == 1);
+        await().until(() -> ClientAccess.consumers(client).wakeups().listening() == 1);
         for (int i = 0; i < 8; i++) {
             schedule("m" + i, Duration.ofMillis(50));
         }

@@ -41,7 +41,7 @@ class WakeupChannelIT {
     private WakeupChannel channel;
 
     /** Notes what it hears. */
-    private static final class Ear implements WakeupChannel.Sleeper {
+    private static final class Ear implements WakeupListener {
         final List<Long> waits = new CopyOnWriteArrayList<>();
         final AtomicInteger passes = new AtomicInteger();
 
@@ -51,7 +51,7 @@ class WakeupChannelIT {
         }
 
         @Override
-        public void makePass() {
+        public void checkNow() {
             passes.incrementAndGet();
         }
     }
@@ -117,15 +117,15 @@ class WakeupChannelIT {
         Ear one = added(channel, "a");
         Ear two = added(channel, "b");
         assertThat(topic.countSubscribers()).isEqualTo(1);
-        assertThat(channel.sleeping()).isEqualTo(2);
+        assertThat(channel.listening()).isEqualTo(2);
         channel.remove("a", one);
         channel.remove("a", one);
-        assertThat(channel.sleeping()).isEqualTo(1);
+        assertThat(channel.listening()).isEqualTo(1);
         assertThat(topic.countSubscribers()).isEqualTo(1);
         channel.remove("b", two);
         awaitSubscribers(0);
         assertThat(timers.waiting()).isZero();
-        assertThat(channel.sleeping()).isZero();
+        assertThat(channel.listening()).isZero();
     }
 
     @Test
@@ -149,7 +149,7 @@ class WakeupChannelIT {
         awaitSubscribers(0);
         await().until(() -> timers.waiting() == 0);
         assertThat(topic.countListeners()).isZero();
-        assertThat(channel.sleeping()).isZero();
+        assertThat(channel.listening()).isZero();
     }
 
     @Test
@@ -246,9 +246,9 @@ class WakeupChannelIT {
         channel.close().get(10, TimeUnit.SECONDS);
         assertThat(topic.countSubscribers()).isZero();
         assertThat(timers.waiting()).isZero();
-        assertThat(channel.sleeping()).isZero();
+        assertThat(channel.listening()).isZero();
         channel.remove("q", ear);
-        assertThat(channel.sleeping()).isZero();
+        assertThat(channel.listening()).isZero();
     }
 
     @Test

@@ -449,18 +449,18 @@ class PartitionedQueueIT {
             for (int i = 0; i < 6; i++) {
                 String id = "m" + i;
                 Future<Delivery> received = executor.submit(() -> receiver.receive(null));
-                await().until(() -> ClientAccess.consumers(client).wakeups().sleeping() == PARTITIONS);
+                await().until(() -> ClientAccess.consumers(client).wakeups().listening() == PARTITIONS);
                 schedule(id, DueTime.after(Duration.ofMillis(100)));
                 Delivery delivery = received.get(10, TimeUnit.SECONDS);
                 assertThat(delivery.id()).isEqualTo(id);
                 delivery.acknowledge();
             }
             Future<Delivery> received = executor.submit(() -> receiver.receive(null));
-            await().until(() -> ClientAccess.consumers(client).wakeups().sleeping() == PARTITIONS);
+            await().until(() -> ClientAccess.consumers(client).wakeups().listening() == PARTITIONS);
             receiver.close();
             assertThat(received.get(5, TimeUnit.SECONDS)).isNull();
         }
-        assertThat(ClientAccess.consumers(client).wakeups().sleeping()).isZero();
+        assertThat(ClientAccess.consumers(client).wakeups().listening()).isZero();
     }
 
     @Test
