@@ -3,6 +3,7 @@ package io.github.redisdelay.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -11,7 +12,8 @@ import java.util.regex.Pattern;
 final class ShellCheck {
 
     private static final Set<String> GOALS =
-            Set.of("process-classes", "test-compile", "test", "verify", "install", "exec:java");
+            Set.of(
+            "process-classes", "test-compile", "test", "verify", "install", "exec:java", "spotless:apply");
 
     private final Sources sources;
 
@@ -24,7 +26,7 @@ final class ShellCheck {
         for (String line : commands.split("\n")) {
             String command = line.replaceAll("(^|\\s)#.*", "").strip();
             if (command.startsWith("mvn ")) {
-                maven(block + ": " + command, words(command));
+                maven(block + ": " + command, command);
             } else if (!command.isEmpty() && !command.startsWith("curl ")) {
                 // The example's tests send what curl would.
                 throw new AssertionError(block + ": this test does not know what to do with: " + command);
@@ -41,29 +43,60 @@ final class ShellCheck {
                 .toList();
     }
 
-    private void maven(String where, List<String> words) {
+    /** Looks whether there is what a command of Maven names. */
+    void maven(String where, String command) {
+        List<String> words = words(command);
+        List<String> profiles = new ArrayList<>();
+        for (String word : words) {
+            if (word.startsWith("-P")) {
+                profiles.addAll(List.of(word.substring(2).split(",")));
+            }
+        }
+        assertThat(sources.profiles()).as(where).containsAll(profiles);
         for (int i = 1; i < words.size(); i++) {
             String word = words.get(i);
             if (word.equals("-pl")) {
-                assertThat(sources.modules())
-                        .as(where)
-                        .contains(words.get(++i).replace(":", "").split(","));
-            } else if (word.startsWith("-P")) {
-                assertThat(sources.profiles())
-                        .as(where)
-                        .contains(word.substring(2).split(","));
-            } else if (word.startsWith("-Dexec.mainClass=")) {
-                String name = word.substring(word.indexOf('=') + 1);
-                assertThat(sources.hasClass(name)).as(where + ": " + name).isTrue();
-            } else if (word.startsWith("-Dtest=")) {
-                for (String test : word.substring(word.indexOf('=') + 1).split(",")) {
-                    assertThat(sources.hasClass(test.replaceFirst("#.*", "")))
-                            .as(where + ": " + test)
-                            .isTrue();
+                for (String module : words.get(++i).split(",")) {
+                    module(where, module, profiles);
                 }
+            } else if (word.startsWith("-Dexec.mainClass=")) {
+                assertClass(where, word.substring(word.indexOf('=') + 1));
+            } else if (word.startsWith("-Dtest=") || word.startsWith("-Dit.test=")) {
+                tests(where, word.substring(word.indexOf('=') + 1));
             } else if (!word.startsWith("-")) {
                 assertThat(GOALS).as(where).contains(word);
             }
         }
+    }
+
+    private void module(String where, String module, List<String> profiles) {
+        if (!module.startsWith(":")) {
+            assertThat(sources.hasModuleIn(module))
+                    .as(where + ": a module in " + module)
+                    .isTrue();
+            return;
+        }
+        String name = module.substring(1);
+        assertThat(sources.modules()).as(where).contains(name);
+        sources.profileOf(name).ifPresent(profile -> assertThat(profiles)
+                .as(where + ": the profile that adds " + name)
+                .contains(profile));
+    }
+
+    /** @param tests as Surefire reads them, such as {@code OneIT#should_*,OtherTest} */
+    void tests(String where, String tests) {
+        for (String test : tests.split(",")) {
+            String[] parts = test.split("#");
+            assertClass(where, parts[0]);
+            if (parts.length > 1) {
+                assertThat(sources.hasMethod(parts[0], parts[1]))
+                        .as(where + ": " + test)
+                        .isTrue();
+            }
+        }
+    }
+
+    void assertClass(String where, String name) {
+        assertThat(sources.hasClass(name)).as(where + ": " + name).isTrue();
     }
 }

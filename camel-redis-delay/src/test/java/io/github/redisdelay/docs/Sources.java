@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
@@ -24,6 +25,8 @@ final class Sources {
     private static final Pattern STRING_OR_SPACE = Pattern.compile("(\"(?:[^\"\\\\\n]++|\\\\.)*+\")|\\s+");
     private static final Pattern MODULE = Pattern.compile("<module>(.*?)</module>");
     private static final Pattern PROFILE = Pattern.compile("<profile>.*?<id>(.*?)</id>", Pattern.DOTALL);
+    private static final Pattern MODULES_OF_A_PROFILE =
+            Pattern.compile("<profile>(?:(?!</profile>).)*?<id>(\\w+)</id>\\s*<modules>(.*?)</modules>", Pattern.DOTALL);
     private static final Pattern VERSION = Pattern.compile("<version>(.*?)</version>");
 
     private final Map<Path, String> java = new TreeMap<>(); // without space
@@ -99,17 +102,46 @@ final class Sources {
         return version.group(1);
     }
 
-    /** Their ids, of all modules. */
+    /** Whether a folder, from the root, is that of a module. */
+    boolean hasModuleIn(String folder) {
+        return MODULE.matcher(poms.get("")).results().anyMatch(match -> match.group(1).equals(folder));
+    }
+
+    /** The profile of the root that adds a module to the build, if one has to. */
+    Optional<String> profileOf(String module) {
+        return MODULES_OF_A_PROFILE
+                .matcher(poms.get(""))
+                .results()
+                .filter(match -> match.group(2).contains("/" + module + "</module>"))
+                .map(match -> match.group(1))
+                .findFirst();
+    }
+
+    /** The ids of the profiles of all modules. */
     Set<String> profiles() {
         Set<String> profiles = new TreeSet<>();
         poms.values().forEach(pom -> PROFILE.matcher(pom).results().forEach(match -> profiles.add(match.group(1))));
         return profiles;
     }
 
-    /** Whether there is a class. @param name with its package, or without */
+    /** Whether there is a class. @param name with its package, or without; {@code *} stands for any part of a name */
     boolean hasClass(String name) {
-        String end = "/" + name.replace('.', '/') + ".java";
-        return java.keySet().stream().anyMatch(file -> file.toString().endsWith(end));
+        return !classes(name).isEmpty();
+    }
+
+    /** Whether a class has a method. @param method its name; {@code *} stands for any part of it */
+    boolean hasMethod(String name, String method) {
+        Pattern declaration = Pattern.compile("void" + method.replace("*", "\\w*") + "\\(");
+        return classes(name).stream()
+                .anyMatch(file -> declaration.matcher(java.get(file)).find());
+    }
+
+    private List<Path> classes(String name) {
+        Pattern end = Pattern.compile(
+                "/" + name.replace('.', '/').replace("$", "\\$").replace("*", "\\w*") + "\\.java$");
+        return java.keySet().stream()
+                .filter(file -> end.matcher(file.toString()).find())
+                .toList();
     }
 
     /** Each {@code application.properties}. */
