@@ -27,7 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 
-/** One JVM with a consumer of a {@link SimulatedQueue}: the real transfer task between a simulated network and handler. */
+/** One JVM with a consumer of a {@link SimulatedQueue}: the real consumer loop between a simulated network and handler. */
 public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, DeliveryHandler, ConsumerHost {
 
     public final SimulatedQueue queue;

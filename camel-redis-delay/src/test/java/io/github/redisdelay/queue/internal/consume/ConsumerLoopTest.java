@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** When the transfer task claims, begins and gives back, on a virtual clock. */
+/** The times at which a consumer loop claims, begins and releases, on a virtual clock. */
 @Timeout(60)
 class ConsumerLoopTest {
 

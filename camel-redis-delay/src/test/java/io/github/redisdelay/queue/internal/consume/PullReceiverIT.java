@@ -19,6 +19,7 @@ import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.fake.GatedCaller;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.test.RedisExtension;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -37,6 +38,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.redisson.api.RScoredSortedSet;
+import org.redisson.client.codec.ByteArrayCodec;
 
 /** Receiving single messages, and what becomes of one that arrives when nobody waits for it any more. */
 @Timeout(60)
@@ -103,6 +106,34 @@ class PullReceiverIT {
         assertThat(received.get(5, TimeUnit.SECONDS)).isNull();
         assertThat(ClientAccess.consumers(client).wakeups().listening()).isZero();
         assertThat(receiver.receive(null)).as("once it is closed").isNull();
+    }
+
+    @Test
+    void should_return_null_to_all_callers_when_the_client_is_closed() throws Exception {
+        Future<Delivery> first = receiveForEver();
+        Future<Delivery> second = receiveForEver();
+        await().until(() -> ClientAccess.consumers(client).wakeups().listening() == 1);
+        client.close();
+        assertThat(first.get(5, TimeUnit.SECONDS)).isNull();
+        assertThat(second.get(5, TimeUnit.SECONDS)).isNull();
+        assertThat(receiver.receive(null)).as("once the client is closed").isNull();
+    }
+
+    @Test
+    void should_be_counted_on_only_while_a_caller_waits() throws Exception {
+        RScoredSortedSet<byte[]> waiters = redis.client()
+                .getScoredSortedSet(
+                        QueueKeys.of(redis.keyPrefix(), queue.name()).key("waiters"), ByteArrayCodec.INSTANCE);
+        Future<Delivery> first = receiveForEver();
+        Future<Delivery> second = receiveForEver();
+        await().until(() -> waiters.size() == 1);
+        schedule("a", Duration.ZERO);
+        await().until(() -> first.isDone() || second.isDone());
+        await().until(() -> waiters.size() == 1);
+        schedule("b", Duration.ZERO);
+        first.get(10, TimeUnit.SECONDS).acknowledge().get();
+        second.get(10, TimeUnit.SECONDS).acknowledge().get();
+        await().until(() -> waiters.size() == 0);
     }
 
     @Test
