@@ -1288,6 +1288,7 @@ class ScriptSafetyIT {
             "what",
             "kinds",
             "more_kinds",
+            "session_name",
             "version",
             "result",
             "base",

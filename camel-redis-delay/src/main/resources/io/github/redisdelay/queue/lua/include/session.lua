@@ -25,7 +25,8 @@ local session_name, session_sequence, session_preflight_due = ARGV[1], nil, fals
 -- kinds: the kind of each of KEYS, a letter each: h hash, z sorted set
 -- needs_memory: the first write may be refused when the server's memory is full
 local function session_preflight(kinds, needs_memory)
-  local leased = KEYS[3]
+  -- No message has this id.
+  local leased, nobody = KEYS[3], '\0' .. session_name
   for i = 1, #kinds do
     if string.byte(kinds, i) == 104 then
       redis.call('HLEN', KEYS[i])
@@ -38,10 +39,10 @@ local function session_preflight(kinds, needs_memory)
   redis.call('HEXISTS', session_key, '')
   redis.call('HRANDFIELD', session_key, 1)
   if not needs_memory then
-    redis.call('ZREM', leased, '')
+    redis.call('ZREM', leased, nobody)
   end
-  redis.call('ZADD', leased, 'XX', '0', '')
-  redis.call('ZREM', leased, '')
+  redis.call('ZADD', leased, 'XX', '0', nobody)
+  redis.call('ZREM', leased, nobody)
   redis.call('EXPIRE', session_key, CALL_UNUSED_SECONDS)
   redis.call('HDEL', session_key, '')
   redis.call('HSET', session_key, '', '')
