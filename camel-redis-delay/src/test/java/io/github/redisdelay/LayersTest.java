@@ -119,7 +119,8 @@ class LayersTest {
                 int own = floor(floors, type);
                 targets.stream()
                         .filter(target -> own >= 0 && floor(floors, target) > own)
-                        .filter(target -> !(packageOf(target).equals("camel") && FOR_ALL.contains(target.getSimpleName())))
+                        .filter(target ->
+                                !(packageOf(target).equals("camel") && FOR_ALL.contains(target.getSimpleName())))
                         .map(target -> packageOf(type) + "." + type.getSimpleName() + " -> " + packageOf(target) + "."
                                 + target.getSimpleName())
                         .forEach(upwards::add);
@@ -132,7 +133,9 @@ class LayersTest {
     void should_have_no_circles_of_classes() {
         Collection<Set<String>> circles = new TreeMap<String, Set<String>>(circles().stream()
                         .filter(circle -> circle.size() > 2)
-                        .map(circle -> circle.stream().map(JavaClass::getSimpleName).collect(Collectors.toCollection(TreeSet::new)))
+                        .map(circle -> circle.stream()
+                                .map(JavaClass::getSimpleName)
+                                .collect(Collectors.toCollection(TreeSet::new)))
                         .filter(circle -> CIRCLES.keySet().stream().noneMatch(allowed -> allowed.containsAll(circle)))
                         .collect(Collectors.toMap(Set::toString, circle -> circle)))
                 .values();
@@ -185,12 +188,15 @@ class LayersTest {
             if (packageOf(type).startsWith("queue") && !packageOf(type).contains("internal") && isVisible(type)) {
                 type.getCodeUnits().stream()
                         .filter(LayersTest::isVisible)
-                        .filter(unit -> types(unit).anyMatch(used -> used.getPackageName().contains(".internal.")))
+                        .filter(unit -> types(unit)
+                                .anyMatch(used -> used.getPackageName().contains(".internal.")))
                         .map(JavaCodeUnit::getFullName)
                         .forEach(shown::add);
             }
         }
-        assertThat(shown).as("methods of the public API that name an internal type").isEmpty();
+        assertThat(shown)
+                .as("methods of the public API that name an internal type")
+                .isEmpty();
     }
 
     private static boolean isVisible(JavaClass type) {
@@ -199,7 +205,8 @@ class LayersTest {
     }
 
     private static boolean isVisible(JavaCodeUnit unit) {
-        return unit.getModifiers().contains(JavaModifier.PUBLIC) || unit.getModifiers().contains(JavaModifier.PROTECTED);
+        return unit.getModifiers().contains(JavaModifier.PUBLIC)
+                || unit.getModifiers().contains(JavaModifier.PROTECTED);
     }
 
     private static Stream<JavaClass> types(JavaCodeUnit unit) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.ConnectionSettings;
 import io.github.redisdelay.camel.connection.RedisConnection;
@@ -17,6 +16,7 @@ import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.QueueNames;
 import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.exception.ErrorText;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;

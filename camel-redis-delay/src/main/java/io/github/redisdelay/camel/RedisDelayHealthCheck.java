@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.camel.monitor.StatsText;
 import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.exception.ErrorText;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;

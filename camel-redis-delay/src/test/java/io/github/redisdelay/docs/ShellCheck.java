@@ -12,8 +12,7 @@ import java.util.regex.Pattern;
 final class ShellCheck {
 
     private static final Set<String> GOALS =
-            Set.of(
-            "process-classes", "test-compile", "test", "verify", "install", "exec:java", "spotless:apply");
+            Set.of("process-classes", "test-compile", "test", "verify", "install", "exec:java", "spotless:apply");
 
     private final Sources sources;
 

@@ -25,8 +25,8 @@ final class Sources {
     private static final Pattern STRING_OR_SPACE = Pattern.compile("(\"(?:[^\"\\\\\n]++|\\\\.)*+\")|\\s+");
     private static final Pattern MODULE = Pattern.compile("<module>(.*?)</module>");
     private static final Pattern PROFILE = Pattern.compile("<profile>.*?<id>(.*?)</id>", Pattern.DOTALL);
-    private static final Pattern MODULES_OF_A_PROFILE =
-            Pattern.compile("<profile>(?:(?!</profile>).)*?<id>(\\w+)</id>\\s*<modules>(.*?)</modules>", Pattern.DOTALL);
+    private static final Pattern MODULES_OF_A_PROFILE = Pattern.compile(
+            "<profile>(?:(?!</profile>).)*?<id>(\\w+)</id>\\s*<modules>(.*?)</modules>", Pattern.DOTALL);
     private static final Pattern VERSION = Pattern.compile("<version>(.*?)</version>");
 
     private final Map<Path, String> java = new TreeMap<>(); // without space
@@ -104,7 +104,8 @@ final class Sources {
 
     /** Whether a folder, from the root, is that of a module. */
     boolean hasModuleIn(String folder) {
-        return MODULE.matcher(poms.get("")).results().anyMatch(match -> match.group(1).equals(folder));
+        return MODULE.matcher(poms.get("")).results().anyMatch(match -> match.group(1)
+                .equals(folder));
     }
 
     /** The profile of the root that adds a module to the build, if one has to. */
@@ -137,8 +138,8 @@ final class Sources {
     }
 
     private List<Path> classes(String name) {
-        Pattern end = Pattern.compile(
-                "/" + name.replace('.', '/').replace("$", "\\$").replace("*", "\\w*") + "\\.java$");
+        Pattern end =
+                Pattern.compile("/" + name.replace('.', '/').replace("$", "\\$").replace("*", "\\w*") + "\\.java$");
         return java.keySet().stream()
                 .filter(file -> end.matcher(file.toString()).find())
                 .toList();

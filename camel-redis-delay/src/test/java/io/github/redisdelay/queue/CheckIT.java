@@ -4,9 +4,8 @@ package io.github.redisdelay.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
+
 import io.github.redisdelay.queue.client.ClientAccess;
-import io.github.redisdelay.testkit.RandomTests;
-import io.github.redisdelay.queue.model.QueueSnapshot;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
@@ -17,6 +16,7 @@ import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.queue.model.QueueSnapshot;
+import io.github.redisdelay.testkit.RandomTests;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

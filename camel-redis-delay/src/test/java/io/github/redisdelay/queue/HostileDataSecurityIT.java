@@ -3,15 +3,15 @@ package io.github.redisdelay.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+
 import io.github.redisdelay.queue.client.ClientAccess;
-import io.github.redisdelay.testkit.RandomTests;
-import io.github.redisdelay.testkit.Fuzz;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.testkit.Fuzz;
+import io.github.redisdelay.testkit.RandomTests;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;

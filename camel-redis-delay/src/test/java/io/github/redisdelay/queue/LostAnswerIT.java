@@ -3,14 +3,8 @@ package io.github.redisdelay.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import io.github.redisdelay.queue.client.ClientAccess;
-import io.github.redisdelay.testkit.RandomTests;
-import io.github.redisdelay.queue.fake.FakeHost;
-import io.github.redisdelay.queue.fake.FakeTimers;
-import io.github.redisdelay.queue.model.QueueSnapshot;
-import io.github.redisdelay.queue.model.RandomHistory;
-import io.github.redisdelay.queue.model.SimulatedNetwork;
-import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DuplicateMessageException;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
@@ -30,6 +24,7 @@ import io.github.redisdelay.queue.model.QueueSnapshot;
 import io.github.redisdelay.queue.model.RandomHistory;
 import io.github.redisdelay.queue.model.SimulatedNetwork;
 import io.github.redisdelay.test.RedisExtension;
+import io.github.redisdelay.testkit.RandomTests;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;

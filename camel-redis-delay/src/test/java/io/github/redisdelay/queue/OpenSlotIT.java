@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-import io.github.redisdelay.queue.exception.ErrorText;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.PartitionMismatchException;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;

@@ -3,10 +3,10 @@ package io.github.redisdelay.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.redisdelay.testkit.RandomTests;
 import io.github.redisdelay.queue.model.QueueModel;
 import io.github.redisdelay.queue.model.RandomHistory;
 import io.github.redisdelay.test.RedisExtension;
+import io.github.redisdelay.testkit.RandomTests;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.connection;
 
-import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.exception.ErrorText;
 import java.io.FileNotFoundException;
 import java.io.InputStream;
 import java.lang.reflect.Method;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.delivery;
 
-import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.message.MessageMapper;
@@ -12,6 +11,7 @@ import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
+import io.github.redisdelay.queue.exception.ErrorText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -3,10 +3,10 @@ package io.github.redisdelay.queue.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.redisdelay.testkit.RandomTests;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.model.WaitersModel;
+import io.github.redisdelay.testkit.RandomTests;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

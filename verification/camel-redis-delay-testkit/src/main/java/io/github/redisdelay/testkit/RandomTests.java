@@ -8,7 +8,8 @@ package io.github.redisdelay.testkit;
 public final class RandomTests {
 
     private static final long FIXED_SEED = 20_261_121;
-    private static final boolean THOROUGH = System.getProperty("thorough", "false").matches("|true");
+    private static final boolean THOROUGH =
+            System.getProperty("thorough", "false").matches("|true");
 
     private RandomTests() {}
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
-import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
@@ -467,8 +467,8 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
     /** Whether each partition has answered or refused a claim after the one of that number, or hangs beside others. */
     boolean hasLooked(long since) {
         return read(() -> Arrays.stream(partitions)
-                .allMatch(partition -> partition.hasEnded(since)
-                        || (partitions.length > 1 && partition.hangs(timers.nanoTime()))));
+                .allMatch(partition ->
+                        partition.hasEnded(since) || (partitions.length > 1 && partition.hangs(timers.nanoTime()))));
     }
 
     @Override

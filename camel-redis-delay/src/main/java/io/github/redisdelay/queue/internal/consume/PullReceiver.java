@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
-import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueueReceiver;
@@ -10,6 +9,7 @@ import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.PartitionMismatchException;
 import java.time.Duration;
 import java.util.List;

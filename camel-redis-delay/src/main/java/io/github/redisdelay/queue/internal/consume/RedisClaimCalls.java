@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
-import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.format.Digits;

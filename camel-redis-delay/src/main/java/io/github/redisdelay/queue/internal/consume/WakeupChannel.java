@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
-import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.internal.redis.Backoff;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

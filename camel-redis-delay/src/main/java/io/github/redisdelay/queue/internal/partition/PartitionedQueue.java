@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.partition;
 
-import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.CheckResult;
 import io.github.redisdelay.queue.ClaimId;
@@ -22,6 +21,7 @@ import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.ServerInfo;
 import io.github.redisdelay.queue.StoredMessage;
 import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import io.github.redisdelay.queue.internal.consume.ConsumedPartition;

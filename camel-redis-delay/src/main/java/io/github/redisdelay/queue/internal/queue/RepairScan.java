@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.queue;
 
-import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.CheckResult;
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.ShownId;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.redis;
 
-import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.Durability;
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import java.time.Duration;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.request;
 
-import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import io.github.redisdelay.queue.internal.redis.Backoff;
 import io.github.redisdelay.queue.internal.redis.DurableReply;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.request;
 
-import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.internal.format.Digits;
 import io.github.redisdelay.queue.internal.redis.DurableReply;
 import io.github.redisdelay.queue.internal.redis.LuaScript;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.request;
 
-import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedisErrors;

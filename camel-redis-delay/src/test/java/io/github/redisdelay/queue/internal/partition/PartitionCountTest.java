@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.partition;
 
-import io.github.redisdelay.queue.exception.ErrorText;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.PartitionMismatchException;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import io.github.redisdelay.queue.fake.FakeCaller;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.partition;
 
-import io.github.redisdelay.queue.exception.ErrorText;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -24,6 +23,7 @@ import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.PartitionMismatchException;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.redis;
 
-import io.github.redisdelay.queue.exception.ErrorText;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.exception.ErrorText;
 import java.net.ConnectException;
 import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.CompletionException;

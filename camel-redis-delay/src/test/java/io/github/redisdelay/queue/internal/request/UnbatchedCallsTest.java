@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.request;
 
-import io.github.redisdelay.queue.exception.ErrorText;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.fake.FakeCaller;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
