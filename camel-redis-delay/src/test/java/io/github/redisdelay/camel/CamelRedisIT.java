@@ -18,22 +18,22 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A Camel context on a real Redis, with a client beside it to look at what is stored. */
-abstract class CamelRedisIT {
+public abstract class CamelRedisIT {
 
     @RegisterExtension
-    static RedisExtension redis = new RedisExtension();
+    protected static RedisExtension redis = new RedisExtension();
 
-    DefaultCamelContext context;
-    ProducerTemplate template;
+    protected DefaultCamelContext context;
+    protected ProducerTemplate template;
     /** A queue that no other test uses. */
-    String queue;
+    protected String queue;
     /** The URI of that queue. */
-    String uri;
+    protected String uri;
     /** Not Camel's: tells what is stored. */
-    DelayQueueClient outside;
+    protected DelayQueueClient outside;
 
     @BeforeEach
-    final void openContext() {
+    protected final void openContext() {
         queue = redis.uniqueQueue();
         uri = "redis-delay:" + queue;
         outside = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
@@ -42,26 +42,26 @@ abstract class CamelRedisIT {
         template = context.createProducerTemplate();
     }
 
-    static DefaultCamelContext newContext() {
+    public static DefaultCamelContext newContext() {
         DefaultCamelContext made = new DefaultCamelContext();
         made.getShutdownStrategy().setTimeout(10);
         return made;
     }
 
     @AfterEach
-    final void closeContext() throws Exception {
+    protected final void closeContext() throws Exception {
         context.close();
         outside.close();
     }
 
     /** Adds routes and starts the context if it is not started. */
-    void start(RouteBuilder routes) throws Exception {
+    protected void start(RouteBuilder routes) throws Exception {
         context.addRoutes(routes);
         context.start();
     }
 
     /** Routes the test's queue to a processor. */
-    RouteBuilder consume(String options, org.apache.camel.Processor processor) {
+    protected RouteBuilder consume(String options, org.apache.camel.Processor processor) {
         return new RouteBuilder() {
             @Override
             public void configure() {
@@ -72,7 +72,7 @@ abstract class CamelRedisIT {
     }
 
     /** Sends to an endpoint and returns the exchange, failed or not. */
-    Exchange send(String to, Object body, Map<String, Object> headers) {
+    protected Exchange send(String to, Object body, Map<String, Object> headers) {
         assertThat(context.isStarted()).as("the context is started").isTrue();
         return template.request(to, exchange -> {
             exchange.getMessage().setBody(body);
@@ -80,15 +80,15 @@ abstract class CamelRedisIT {
         });
     }
 
-    DelayQueue stored() {
+    protected DelayQueue stored() {
         return outside.queue(queue);
     }
 
-    QueueStats stats() {
+    protected QueueStats stats() {
         return stored().stats().join();
     }
 
-    String failureOfDeadLetter() {
+    protected String failureOfDeadLetter() {
         return FailureRecords.ofDeadLetter(redis.client(), queue);
     }
 }

@@ -20,42 +20,42 @@ import org.apache.camel.Exchange;
 import org.apache.camel.Message;
 
 /** A route that consumes the test's queue, and messages that are put there without Camel. */
-abstract class ConsumerSideIT extends CamelRedisIT {
+public abstract class ConsumerSideIT extends CamelRedisIT {
 
     /** No jitter, and short delays. */
-    static final String FAST = "?redeliveryDelay=20ms&redeliveryJitter=0&backOffMultiplier=1";
+    protected static final String FAST = "?redeliveryDelay=20ms&redeliveryJitter=0&backOffMultiplier=1";
 
     /** Messages that routes took, as copies. */
-    final BlockingQueue<Message> received = new LinkedBlockingQueue<>();
+    protected final BlockingQueue<Message> received = new LinkedBlockingQueue<>();
 
-    void take(Exchange exchange) {
+    protected void take(Exchange exchange) {
         received.add(exchange.getMessage().copy());
     }
 
-    Message next() throws InterruptedException {
+    protected Message next() throws InterruptedException {
         Message message = received.poll(20, TimeUnit.SECONDS);
         assertThat(message).as("a message within 20 s").isNotNull();
         return message;
     }
 
-    void schedule(String id, Object body) {
+    protected void schedule(String id, Object body) {
         schedule(id, body, Envelope.Settings.NONE, DueTime.now());
     }
 
-    void schedule(String id, Object body, Envelope.Settings settings, DueTime due) {
+    protected void schedule(String id, Object body, Envelope.Settings settings, DueTime due) {
         byte[] bytes = Envelope.of(body, null, Map.of(), settings).encode();
         stored().schedule(ScheduleRequest.of(id, bytes, due)).join();
     }
 
-    RedisDelayConsumer consumer() {
+    protected RedisDelayConsumer consumer() {
         return consumer("consumer");
     }
 
-    RedisDelayConsumer consumer(String routeId) {
+    protected RedisDelayConsumer consumer(String routeId) {
         return (RedisDelayConsumer) context.getRoute(routeId).getConsumer();
     }
 
-    void assertEmpty() {
+    protected void assertEmpty() {
         await().untilAsserted(() -> {
             assertThat(stats().delayed()).as("waiting").isZero();
             assertThat(stats().leased()).as("leased").isZero();
@@ -63,7 +63,7 @@ abstract class ConsumerSideIT extends CamelRedisIT {
     }
 
     /** Claims a message as a consumer would that does nothing for its lease of 100 ms. */
-    static Delivery claim(DelayQueue queue) {
+    public static Delivery claim(DelayQueue queue) {
         ConsumerOptions options = new ConsumerOptions(1, 1, Duration.ofMillis(100), false, Duration.ZERO);
         try (var receiver = queue.receiver(options, delivery -> {})) {
             Delivery delivery = receiver.receive(Duration.ofSeconds(20));
@@ -75,7 +75,7 @@ abstract class ConsumerSideIT extends CamelRedisIT {
     }
 
     /** Puts a message among the dead letters, as one that failed. */
-    void bury(String id, Object body, Envelope.Settings settings) {
+    protected void bury(String id, Object body, Envelope.Settings settings) {
         schedule(id, body, settings, DueTime.now());
         FailureRecord failure = new FailureRecord(
                 "java.net.ConnectException",
@@ -88,7 +88,7 @@ abstract class ConsumerSideIT extends CamelRedisIT {
         claim(stored()).bury(failure.encode()).join();
     }
 
-    void bury(String id, Object body) {
+    protected void bury(String id, Object body) {
         bury(id, body, Envelope.Settings.NONE);
     }
 }

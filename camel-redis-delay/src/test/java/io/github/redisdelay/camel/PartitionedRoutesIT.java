@@ -33,7 +33,7 @@ class PartitionedRoutesIT extends ConsumerSideIT {
     private static final String THREE = "?partitions=3";
 
     @Override
-    DelayQueue stored() {
+    protected DelayQueue stored() {
         return outside.queue(queue, 3);
     }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.camel;
+package io.github.redisdelay.camel.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
-import io.github.redisdelay.camel.connection.TlsConnector;
+import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.test.RedisServer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

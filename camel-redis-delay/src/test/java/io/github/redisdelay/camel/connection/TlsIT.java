@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.camel;
+package io.github.redisdelay.camel.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import io.github.redisdelay.camel.TestCertificates.Pem;
-import io.github.redisdelay.camel.connection.TlsSettings;
+import io.github.redisdelay.camel.RedisDelayComponent;
+import io.github.redisdelay.camel.RedisDelayConfiguration;
+import io.github.redisdelay.camel.connection.TestCertificates.Pem;
 import io.github.redisdelay.test.RedisServer;
 import java.io.IOException;
 import java.net.InetAddress;

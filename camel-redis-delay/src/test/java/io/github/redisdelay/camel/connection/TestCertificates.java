@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.camel;
+package io.github.redisdelay.camel.connection;
 
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.camel;
+package io.github.redisdelay.camel.producer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.camel.CamelRedisIT;
+import io.github.redisdelay.camel.RedisDelayConstants;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.HashMap;
