@@ -2,11 +2,11 @@
 package io.github.redisdelay.queue;
 
 /**
- * What a cancel or reschedule found and did.
+ * The result of a cancel or reschedule: what it found and did.
  *
  * @param id the message's id
- * @param previousState where the message was. A cancel removes it from any state but {@link MessageState#DEAD}, which has operations of
- *     its own; a reschedule changes only a {@link MessageState#DELAYED} one.
+ * @param previousState where the message was. A cancel removes it from any state but {@link MessageState#DEAD}, which
+ *     has operations of its own; a reschedule changes only a {@link MessageState#DELAYED} one.
  * @param dueMicros the new due time of a rescheduled message, in microseconds since the epoch by the Redis server's
  *     clock; 0 if nothing was rescheduled
  * @param deadLetterId of a message that is dead: its newest dead letter; else null

@@ -2,12 +2,12 @@
 package io.github.redisdelay.queue;
 
 /**
- * What a {@linkplain DelayQueue#check() check} of a queue found and mended.
+ * The result of a {@linkplain DelayQueue#check() check} of a queue: what it found and mended.
  *
  * @param messages how many messages were looked at
  * @param restored how many of them were neither waiting nor being delivered, and wait again
- * @param bodiesMissing how many ids wait or are being delivered without a message: it is lost, and its id is dropped when it is
- *     claimed
+ * @param bodiesMissing how many ids wait or are being delivered without a message: it is lost, and its id is dropped
+ *     when it is claimed
  * @param recordsDropped how many state records belonged to no message, and were dropped
  */
 public record CheckResult(long messages, long restored, long bodiesMissing, long recordsDropped) {}

@@ -5,17 +5,17 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * How a consumer claims and holds messages.
+ * The options by which a consumer claims and holds messages.
  *
  * @param concurrentConsumers how many messages may be worked on at a time, 1 or more
- * @param maxMessagesPerPoll how many messages a claim may take at the most, 1 to {@value #MAX_MESSAGES}; more than there
- *     are free slots are taken only by a consumer that lately worked fast enough
+ * @param maxMessagesPerPoll how many messages a claim may take at the most, 1 to {@value #MAX_MESSAGES}; more than
+ *     there are free slots are taken only by a consumer that lately worked fast enough
  * @param visibilityTimeout the lease: for how long a claimed message is hidden from other consumers unless it is
  *     extended, 100 ms or more
  * @param extendVisibility whether the leases of messages being worked on are extended, at a third of their length
  * @param maximumExtension for how long after it was begun a message's lease is extended at the most
- * @param name by which people know the consumer, shown for the messages that it holds; at most {@value #MAX_NAME_LENGTH}
- *     characters, longer ones are cut
+ * @param name by which people know the consumer, shown for the messages that it holds; at most {@value
+ *     #MAX_NAME_LENGTH} characters, longer ones are cut
  */
 public record ConsumerOptions(
         int concurrentConsumers,

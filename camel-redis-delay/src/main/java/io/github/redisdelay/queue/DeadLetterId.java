@@ -4,8 +4,9 @@ package io.github.redisdelay.queue;
 import io.github.redisdelay.queue.exception.ShownId;
 
 /**
- * The id of a dead letter: the id of its message, {@code @}, and the time at which it was given up, in microseconds since 1970 by
- * the Redis server's clock, in digits. This is the one place in Java that knows this rule; {@code index.lua} has it for the scripts.
+ * The id of a dead letter: the id of its message, {@code @}, and the time at which it was given up, in microseconds
+ * since 1970 by the Redis server's clock, in digits. This is the one place in Java that knows this rule; {@code
+ * index.lua} has it for the scripts.
  *
  * @param messageId the id of the message
  * @param time the digits
@@ -42,7 +43,10 @@ public record DeadLetterId(String messageId, String time) {
         return letter == null ? id : letter.messageId;
     }
 
-    /** When the message was given up, in milliseconds since 1970; 0 if others have written a time that there cannot be. */
+    /**
+     * The time when the message was given up, in milliseconds since 1970; 0 if others have written a time that there
+     * cannot be.
+     */
     public long millis() {
         return time.length() > 16 ? 0 : Long.parseLong(time) / 1000;
     }

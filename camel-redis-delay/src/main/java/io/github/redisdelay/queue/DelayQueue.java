@@ -17,40 +17,42 @@ import java.util.function.Supplier;
  * A queue of delayed messages on Redis. A handle: it holds no thread, timer or connection, and handles of the same name
  * are interchangeable. Thread-safe.
  *
- * <p>Concurrent calls are sent together (group commit); two calls for the same id are executed in the order in which they
- * were made. When too many requests wait, a call blocks for up to the client's request timeout.
+ * <p>Concurrent calls are sent together (group commit); two calls for the same id are executed in the order in which
+ * they were made. When too many requests wait, a call blocks for up to the client's request timeout.
  */
 public interface DelayQueue {
 
     /** The queue's name. */
     String name();
 
-    /** Where it is, for errors, such as {@code Redis at redis://localhost:6379}. */
+    /** The server that holds the queue, for errors, such as {@code Redis at redis://localhost:6379}. */
     String server();
 
     /**
      * Schedules a message.
      *
-     * @return fails with a {@link DuplicateMessageException} (see {@link DuplicatePolicy}), a {@link QueueFullException}, a
-     *     {@link StaleDeliveryException} (see {@link ScheduleRequest#supersedes()}), an
-     *     {@link IllegalArgumentException} if the due time is beyond the exact range by the Redis server's clock, or a
-     *     {@link DelayQueueException}
+     * @return fails with a {@link DuplicateMessageException} (see {@link DuplicatePolicy}), a {@link
+     *     QueueFullException}, a {@link StaleDeliveryException} (see {@link ScheduleRequest#supersedes()}), an {@link
+     *     IllegalArgumentException} if the due time is beyond the exact range by the Redis server's clock, or a {@link
+     *     DelayQueueException}
      */
     Submission<ScheduleResult> schedule(ScheduleRequest request);
 
     /**
-     * Sends the requests that are made on this thread by {@code requests} in as few calls as they fit into: when they fill one, and
-     * the rest at the end. A batch is cheaper so than one by one, of which the first goes alone. It must not wait for their
-     * answers.
+     * Sends the requests that are made on this thread by {@code requests} in as few calls as they fit into: when they
+     * fill one, and the rest at the end. A batch is cheaper so than one by one, of which the first goes alone. It must
+     * not wait for their answers.
      *
-     * @param requests calls {@link #schedule}, {@link #cancel} and the like, of this and other queues of the same client
+     * @param requests calls {@link #schedule}, {@link #cancel} and the like, of this and other queues of the same
+     *     client
      * @return what it returns
      */
     <T> T together(Supplier<T> requests);
 
     /**
      * Removes a message in any state. A delivery under way becomes stale: its acknowledgement has no effect and no
-     * redelivery follows. A message that was given up is told of ({@link MessageState#DEAD}), and its dead letter stays.
+     * redelivery follows. A message that was given up is told of ({@link MessageState#DEAD}), and its dead letter
+     * stays.
      */
     Submission<ChangeResult> cancel(String id);
 
@@ -65,9 +67,9 @@ public interface DelayQueue {
     Submission<ChangeResult> promote(String id);
 
     /**
-     * The dead letters, as a queue of their own: what was given up waits there, due since it was given up, and can be looked
-     * at, consumed, and removed by {@link #cancel}. Their ids are those of the messages with {@code @} and the time in
-     * microseconds. A delivery of one can only be acknowledged, which removes it, or returned.
+     * The dead letters, as a queue of their own: what was given up waits there, due since it was given up, and can be
+     * looked at, consumed, and removed by {@link #cancel}. Their ids are those of the messages with {@code @} and the
+     * time in microseconds. A delivery of one can only be acknowledged, which removes it, or returned.
      *
      * @throws IllegalStateException if this queue is one of dead letters itself
      */
@@ -81,19 +83,19 @@ public interface DelayQueue {
     Submission<RedriveOutcome> redrive(String deadLetterId);
 
     /**
-     * The same for a dead letter whose delivery the caller holds: it moves although it is leased, and there is nothing left to finish (see
-     * {@link Delivery#superseded()}).
+     * The same for a dead letter whose delivery the caller holds: it moves although it is leased, and there is nothing
+     * left to finish (see {@link Delivery#superseded()}).
      *
-     * @param held the claim id of that delivery. One that holds no lease any more grants nothing: then only a dead letter that
-     *     waits is moved
-     * @return fails with a {@link StaleDeliveryException} if there is none, or another consumer has it, and with a {@link
-     *     DuplicateMessageException} if its id is in use: whoever holds the delivery must not take it for moved
+     * @param held the claim id of that delivery. One that holds no lease any more grants nothing: then only a dead
+     *     letter that waits is moved
+     * @return fails with a {@link StaleDeliveryException} if there is none, or another consumer has it, and with a
+     *     {@link DuplicateMessageException} if its id is in use: whoever holds the delivery must not take it for moved
      */
     Submission<RedriveOutcome> redrive(String deadLetterId, ClaimId held);
 
     /**
-     * Pauses the queue for all consumers everywhere: from then on no claim gives a message. What was claimed before goes on and
-     * can be acknowledged.
+     * Pauses the queue for all consumers everywhere: from then on no claim gives a message. What was claimed before
+     * goes on and can be acknowledged.
      *
      * @return whether it was not paused before
      */
@@ -110,8 +112,8 @@ public interface DelayQueue {
     CompletableFuture<Optional<StoredMessage>> get(String id);
 
     /**
-     * Looks for the dead letters that an id means, in O(log N): the dead letter with this very id, or else those of the message
-     * with this id.
+     * Looks for the dead letters that an id means, in O(log N): the dead letter with this very id, or else those of the
+     * message with this id.
      *
      * @return the newest first, at most 100
      * @throws IllegalStateException if this queue is one of dead letters itself
@@ -132,11 +134,12 @@ public interface DelayQueue {
     int MAX_PAGE = 256;
 
     /**
-     * Makes all waiting messages due now that are not due yet, in slices, up to the due time that is the last one when it begins.
-     * Those that become leased meanwhile are left alone.
+     * Makes all waiting messages due now that are not due yet, in slices, up to the due time that is the last one when
+     * it begins. Those that become leased meanwhile are left alone.
      *
      * @param which decides for each
-     * @param limit how many at the most: those that are due first, of a queue with partitions in one partition after the other
+     * @param limit how many at the most: those that are due first, of a queue with partitions in one partition after
+     *     the other
      * @return how many
      */
     CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which, long limit);
@@ -154,7 +157,9 @@ public interface DelayQueue {
         return cancelAll(which, Long.MAX_VALUE);
     }
 
-    /** Moves all waiting dead letters of this queue back into it, in slices, as {@link #promoteAll(Predicate, long)}. */
+    /**
+     * Moves all waiting dead letters of this queue back into it, in slices, as {@link #promoteAll(Predicate, long)}.
+     */
     CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which, long limit);
 
     /** The same without a limit. */
@@ -163,21 +168,21 @@ public interface DelayQueue {
     }
 
     /**
-     * Drops the dead letters of this queue that are too old or too many, the oldest first; those that a consumer of dead
-     * letters holds are left alone.
+     * Drops the dead letters of this queue that are too old or too many, the oldest first; those that a consumer of
+     * dead letters holds are left alone.
      *
-     * @param retention for how long they are kept after they were given up, or after a consumer of dead letters returned them;
-     *     zero for ever
+     * @param retention for how long they are kept after they were given up, or after a consumer of dead letters
+     *     returned them; zero for ever
      * @param maximum how many are kept; 0 for any number
      * @return how many were dropped
      */
     CompletableFuture<Long> trimDeadLetters(Duration retention, long maximum);
 
     /**
-     * Looks through all messages for those that neither wait nor are being delivered, as an evicted or deleted key leaves them
-     * behind, and lets them wait again: due when they were if that is still known, else now. In slices, while others go on: what is being
-     * delivered or was just finished is left alone. Logs what was amiss. The {@link #deadLetters()} are checked by a call of their
-     * own.
+     * Looks through all messages for those that neither wait nor are being delivered, as an evicted or deleted key
+     * leaves them behind, and lets them wait again: due when they were if that is still known, else now. In slices,
+     * while others go on: what is being delivered or was just finished is left alone. Logs what was amiss. The {@link
+     * #deadLetters()} are checked by a call of their own.
      *
      * @return what was found; it may be asked for again after a failure, which leaves the queue partly checked
      */
@@ -197,6 +202,8 @@ public interface DelayQueue {
      */
     DelayQueueConsumer consume(ConsumerOptions options, Executor executor, DeliveryHandler handler);
 
-    /** Makes a receiver for single messages; {@code concurrentConsumers} and {@code maxMessagesPerPoll} do not matter. */
+    /**
+     * Makes a receiver for single messages; {@code concurrentConsumers} and {@code maxMessagesPerPoll} do not matter.
+     */
     DelayQueueReceiver receiver(ConsumerOptions options, DeliveryHandler listener);
 }

@@ -21,16 +21,17 @@ public interface DelayQueueConsumer {
     void stop(boolean extendLeases);
 
     /**
-     * Sets how many messages may be worked on at a time, from now on; the options say how many at the start. Work under way goes on.
+     * Sets how many messages may be worked on at a time, from now on; the options say how many at the start. Work under
+     * way goes on.
      *
      * @throws IllegalArgumentException if that is less than 1
      */
     void setConcurrentConsumers(int concurrentConsumers);
 
-    /** How many deliveries were begun and not finished. */
+    /** The number of deliveries that were begun and not finished. */
     int underWay();
 
-    /** For how long claims have been failing; {@link Duration#ZERO} if the last one succeeded. */
+    /** The time for which claims have been failing; {@link Duration#ZERO} if the last one succeeded. */
     Duration failingFor();
 
     /** The error of the last claim, or null if it succeeded. */

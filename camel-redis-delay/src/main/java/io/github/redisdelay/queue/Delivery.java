@@ -5,17 +5,18 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A message held under a lease. Exactly one of {@link #acknowledge()}, {@link #negativeAcknowledge}, {@link #release()},
- * {@link #bury} and {@link #discard()} finishes it: the first. A later call changes nothing, and answers what the first has left: {@link
- * Settlement#STALE_HELD} if that has returned the message, {@link Settlement#STALE_GONE} if it has removed it from the queue, else the same as the
- * first, or its failure. They need only the client, not the consumer that received the message, and are sent until Redis answers.
+ * A message held under a lease. Exactly one of {@link #acknowledge()}, {@link #negativeAcknowledge}, {@link
+ * #release()}, {@link #bury} and {@link #discard()} finishes it: the first. A later call changes nothing, and answers
+ * what the first has left: {@link Settlement#STALE_HELD} if that has returned the message, {@link
+ * Settlement#STALE_GONE} if it has removed it from the queue, else the same as the first, or its failure. They need
+ * only the client, not the consumer that received the message, and are sent until Redis answers.
  */
 public interface Delivery {
 
     /** The queue's name. */
     String queue();
 
-    /** Whether it came from this queue, through the same connection. */
+    /** Returns whether it came from this queue, through the same connection. */
     boolean isFrom(DelayQueue queue);
 
     /** The message's id. */
@@ -30,7 +31,7 @@ public interface Delivery {
     /** Which delivery of the message this is: 1 for the first. */
     int attempt();
 
-    /** How many of the deliveries before this one, counted back from it without a gap, ended by a lost lease. */
+    /** The number of deliveries in a row before this one that ended by a lost lease. */
     int lostLeases();
 
     /** Why this is not the first delivery; {@link RedeliveryReason#NONE} if it is. */
@@ -39,22 +40,25 @@ public interface Delivery {
     /** The message's priority, 0 to {@value ScheduleRequest#MAX_PRIORITY}; of a dead letter, the one it had. */
     int priority();
 
-    /** When the message was scheduled, in microseconds since the epoch by the Redis server's clock. */
+    /** The time when the message was scheduled, in microseconds since the epoch by the Redis server's clock. */
     long scheduledMicros();
 
-    /** When this delivery was due, in microseconds since the epoch by the Redis server's clock. */
+    /** The time when this delivery was due, in microseconds since the epoch by the Redis server's clock. */
     long dueMicros();
 
-    /** When the first delivery was due, in microseconds since the epoch by the Redis server's clock. */
+    /** The time when the first delivery was due, in microseconds since the epoch by the Redis server's clock. */
     long firstDueMicros();
 
-    /** When it was claimed, in microseconds since the epoch by the Redis server's clock. */
+    /** The time when it was claimed, in microseconds since the epoch by the Redis server's clock. */
     long claimedMicros();
 
-    /** How late it is by now: from the due time to the claim, plus the time since then on this machine. */
+    /** The lateness by now: from the due time to the claim, plus the time since then on this machine. */
     Duration lateness();
 
-    /** What the last failed delivery left with {@link #negativeAcknowledge}; empty if there was none. Not a copy. */
+    /**
+     * The failure that the last failed delivery left with {@link #negativeAcknowledge}; empty if there was none. Not a
+     * copy.
+     */
     byte[] lastFailure();
 
     /** Finished successfully: removes the message, and its id is free. */
@@ -90,7 +94,8 @@ public interface Delivery {
      *
      * @param failure what to keep about the failure; at most {@link #MAX_FAILURE_BYTES} are kept
      * @param remember for how long the id stays a duplicate; zero for not at all
-     * @throws IllegalStateException if this is the delivery of a dead letter, which can only be acknowledged or returned
+     * @throws IllegalStateException if this is the delivery of a dead letter, which can only be acknowledged or
+     *     returned
      */
     Submission<Settlement> bury(byte[] failure, Duration remember);
 
@@ -122,7 +127,7 @@ public interface Delivery {
     /** Asks whether this message was replaced by another one of the same id since it was claimed. */
     CompletableFuture<Boolean> isReplaced();
 
-    /** Whether the lease is known to be lost: cancelled, or ended and claimed by another consumer. */
+    /** Returns whether the lease is known to be lost: cancelled, or expired and claimed by another consumer. */
     boolean isLeaseLost();
 
     /** The most bytes that are kept of a failure. */

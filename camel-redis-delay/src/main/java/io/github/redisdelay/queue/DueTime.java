@@ -6,7 +6,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
 /**
- * When a message is due: a delay counted from the moment at which Redis stores it, or a fixed time.
+ * The time when a message is due: a delay counted from the moment at which Redis stores it, or a fixed time.
  *
  * <p>Both are whole microseconds of the Redis server's clock below 2<sup>53</sup> (the range in which a Redis score is
  * exact; it ends in the year 2255). Nothing is ever rounded down or wrapped: a value outside of the range is refused.

@@ -2,14 +2,14 @@
 package io.github.redisdelay.queue;
 
 /**
- * What a queue knows of a message, apart from its body.
+ * The facts that a queue knows of a message, apart from its body.
  *
  * @param id the message's id
  * @param state {@link MessageState#DELAYED} or {@link MessageState#LEASED}
  * @param dueMicros when it is or was due, in microseconds since the epoch by the Redis server's clock
  * @param leaseEndMicros when its lease ends, by the same clock; 0 if it is not leased
- * @param holder the name of the consumer that holds it (see {@link ConsumerOptions#name()}); empty if it is not leased or
- *     the consumer has not been seen for a day
+ * @param holder the name of the consumer that holds it (see {@link ConsumerOptions#name()}); empty if it is not leased
+ *     or the consumer has not been seen for a day
  * @param attempts how many deliveries were begun
  * @param redeliveryReason why its latest delivery was no first one, or why the next one will not be
  * @param priority 0 to 9; of a dead letter, the one with which it is redriven

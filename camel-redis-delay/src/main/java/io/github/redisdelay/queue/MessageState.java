@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-/** Where an id is: in exactly one of these states at any time. */
+/** The state of an id: exactly one of these at any time. */
 public enum MessageState {
     /** Stored and waiting for its due time, or due and waiting for a consumer. */
     DELAYED,

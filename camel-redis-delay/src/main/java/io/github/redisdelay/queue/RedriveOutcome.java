@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-/** What became of a dead letter that was to go back to its queue. */
+/** The outcome of sending a dead letter back to its queue. */
 public enum RedriveOutcome {
     /** It waits in its queue and is due now; its attempts begin anew. */
     REDRIVEN,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-/** What a successful schedule call did. */
+/** The effect of a successful schedule call. */
 public enum ScheduleOutcome {
     /** A new message is stored. */
     SCHEDULED,

@@ -2,7 +2,7 @@
 package io.github.redisdelay.queue;
 
 /**
- * What the Redis server that holds a queue says of itself.
+ * The facts that the Redis server of a queue tells of itself.
  *
  * @param product {@code Redis} or {@code Valkey}
  * @param version its version, or {@code unknown} where the server does not tell
@@ -11,12 +11,12 @@ package io.github.redisdelay.queue;
  */
 public record ServerInfo(String product, String version, String evictionPolicy, Boolean appendOnly) {
 
-    /** Whether a restart of the server loses what came after its last snapshot. */
+    /** Returns whether a restart of the server loses what came after its last snapshot. */
     public boolean forgets() {
         return Boolean.FALSE.equals(appendOnly);
     }
 
-    /** Whether the server may throw messages away when its memory is full. */
+    /** Returns whether the server may throw messages away when its memory is full. */
     public boolean evicts() {
         return !evictionPolicy.equals("noeviction") && !evictionPolicy.equals("unknown");
     }

@@ -38,12 +38,12 @@ final class CapacityShare {
         this.maxMessages = maxMessages;
     }
 
-    /** How many messages may be claimed. */
+    /** The number of messages that may be claimed. */
     int capacity(long now) {
         return capacity(now, asked(now));
     }
 
-    /** How many of them may be ones whose lease has expired: they are claimed only into free slots. */
+    /** The number of those that may be messages whose lease has expired. They are claimed only into free slots. */
     int expiredLeaseCapacity(long now) {
         int asked = asked(now);
         return capacity(now, asked) == 0 ? 0 : Math.max(0, inFlight.freeSlots(now) - prefetch.count() - asked);
@@ -61,7 +61,7 @@ final class CapacityShare {
         return capacity < least ? 0 : capacity;
     }
 
-    /** How many messages the claims under way may still bring. */
+    /** The number of messages that the claims under way may still bring. */
     private int asked(long now) {
         if (partitions.length == 1) {
             return 0; // nobody else wants the capacity
@@ -74,15 +74,15 @@ final class CapacityShare {
     }
 
     /**
-     * Whether it is time to claim due messages. A fast consumer claims when half of its prefetch is used up, not for
-     * each one.
+     * Returns whether it is time to claim due messages. A fast consumer claims when half of its prefetch is used up,
+     * not for each one.
      */
     boolean isWorthAClaim(long now) {
         int capacity = capacity(now);
         return expiredLeaseCapacity(now) > 0 || (capacity > 0 && capacity >= prefetch.count());
     }
 
-    /** Whether there is no capacity now for what the consumer has promised to come for. */
+    /** Returns whether there is no capacity now for what the consumer has promised to come for. */
     boolean lacksForPromise(PartitionState partition, long now) {
         return partition.dueComesFirst() ? !isWorthAClaim(now) : expiredLeaseCapacity(now) == 0;
     }
@@ -129,7 +129,7 @@ final class CapacityShare {
         return ready;
     }
 
-    /** How long until a claim that is not answered gives up its capacity; {@link Long#MAX_VALUE} if none does. */
+    /** The time until a claim that is not answered gives up its capacity; {@link Long#MAX_VALUE} if none does. */
     long nextReturn(long now) {
         long next = Long.MAX_VALUE;
         for (PartitionState partition : partitions) {

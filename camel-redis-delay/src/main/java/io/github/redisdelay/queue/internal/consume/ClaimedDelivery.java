@@ -33,7 +33,7 @@ public final class ClaimedDelivery implements Delivery {
     private final ClaimReply.ClaimedMessage message;
     private final ClaimId claimId;
     private final long claimedMicros;
-    /** When the claim was sent, by the local clock. The lease expires no earlier than one lease after it. */
+    /** The time when the claim was sent, by the local clock. The lease expires no earlier than one lease after it. */
     private final long claimSentNanos;
 
     private final long answeredNanos;
@@ -42,8 +42,8 @@ public final class ClaimedDelivery implements Delivery {
     private final AtomicBoolean finished = new AtomicBoolean();
 
     /**
-     * When it was begun, by the local clock. Written once, before the extender of leases and the handler see the
-     * delivery.
+     * The time when it was begun, by the local clock. Written once, before the extender of leases and the handler see
+     * the delivery.
      */
     private volatile long begunNanos;
 
@@ -296,7 +296,7 @@ public final class ClaimedDelivery implements Delivery {
         return claimSentNanos;
     }
 
-    /** When the claim was answered, by the local clock. */
+    /** The time when the claim was answered, by the local clock. */
     long answeredNanos() {
         return answeredNanos;
     }

@@ -11,14 +11,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells a queue now and then that a consumer is there, whether or not there is anything to claim or room for it: so
- * that it can be seen whether anybody listens, and who holds a message. Nothing depends on it.
+ * Tells a queue now and then that a consumer is there, also while it claims nothing. So people can see whether anybody
+ * listens, and who holds a message. No delivery depends on it.
  */
 public final class ConsumerHeartbeat {
 
     private static final Logger LOG = LoggerFactory.getLogger(ConsumerHeartbeat.class);
 
-    /** How often a consumer tells of itself. {@code stats.lua} counts those that did so in the last 140 s. */
+    /** The interval of the heartbeat. {@code stats.lua} counts the consumers that had one in the last 140 s. */
     static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private static final byte[] GONE = {};
@@ -31,7 +31,9 @@ public final class ConsumerHeartbeat {
     // All below are guarded by this.
     private Timers.Timer timer;
     private boolean stopped;
-    /** What was told last; what follows waits for it, so that a consumer which has stopped is not noted again. */
+    /**
+     * The last heartbeat. The next one waits for its end, so that Redis never notes a consumer again that has stopped.
+     */
     private CompletableFuture<?> told = CompletableFuture.completedFuture(null);
 
     /**

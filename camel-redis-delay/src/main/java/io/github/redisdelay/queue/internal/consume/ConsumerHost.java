@@ -17,7 +17,7 @@ public interface ConsumerHost {
     /** The loop has stopped. */
     void stopped();
 
-    /** Whether messages may be claimed for which there is no free slot. Called with the loop's lock held. */
+    /** Returns whether messages may be claimed for which there is no free slot. Called with the loop's lock held. */
     default boolean prefetches() {
         return true;
     }

@@ -459,12 +459,12 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         }
     }
 
-    /** Whether a claim after the one of that number was answered. */
+    /** Returns whether a claim after the one of that number was answered. */
     boolean hasAnswered(long since) {
         return read(() -> Arrays.stream(partitions).anyMatch(partition -> partition.hasAnswered(since)));
     }
 
-    /** Whether each partition has answered or refused a claim after the one of that number, or hangs beside others. */
+    /** Returns whether each partition has ended a claim after the one of that number, or hangs beside others. */
     boolean hasLooked(long since) {
         return read(() -> Arrays.stream(partitions)
                 .allMatch(partition ->

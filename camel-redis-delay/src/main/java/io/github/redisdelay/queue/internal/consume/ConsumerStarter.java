@@ -48,7 +48,7 @@ public final class ConsumerStarter {
     private final RandomGenerator random;
     private final WakeupChannel wakeups;
     private final LeaseExtender leases;
-    /** Whether PUBLISH in a script counts this client among the receivers. */
+    /** True if PUBLISH in a script counts this client among the receivers. */
     private final boolean receiversCount;
 
     private final Set<ConsumerLoop> consumers = ConcurrentHashMap.newKeySet();
@@ -80,8 +80,8 @@ public final class ConsumerStarter {
     }
 
     /**
-     * Whether the one server that executes the scripts is the one that this client subscribes to. In a cluster that may
-     * be any node, and elsewhere a replica, if so configured.
+     * Returns whether the one server that executes the scripts is the one that this client subscribes to. In a cluster
+     * that may be any node, and elsewhere a replica, if so configured.
      */
     private static boolean subscribesToMaster(Config config) {
         return config.isSingleConfig()
@@ -277,7 +277,7 @@ public final class ConsumerStarter {
         consumers.forEach(loop -> loop.stop(false));
     }
 
-    /** Whether no claim is under way. */
+    /** Returns whether no claim is under way. */
     public boolean isIdle() {
         synchronized (claimSessions) {
             return claimSessions.isEmpty();

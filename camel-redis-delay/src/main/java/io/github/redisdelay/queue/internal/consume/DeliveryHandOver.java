@@ -27,9 +27,11 @@ final class DeliveryHandOver {
     private final DeliveryHandler handler;
     private final Timers timers;
     private final RandomGenerator random;
-    /** Whether leases are not extended any more. Set before those under way are let go. */
+    /** True if leases are not extended any more. Set before those under way are let go. */
     private volatile boolean letLeasesRunOut;
-    /** How often in a row the executor rejected a delivery. Counted by those that hold this object's monitor. */
+    /**
+     * The number of deliveries in a row that the executor rejected. Counted by those that hold this object's monitor.
+     */
     private volatile int rejections;
     /** The end of the back-off after a rejection. Written with this object's monitor held. */
     private volatile long notBeforeNanos;

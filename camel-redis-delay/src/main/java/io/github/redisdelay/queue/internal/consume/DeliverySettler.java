@@ -14,12 +14,12 @@ public interface DeliverySettler {
     /** The queue's name. */
     String name();
 
-    /** Whether the messages are dead letters, which cannot be given up again. */
+    /** Returns whether the messages are dead letters, which cannot be given up again. */
     default boolean isDeadLetters() {
         return false;
     }
 
-    /** Whether a caller's queue is this one, or has it as a partition, over the same connection. */
+    /** Returns whether a caller's queue is this one, or has it as a partition, over the same connection. */
     default boolean isPartOf(DelayQueue queue) {
         return false;
     }
@@ -27,7 +27,7 @@ public interface DeliverySettler {
     /** Finishes a delivery. The call is sent until Redis answers. */
     Submission<Settlement> settle(ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure);
 
-    /** When the message that is stored under an id was scheduled; empty if there is none. */
+    /** The time when the message that is stored under an id was scheduled; empty if there is none. */
     default CompletableFuture<OptionalLong> scheduledMicros(String id) {
         return CompletableFuture.completedFuture(OptionalLong.empty());
     }

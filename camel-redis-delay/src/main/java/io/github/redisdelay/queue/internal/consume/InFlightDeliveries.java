@@ -28,7 +28,7 @@ final class InFlightDeliveries {
     private ClaimedDelivery suspicious;
 
     private int slots;
-    /** How long a message's work takes, a moving average; -1 before the first one. */
+    /** The time that the work on a message takes, a moving average; -1 before the first one. */
     private long workNanos = -1;
 
     InFlightDeliveries(int slots, long leaseNanos) {
@@ -66,22 +66,22 @@ final class InFlightDeliveries {
         return delivery.lostLeases() >= 2;
     }
 
-    /** Whether a suspicious message is being worked on, and nothing is to be begun beside it. */
+    /** Returns whether a suspicious message is being worked on, and nothing is to be begun beside it. */
     boolean isOneAlone(long now) {
         return suspicious != null && deliveries.contains(suspicious) && !suspicious.isLeaseLost() && aloneFor(now) > 0;
     }
 
-    /** How long the suspicious message that is being worked on stays alone. */
+    /** The time for which the suspicious message that is being worked on stays alone. */
     long aloneFor(long now) {
         return suspicious.begunNanos() + leaseNanos - now;
     }
 
-    /** How long a suspicious message waits for the deliveries under way. Then it is begun beside them. */
+    /** The time for which a suspicious message waits for the deliveries under way. Then it is begun beside them. */
     long companyNanos() {
         return leaseNanos / 4;
     }
 
-    /** Whether a message is suspicious and has to wait until nothing else is under way. */
+    /** Returns whether a message is suspicious and has to wait until nothing else is under way. */
     boolean mustWait(ClaimedDelivery delivery, long now) {
         return isSuspicious(delivery) && !deliveries.isEmpty() && now - delivery.answeredNanos() < companyNanos();
     }
@@ -111,13 +111,14 @@ final class InFlightDeliveries {
         return true;
     }
 
-    /** Whether the work on a message is so short that a slot is free again in a moment. */
+    /** Returns whether the work on a message is so short that a slot is free again in a moment. */
     boolean isQuick() {
         return workNanos >= 0 && workNanos <= QUICK_NANOS;
     }
 
     /**
-     * How many messages all slots together begin within a moment; {@link Integer#MAX_VALUE} if the work takes no time.
+     * The number of messages that all slots together begin within a moment; {@link Integer#MAX_VALUE} if the work takes
+     * no time.
      */
     long begunInAMoment() {
         return workNanos <= 0 ? Integer.MAX_VALUE : slots * (QUICK_NANOS / workNanos);

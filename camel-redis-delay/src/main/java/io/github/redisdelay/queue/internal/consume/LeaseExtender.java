@@ -71,7 +71,7 @@ public final class LeaseExtender {
         held.remove(delivery);
     }
 
-    /** How many leases it extends. */
+    /** The number of leases that it extends. */
     public int size() {
         return held.size();
     }

@@ -17,7 +17,7 @@ final class OverdueReport {
     /** A message that is overdue for this long while its consumer has no capacity is worth a warning. */
     static final long OVERDUE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** Whether it has asked, and does not ask again. */
+    /** True if it has asked, and does not ask again. */
     private boolean asked;
     /** It does not ask before: the last answer showed nothing overdue. */
     private long notBeforeNanos;
@@ -27,7 +27,7 @@ final class OverdueReport {
     }
 
     /**
-     * When to ask, if the consumer gets no capacity before; {@link Long#MAX_VALUE} if not at all.
+     * The time to ask, if the consumer gets no capacity before; {@link Long#MAX_VALUE} if not at all.
      *
      * @param headNanos when the next message is due; {@link Long#MAX_VALUE} if that is not known
      */

@@ -36,7 +36,7 @@ public final class PartitionState {
     private boolean claiming;
     /** The number of messages that the claim under way asks for; 0 if it has given up its capacity. */
     private int asked;
-    /** When that claim was sent. */
+    /** The time when that claim was sent. */
     private long askedNanos;
     /** The number of the latest claim. The partition that was not claimed for the longest time has the lowest. */
     private long claimNumber;
@@ -44,15 +44,17 @@ public final class PartitionState {
     private long answeredNumber;
     /** The number of the latest claim that was answered or refused. */
     private long endedNumber;
-    /** When to claim for the next message that is due. */
+    /** The time to claim for the next message that is due. */
     private long nextDueNanos;
-    /** When to claim for the next lease that expires; such messages are claimed only into free slots. */
+    /** The time to claim for the next lease that expires; such messages are claimed only into free slots. */
     private long nextExpiryNanos;
-    /** When the next message is due, as far as this consumer knows, whoever is to come for it. */
+    /**
+     * The time when the next message is due, as far as this consumer knows. Another consumer may have to come for it.
+     */
     private long headNanos;
-    /** Whether the consumer is among the waiters in Redis, as far as it knows. */
+    /** True if the consumer is among the waiters in Redis, as far as it knows. */
     private boolean waiter;
-    /** Whether Redis counts on the consumer by the earlier of {@link #nextDueNanos} and {@link #nextExpiryNanos}. */
+    /** True if Redis counts on the consumer by the earlier of {@link #nextDueNanos} and {@link #nextExpiryNanos}. */
     private boolean promised;
     /** The earliest event of the wake-ups that came since the claim under way was sent. */
     private long wokenNanos = Long.MAX_VALUE;
@@ -227,28 +229,28 @@ public final class PartitionState {
         return claiming;
     }
 
-    /** How many messages the claim under way may still bring. */
+    /** The number of messages that the claim under way may still bring. */
     int asked(long now) {
         return claiming && now - askedNanos < ANSWER_NANOS ? asked : 0;
     }
 
-    /** How long until the claim under way gives up its capacity; {@link Long#MAX_VALUE} if it does not. */
+    /** The time until the claim under way gives up its capacity; {@link Long#MAX_VALUE} if it does not. */
     long nextReturn(long now) {
         long left = askedNanos + ANSWER_NANOS - now;
         return claiming && asked > 0 && left > 0 ? left : Long.MAX_VALUE;
     }
 
-    /** Whether the claim under way has given up its capacity. */
+    /** Returns whether the claim under way has given up its capacity. */
     boolean hangs(long now) {
         return claiming && asked(now) == 0;
     }
 
-    /** Whether a claim after the one of that number was answered. */
+    /** Returns whether a claim after the one of that number was answered. */
     boolean hasAnswered(long number) {
         return answeredNumber > number;
     }
 
-    /** Whether a claim after the one of that number was answered or refused. */
+    /** Returns whether a claim after the one of that number was answered or refused. */
     boolean hasEnded(long number) {
         return endedNumber > number;
     }
@@ -261,22 +263,22 @@ public final class PartitionState {
         return waiter;
     }
 
-    /** Whether the consumer has promised to come, and has not yet claimed. */
+    /** Returns whether the consumer has promised to come, and has not yet claimed. */
     boolean promised() {
         return promised && !claiming;
     }
 
-    /** When a consumer without capacity takes back its promise. */
+    /** The time when a consumer without capacity takes back its promise. */
     long leavesAt() {
         return Math.min(nextDueNanos, nextExpiryNanos) + PATIENCE_NANOS;
     }
 
-    /** Whether the consumer has promised to come for a due message, as opposed to an expired lease. */
+    /** Returns whether the consumer has promised to come for a due message, as opposed to an expired lease. */
     boolean dueComesFirst() {
         return nextDueNanos <= nextExpiryNanos;
     }
 
-    /** Whether no claim may be sent: one is under way, or was refused a moment ago. */
+    /** Returns whether no claim may be sent: one is under way, or was refused a moment ago. */
     boolean mustWait(long now) {
         return claiming || now - notBeforeNanos < 0;
     }

@@ -67,7 +67,7 @@ final class Prefetch {
         });
     }
 
-    /** How long a message may wait for a slot. A suspicious one waits for the deliveries under way. */
+    /** The time for which a message may wait for a slot. A suspicious one waits for the deliveries under way. */
     private long patience(ClaimedDelivery delivery) {
         return InFlightDeliveries.isSuspicious(delivery) ? leaseNanos / 2 : Math.min(PATIENCE_NANOS, leaseNanos / 3);
     }
@@ -91,7 +91,7 @@ final class Prefetch {
         }
     }
 
-    /** How long until a message is begun or released, if nothing happens; {@link Long#MAX_VALUE} if none is. */
+    /** The time until a message is begun or released, if nothing happens; {@link Long#MAX_VALUE} if none is. */
     long nextWait(long now) {
         long next = Long.MAX_VALUE;
         for (ClaimedDelivery delivery : waiting) {
@@ -105,7 +105,7 @@ final class Prefetch {
         return next;
     }
 
-    /** Whether a suspicious message waits. Nothing more is claimed then, as it would be lost with it. */
+    /** Returns whether a suspicious message waits. Nothing more is claimed then, as it would be lost with it. */
     boolean holdsSuspicious() {
         return !waiting.isEmpty()
                 && (InFlightDeliveries.isSuspicious(waiting.peek())
@@ -118,7 +118,7 @@ final class Prefetch {
         finishedInWindow++;
     }
 
-    /** How many messages may wait at present. */
+    /** The number of messages that may wait at present. */
     int size(long now) {
         shiftWindow(now);
         // One for each slot is no sign of speed: a slow consumer, too, finishes a message before it asks for the next.

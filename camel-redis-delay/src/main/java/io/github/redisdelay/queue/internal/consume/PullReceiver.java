@@ -55,7 +55,7 @@ final class PullReceiver implements DelayQueueReceiver, DeliveryHandler, Consume
         /** Begins to listen to wake-ups. Called once. */
         CompletableFuture<Void> listen();
 
-        /** For how long a call waits for an answer. */
+        /** The time for which a call waits for an answer. */
         Duration requestTimeout();
 
         /** The address of Redis, for people. */

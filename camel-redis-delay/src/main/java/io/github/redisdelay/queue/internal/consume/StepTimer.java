@@ -71,7 +71,7 @@ final class StepTimer {
         }
     }
 
-    /** Whether the latest timer has fired; it is gone then. */
+    /** Returns whether the latest timer has fired; it is gone then. */
     boolean isLatest(Object fired) {
         if (firing != fired) {
             return false;
@@ -81,13 +81,13 @@ final class StepTimer {
         return true;
     }
 
-    /** Whether it is time to ask if a message is overdue. */
+    /** Returns whether it is time to ask if a message is overdue. */
     boolean isTimeToAsk(long now) {
         long askAt = overdue.nextAsk(headNanos());
         return askAt != Long.MAX_VALUE && now - askAt >= 0 && capacity.capacity(now) == 0;
     }
 
-    /** How long until the loop needs a step; {@link Long#MAX_VALUE} if it needs none. */
+    /** The time until the loop needs a step; {@link Long#MAX_VALUE} if it needs none. */
     private long next(long now, long notBeforeNanos) {
         long next = inFlight.isOneAlone(now) ? inFlight.aloneFor(now) : Long.MAX_VALUE;
         next = Math.min(next, prefetch.nextWait(now));
@@ -122,7 +122,7 @@ final class StepTimer {
         return next;
     }
 
-    /** When the next message is due; the answers of claims under way tell more. */
+    /** The time when the next message is due. Partitions with a claim under way do not count: its answer tells more. */
     private long headNanos() {
         long head = Long.MAX_VALUE;
         for (PartitionState partition : partitions) {

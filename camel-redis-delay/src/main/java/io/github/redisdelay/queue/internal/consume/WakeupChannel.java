@@ -34,7 +34,7 @@ public final class WakeupChannel {
 
     static final long ECHO_NANOS = TimeUnit.SECONDS.toNanos(25);
 
-    /** How long an echo may take. */
+    /** The time that an echo may take. */
     static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final RTopic topic;

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * What a claim gave.
+ * The answer to a claim.
  *
  * @param timeMicros the server's time at the claim
  * @param nextDueMicros in how many microseconds, from the claim, the next message is due; 0 now, -1 none is pending

@@ -5,7 +5,7 @@ import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.ConsumerOptions;
 
 /**
- * What a claim asks for.
+ * A claim: the request for messages.
  *
  * @param claimId the token of its deliveries
  * @param leaseMicros the length of the leases
@@ -18,7 +18,7 @@ import io.github.redisdelay.queue.ConsumerOptions;
 public record ClaimRequest(
         ClaimId claimId, long leaseMicros, int messages, int expired, ClaimIntent intent, long safetyMicros) {
 
-    /** How many bytes of bodies a claim gives at the most, unless a single one is larger. */
+    /** The most bytes of bodies that a claim gives, unless a single one is larger. */
     public static final int MAX_BYTES = 1 << 20;
 
     /** A claim of nothing, by which a consumer leaves the waiters. */

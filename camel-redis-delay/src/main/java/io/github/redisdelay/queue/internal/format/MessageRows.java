@@ -18,7 +18,7 @@ import java.util.function.Supplier;
 /** Reads the replies of {@code get.lua} and {@code browse.lua}. */
 public final class MessageRows {
 
-    /** What the replies have for each message: id, score, priority, record, holder. */
+    /** The columns of a reply, for each message: id, score, priority, record, holder. */
     private static final int COLUMNS = 5;
 
     private MessageRows() {}

@@ -20,7 +20,7 @@ public enum SettleAction {
         return word;
     }
 
-    /** Whether the message stays in its queue. */
+    /** Returns whether the message stays in its queue. */
     public boolean keepsMessage() {
         return this == RETURN || this == RELEASE;
     }

@@ -20,7 +20,7 @@ public record StateRecord(
     private static final int LENGTH = 40;
     private static final byte[] NO_FAILURE = {};
 
-    /** What a dead letter's priority is written with on top. */
+    /** The number that is added to the priority of a dead letter. */
     private static final int DEAD = 16;
 
     public static StateRecord parse(byte[] bytes) {

@@ -6,7 +6,7 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * What is stored for a message: 8 bytes, the time of scheduling as a little-endian double, and then its body.
+ * The stored form of a message: 8 bytes, the time of scheduling as a little-endian double, and then its body.
  *
  * @param scheduledMicros when it was scheduled, in microseconds since the epoch
  */
@@ -17,8 +17,8 @@ record StoredBody(long scheduledMicros, byte[] body) {
     /**
      * Reads it.
      *
-     * @param scheduledOtherwise the time for what is too short to have one: it was not written by a client of ours, and is
-     *     handed on as it is, because its reader will refuse it
+     * @param scheduledOtherwise the time for what is too short to have one: it was not written by a client of ours, and
+     *     is handed on as it is, because its reader will refuse it
      */
     static StoredBody parse(byte[] bytes, long scheduledOtherwise) {
         return bytes.length < HEAD_BYTES
