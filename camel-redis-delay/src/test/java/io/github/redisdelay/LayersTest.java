@@ -29,10 +29,10 @@ import org.junit.jupiter.api.Test;
 /** The folders are the architecture: a lower floor never names a higher one, and classes do not know each other in circles. */
 class LayersTest {
 
-    private static final String ROOT = "io.github.redisdelay.";
+    static final String ROOT = "io.github.redisdelay.";
 
     /** From the lowest to the highest; packages of one line may name each other. */
-    private static final List<Set<String>> QUEUE = List.of(
+    static final List<Set<String>> QUEUE = List.of(
             Set.of("queue", "queue.exception"),
             Set.of("queue.envelope", "queue.internal.format"),
             Set.of("queue.internal.redis"),
@@ -42,7 +42,7 @@ class LayersTest {
             Set.of("queue.internal.partition"),
             Set.of("queue.client"));
 
-    private static final List<Set<String>> CAMEL = List.of(
+    static final List<Set<String>> CAMEL = List.of(
             Set.of("camel.option"),
             Set.of("camel.connection", "camel.message", "camel.redelivery", "camel.thread"),
             Set.of("camel.monitor"),
