@@ -414,7 +414,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
 
     /** Takes back the promise to come if there is no capacity for that. Holds the lock. */
     private void leaveIfItCannotCome(PartitionState partition, long now) {
-        if (partition.promised() && capacity.lacksForPromise(partition, now) && now - partition.leavesAt() >= 0) {
+        if (partition.promised() && now - partition.leavesAt() >= 0 && capacity.lacksForPromise(partition, now)) {
             partition.leave(host.nextClaimId());
             if (capacity.capacity(now) == 0) {
                 partition.lookForDue(now); // as soon as there is capacity

@@ -92,34 +92,33 @@ final class StepTimer {
         long next = inFlight.isOneAlone(now) ? inFlight.aloneFor(now) : Long.MAX_VALUE;
         next = Math.min(next, prefetch.nextWait(now));
         boolean waitsForCapacity = false;
+        int free = capacity.capacity(now);
+        boolean forDue = capacity.isWorthAClaim(now);
+        boolean forExpired = capacity.expiredLeaseCapacity(now) > 0;
+        long askAt = free == 0 ? overdue.nextAsk(headNanos()) : Long.MAX_VALUE;
         for (PartitionState partition : partitions) {
-            if (!partition.claiming()) {
-                next = Math.min(next, next(partition, now, notBeforeNanos));
-                waitsForCapacity |= partition.isDue(now) || partition.leaseExpired(now);
+            if (partition.claiming()) {
+                continue;
             }
+            waitsForCapacity |= partition.isDue(now) || partition.leaseExpired(now);
+            long at = Long.MAX_VALUE;
+            if (forDue) {
+                at = partition.nextDueNanos() - now;
+            } else if (askAt != Long.MAX_VALUE) {
+                at = askAt - now;
+            }
+            if (partition.promised() && !(partition.dueComesFirst() ? forDue : forExpired)) {
+                at = Math.min(at, partition.leavesAt() - now);
+            }
+            if (forExpired) {
+                at = Math.min(at, partition.nextExpiryNanos() - now);
+            }
+            if (free > 0 && at != Long.MAX_VALUE) {
+                at = Math.max(at, Math.max(partition.notBeforeNanos(), notBeforeNanos) - now);
+            }
+            next = Math.min(next, at);
         }
         return waitsForCapacity ? Math.min(next, capacity.nextReturn(now)) : next;
-    }
-
-    private long next(PartitionState partition, long now, long notBeforeNanos) {
-        int free = capacity.capacity(now);
-        long next = Long.MAX_VALUE;
-        if (capacity.isWorthAClaim(now)) {
-            next = partition.nextDueNanos() - now;
-        } else if (free == 0) {
-            long ask = overdue.nextAsk(headNanos());
-            next = ask == Long.MAX_VALUE ? ask : ask - now;
-        }
-        if (partition.promised() && capacity.lacksForPromise(partition, now)) {
-            next = Math.min(next, partition.leavesAt() - now);
-        }
-        if (capacity.expiredLeaseCapacity(now) > 0) {
-            next = Math.min(next, partition.nextExpiryNanos() - now);
-        }
-        if (free > 0 && next != Long.MAX_VALUE) {
-            next = Math.max(next, Math.max(partition.notBeforeNanos(), notBeforeNanos) - now);
-        }
-        return next;
     }
 
     /** The time when the next message is due. Partitions with a claim under way do not count: its answer tells more. */
