@@ -1288,7 +1288,7 @@ class ScriptSafetyIT {
             "what",
             "kinds",
             "more_kinds",
-            "session_name",
+            "ARGV[1]", // the name of a session
             "version",
             "result",
             "base",

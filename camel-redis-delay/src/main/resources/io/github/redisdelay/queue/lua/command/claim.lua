@@ -35,7 +35,6 @@
 --@include queue.lua
 --@include wakeup.lua
 
-local INTENTS = { leave = true, fill = true, stay = true, quick = true }
 local LEASE_EXPIRED = 2
 
 local claim = ARGV[3]
@@ -45,7 +44,7 @@ local wanted_expired = call_integer(ARGV[6], 0, 256, 'expired leases')
 local max_bytes = call_integer(ARGV[7], 1, CALL_MAX_EXACT, 'bytes')
 local base, member, intent = ARGV[8], ARGV[9], ARGV[10]
 local safety_interval = call_integer(ARGV[11], 1, CALL_MAX_EXACT, 'safety interval')
-if not INTENTS[intent] then
+if intent ~= 'leave' and intent ~= 'fill' and intent ~= 'stay' and intent ~= 'quick' then
   error('REDISDELAY argument: intent')
 end
 if #claim ~= 16 or claim == RECORD_NO_CLAIM then
@@ -53,93 +52,89 @@ if #claim ~= 16 or claim == RECORD_NO_CLAIM then
 end
 local now, stored = session_begin(QUEUE_KINDS, 'z')
 queue_read_config()
-
--- What is claimed: ids, times, priorities above 0, and the state records; before they are made anew, those of expired leases.
-local ids, times, levels, records = {}, {}, {}, {}
-local dropped, bytes = {}, 0
+if session_preflight_due and not stored and #member > 0 then
+  wakeup_send(member, base, safety_interval)
+end
 
 local function first_expiry()
   return tonumber(redis.call('ZRANGE', queue_leased, '0', '0', 'WITHSCORES')[2])
 end
 
--- Find.
+-- Find: ids, times, priorities, and the state records. Those of expired leases are tables until they are made anew.
 
--- Returns the due messages of one priority: ids and times, alternating.
-local function find_due(priority)
-  return redis.call('ZRANGEBYSCORE', queue_delayed_set(priority), '-inf', now, 'WITHSCORES', 'LIMIT', 0, wanted)
-end
-
--- Returns the messages whose lease expired, by priority: lists of ids, times and records in the order of their times.
-local function find_expired()
-  local found = redis.call('ZRANGEBYSCORE', queue_leased, '-inf', now, 'WITHSCORES', 'LIMIT', 0,
-    #queue_priorities > 0 and 256 or wanted_expired)
+local ids, times, levels, records, dropped = {}, {}, {}, {}, {}
+local expires = first_expiry()
+if stored then
+  for _, id in ipairs(cmsgpack.unpack(stored)) do
+    local held, bytes = record_is_held(queue_leased, queue_state, id, claim)
+    if held and redis.call('HEXISTS', queue_messages, id) == 1 then
+      ids[#ids + 1] = id
+      records[#records + 1] = bytes
+    end
+  end
+elseif not queue_paused and wanted > 0 then
+  -- By priority: lists of ids, times and records in the order of their times.
   local expired = {}
-  for i = 1, #found, 2 do
-    local time = tonumber(found[i + 1])
-    local record = record_read(redis.call('HGET', queue_state, found[i]), time, 0)
-    local level = record_level(record)
-    expired[level] = expired[level] or {}
-    table.insert(expired[level], { id = found[i], time = time, record = record })
-  end
-  return expired
-end
-
--- Takes messages of one priority, merged by time. A message without a body is dropped. So is one without an id, which only
--- others can have written: no call could finish it. Returns false if the next message is too large for this claim.
-local function take(priority, due, expired)
-  local n, d, e = #ids, 1, 1
-  while n < wanted do
-    local id, time, record
-    local next = wanted_expired > 0 and expired[e]
-    if next and (not due[d] or next.time < tonumber(due[d + 1])) then
-      id, time, record = next.id, next.time, next.record
-      wanted_expired = wanted_expired - 1
-      e = e + 1
-    elseif due[d] then
-      id, time = due[d], tonumber(due[d + 1])
-      d = d + 2
-    else
-      return true
-    end
-    local length = redis.call('HSTRLEN', queue_messages, id)
-    if length == 0 or id == '' then
-      dropped[#dropped + 1] = id
-    elseif n > 0 and bytes + length > max_bytes then
-      return false
-    else
-      n = n + 1
-      bytes = bytes + length
-      ids[n], times[n], levels[n], records[n] = id, time, priority, record
+  if wanted_expired > 0 and expires and expires <= now then
+    local found = redis.call('ZRANGEBYSCORE', queue_leased, '-inf', now, 'WITHSCORES', 'LIMIT', 0,
+      #queue_priorities > 0 and 256 or wanted_expired)
+    for i = 1, #found, 2 do
+      local time = tonumber(found[i + 1])
+      local record = record_read(redis.call('HGET', queue_state, found[i]), time, 0)
+      local level = record_level(record)
+      expired[level] = expired[level] or {}
+      table.insert(expired[level], { id = found[i], time = time, record = record })
     end
   end
-  return true
-end
-
-local function find(first_expires)
-  local expired = wanted_expired > 0 and first_expires and first_expires <= now and find_expired() or {}
   local in_use = { [0] = true }
   for i = 1, #queue_priorities do
     in_use[queue_priorities[i]] = true
   end
+  local n, bytes, full = 0, 0, false
   for priority = 9, 0, -1 do
-    if (in_use[priority] or expired[priority])
-        and not take(priority, in_use[priority] and find_due(priority) or {}, expired[priority] or {}) then
-      return
+    if in_use[priority] or expired[priority] then
+      local due = in_use[priority] and redis.call('ZRANGEBYSCORE', queue_delayed_set(priority), '-inf', now,
+        'WITHSCORES', 'LIMIT', 0, wanted) or {}
+      local lost = expired[priority] or {}
+      local d, l = 1, 1
+      while not full and n < wanted do
+        local id, time, record
+        local next = wanted_expired > 0 and lost[l]
+        if next and (not due[d] or next.time < tonumber(due[d + 1])) then
+          id, time, record = next.id, next.time, next.record
+          wanted_expired = wanted_expired - 1
+          l = l + 1
+        elseif due[d] then
+          id, time = due[d], tonumber(due[d + 1])
+          d = d + 2
+        else
+          break
+        end
+        local length = redis.call('HSTRLEN', queue_messages, id)
+        if length == 0 or id == '' then
+          -- One without a body, or without an id, which only others can have written: no call could finish it.
+          dropped[#dropped + 1] = id
+        elseif n > 0 and bytes + length > max_bytes then
+          full = true
+        else
+          n = n + 1
+          bytes = bytes + length
+          ids[n], times[n], levels[n], records[n] = id, time, priority, record
+        end
+      end
     end
   end
 end
 
--- Lease.
+-- Lease: count the attempt, and put each where it goes before it is taken away from where it was.
 
--- Makes the state records of what was found. A message that has to be given alone ends the claim, or is all of it.
-local function count_attempts()
+if not stored and #ids > 0 then
   local found = redis.call('HMGET', queue_state, unpack(ids))
   local heads, pack = {}, struct.pack
   for i = 1, #ids do
-    local record = records[i]
+    local record, level = records[i], levels[i]
     if not found[i] and not record then
       -- The first delivery of a message: what record_write would make of it, but for its times the same for all.
-      local level = levels[i]
       heads[level] = heads[level] or pack('<BBBBI4c16', 1, 0, 0, level, 1, claim)
       local time = pack('<d', times[i])
       records[i] = heads[level] .. time .. time
@@ -148,146 +143,83 @@ local function count_attempts()
         record.lost = math.min(record.lost + 1, 255)
         record.reason = LEASE_EXPIRED
       else
-        record = record_read(found[i], times[i], levels[i])
+        record = record_read(found[i], times[i], level)
         record.due = times[i]
       end
       local alone = record.lost >= 2
-      if not (alone and i > 1) then
+      if not alone or i == 1 then
         record.attempts = record.attempts + 1
         record.claim = claim
         records[i] = record_write(record)
       end
       if alone then
+        -- It has to be given alone: it is all of this claim, or begins another one.
         for j = #ids, math.max(1, i - 1) + 1, -1 do
           ids[j] = nil
         end
-        return
+        break
       end
     end
   end
 end
-
--- So many new records make a table of the state at once, by a field that is too large for a list. Measured: 0.4 instead of
--- 1.2 us for each record.
-local MANY_RECORDS, LARGE = 16, string.rep(' ', 65)
-
-local function write_leases(new_table)
-  local leases, fields = {}, {}
-  local expires = string.format('%.0f', math.min(now + lease, CALL_MAX_EXACT))
-  for i = 1, #ids do
-    leases[2 * i - 1], leases[2 * i] = expires, ids[i]
-    fields[2 * i - 1], fields[2 * i] = ids[i], records[i]
-  end
-  redis.call('ZADD', queue_leased, unpack(leases))
-  redis.call('ZREM', queue_delayed, unpack(ids))
-  for i = 1, #queue_priorities do
-    redis.call('ZREM', queue_delayed_set(queue_priorities[i]), unpack(ids))
-  end
-  if new_table then
-    redis.call('HSET', queue_state, '', LARGE)
-  end
-  redis.call('HSET', queue_state, unpack(fields))
-  if new_table then
-    redis.call('HDEL', queue_state, '')
-  end
-end
-
-local function write_dropped()
-  redis.call('HDEL', queue_messages, unpack(dropped)) -- an empty one
-  redis.call('HDEL', queue_state, unpack(dropped))
-  redis.call('ZREM', queue_delayed, unpack(dropped))
-  for i = 1, #queue_priorities do
-    redis.call('ZREM', queue_delayed_set(queue_priorities[i]), unpack(dropped))
-  end
-  redis.call('ZREM', queue_leased, unpack(dropped))
-end
-
--- Priorities that no message waits with any more cost no further look.
-local function forget_priorities()
-  local used = {}
-  for i = 1, #queue_priorities do
-    if redis.call('ZCARD', queue_delayed_set(queue_priorities[i])) > 0 then
-      used[#used + 1] = queue_priorities[i]
-    end
-  end
-  if #used < #queue_priorities then
-    queue_priorities = used
-    queue_write_priorities()
-  end
-end
-
--- Returns when the first lease expires then.
-local function take_leases(first_expires)
-  local states = (#ids >= MANY_RECORDS or #dropped > 0) and redis.call('HLEN', queue_state)
+if not stored then
+  -- So many new records make a table of the state at once, by a field that is too large for a list. Measured: 0.4 instead of
+  -- 1.2 us for each record.
+  local new_table = #ids >= 16 and redis.call('HLEN', queue_state) == 0
   -- Needs no memory: after it, nothing is refused when memory is full.
   redis.call('ZREMRANGEBYSCORE', wakeup_waiters, '-inf', now - WAKEUP_OVERDUE_MICROS - 1)
   if #ids > 0 then
-    write_leases(states == 0 and #ids >= MANY_RECORDS)
+    local leases, fields = {}, {}
+    local until_then = string.format('%.0f', math.min(now + lease, CALL_MAX_EXACT))
+    for i = 1, #ids do
+      leases[2 * i - 1], leases[2 * i] = until_then, ids[i]
+      fields[2 * i - 1], fields[2 * i] = ids[i], records[i]
+    end
+    redis.call('ZADD', queue_leased, unpack(leases))
+    redis.call('ZREM', queue_delayed, unpack(ids))
+    for i = 1, #queue_priorities do
+      redis.call('ZREM', queue_delayed_set(queue_priorities[i]), unpack(ids))
+    end
+    if new_table then
+      redis.call('HSET', queue_state, '', string.rep(' ', 65))
+    end
+    redis.call('HSET', queue_state, unpack(fields))
+    if new_table then
+      redis.call('HDEL', queue_state, '')
+    end
   end
   if #dropped > 0 then
-    write_dropped()
+    redis.call('HDEL', queue_messages, unpack(dropped)) -- an empty one
+    redis.call('HDEL', queue_state, unpack(dropped))
+    redis.call('ZREM', queue_delayed, unpack(dropped))
+    for i = 1, #queue_priorities do
+      redis.call('ZREM', queue_delayed_set(queue_priorities[i]), unpack(dropped))
+    end
+    redis.call('ZREM', queue_leased, unpack(dropped))
   end
+  -- Priorities that no message waits with any more cost no further look.
   if #queue_priorities > 0 then
-    forget_priorities()
+    local used = {}
+    for i = 1, #queue_priorities do
+      if redis.call('ZCARD', queue_delayed_set(queue_priorities[i])) > 0 then
+        used[#used + 1] = queue_priorities[i]
+      end
+    end
+    if #used < #queue_priorities then
+      queue_priorities = used
+      queue_write_priorities()
+    end
   end
   session_end(now, cmsgpack.pack(ids))
-  if (first_expires and first_expires <= now) or #dropped > 0 then
-    return first_expiry()
+  if (expires and expires <= now) or #dropped > 0 then
+    expires = first_expiry()
+  elseif #ids > 0 then
+    expires = math.min(expires or math.huge, now + lease, CALL_MAX_EXACT)
   end
-  return #ids > 0 and math.min(first_expires or math.huge, now + lease, CALL_MAX_EXACT) or first_expires
 end
 
--- Reply.
+-- Promise.
 
--- Returns the microseconds until a time; -1 if there is none.
-local function wait_for(time)
-  return time and math.max(0, time - now) or -1
-end
-
-local function reply_with(due, expires, duty)
-  local n = #ids
-  local reply = { struct.pack('<ddddIII', now, wait_for(due), wait_for(expires), safety_interval, n, #dropped, duty), '', '', '' }
-  if n > 0 then
-    local lengths = {}
-    for i = 1, n do
-      lengths[i] = #ids[i]
-      lengths[n + i] = #records[i]
-    end
-    local bodies = redis.call('HMGET', queue_messages, unpack(ids))
-    reply[2] = struct.pack('<' .. string.rep('I4', 2 * n), unpack(lengths))
-    reply[3] = table.concat(ids)
-    reply[4] = table.concat(records, '', 1, n)
-    for i = 1, n do
-      reply[4 + i] = bodies[i]
-    end
-  end
-  for i = 1, #dropped do
-    reply[4 + n + i] = dropped[i]
-  end
-  return reply
-end
-
-local expires = first_expiry()
-if stored then
-  for _, id in ipairs(cmsgpack.unpack(stored)) do
-    local held, bytes_of_record = record_is_held(queue_leased, queue_state, id, claim)
-    if held and redis.call('HEXISTS', queue_messages, id) == 1 then
-      ids[#ids + 1] = id
-      records[#records + 1] = bytes_of_record
-    end
-  end
-else
-  if session_preflight_due and #member > 0 then
-    wakeup_send(member, base, safety_interval)
-  end
-  if not queue_paused and wanted > 0 then
-    find(expires)
-  end
-  if #ids > 0 then
-    count_attempts()
-  end
-  expires = take_leases(expires)
-end
 local due
 if queue_paused then
   expires = nil
@@ -300,4 +232,27 @@ if not stored then
   local event = (due and expires) and math.min(due, expires) or due or expires
   duty, safety_interval = wakeup_promise(base, member, intent, wanted, #ids, event, safety_interval, now)
 end
-return reply_with(due, expires, duty)
+
+-- Reply.
+
+local n = #ids
+local reply = { struct.pack('<ddddIII', now, due and math.max(0, due - now) or -1, expires and math.max(0, expires - now) or -1,
+  safety_interval, n, #dropped, duty), '', '', '' }
+if n > 0 then
+  local lengths = {}
+  for i = 1, n do
+    lengths[i] = #ids[i]
+    lengths[n + i] = #records[i]
+  end
+  local bodies = redis.call('HMGET', queue_messages, unpack(ids))
+  reply[2] = struct.pack('<' .. string.rep('I4', 2 * n), unpack(lengths))
+  reply[3] = table.concat(ids)
+  reply[4] = table.concat(records, '', 1, n)
+  for i = 1, n do
+    reply[4 + i] = bodies[i]
+  end
+end
+for i = 1, #dropped do
+  reply[4 + n + i] = dropped[i]
+end
+return reply

@@ -117,8 +117,8 @@ end
 local scheduled = struct.pack('<d', now)
 local promises = earliest < math.huge and wakeup_cover_earlier(base, earliest, now)
 
--- Stores messages whose ids are new and that need nothing special.
-local function store_together()
+local reply
+if new then
   local scores, fields, answers = {}, {}, { now }
   for i = 1, count do
     local at = 3 + (i - 1) * 5
@@ -133,11 +133,9 @@ local function store_together()
     -- A body in no set, as eviction leaves it behind: its id is free, and its record is not about the new message.
     redis.call('HDEL', queue_state, unpack(ids))
   end
-  return struct.pack('<d' .. string.rep('Bd', count), unpack(answers))
-end
-
--- Stores messages one after the other.
-local function store_each()
+  reply = struct.pack('<d' .. string.rep('Bd', count), unpack(answers))
+else
+  -- One after the other.
   length = length or redis.call('HLEN', queue_messages)
   local ids_in_sets = redis.call('ZCARD', queue_delayed) + redis.call('ZCARD', queue_leased)
   for i = 1, #queue_priorities do
@@ -147,7 +145,7 @@ local function store_each()
   local bodies_lost = length < ids_in_sets
   -- The first write: refused when memory is full.
   redis.call('ZADD', queue_leased, 'XX', '0', '')
-  local reply = { scheduled }
+  reply = { scheduled }
   for i = 1, count do
     local at = 3 + (i - 1) * 5
     local id, due, claim, body = ids[i], dues[i], arguments[at + 4], arguments[at + 5]
@@ -200,10 +198,8 @@ local function store_each()
     end
     reply[i + 1] = struct.pack('<Bd', outcome, due)
   end
-  return table.concat(reply)
+  reply = table.concat(reply)
 end
-
-local reply = new and store_together() or store_each()
 if remembers then
   seen_forget_some(now)
 end

@@ -17,44 +17,16 @@
 -- it was; and a body goes before the entry that leads to it.
 
 local session_key = KEYS[5]
-local SESSION_HOUR = 3600 * 1000000
+-- What session_begin found.
+local session_sequence, session_preflight_due
 
-local session_name, session_sequence, session_preflight_due = ARGV[1], nil, false
-
--- Checks the keys, and does on nothing what commands do after their first write.
--- kinds: the kind of each of KEYS, a letter each: h hash, z sorted set
+-- Begins a call: returns its time and, if it is a repeat, the stored result. Otherwise does the preflight, if it is due.
+-- kinds, more_kinds: the kind of each of KEYS, a letter each: h hash, z sorted set
 -- needs_memory: the first write may be refused when the server's memory is full
-local function session_preflight(kinds, needs_memory)
-  -- No message has this id.
-  local leased, nobody = KEYS[3], '\0' .. session_name
-  for i = 1, #kinds do
-    if string.byte(kinds, i) == 104 then
-      redis.call('HLEN', KEYS[i])
-    else
-      redis.call('ZCARD', KEYS[i])
-    end
-  end
-  redis.call('ZRANGE', leased, 0, 0)
-  redis.call('ZRANGEBYSCORE', leased, 0, 0, 'LIMIT', 0, 1)
-  redis.call('HEXISTS', session_key, '')
-  redis.call('HRANDFIELD', session_key, 1)
-  if not needs_memory then
-    redis.call('ZREM', leased, nobody)
-  end
-  redis.call('ZADD', leased, 'XX', '0', nobody)
-  redis.call('ZREM', leased, nobody)
-  redis.call('EXPIRE', session_key, CALL_UNUSED_SECONDS)
-  redis.call('HDEL', session_key, '')
-  redis.call('HSET', session_key, '', '')
-  redis.call('HDEL', session_key, '')
-end
-
--- Begins a call: returns its time and, if it is a repeat, the stored result. Otherwise does the preflight, if it is due. The
--- kinds of the keys come in two parts.
 local function session_begin(kinds, more_kinds, needs_memory)
   session_sequence = call_integer(ARGV[2], 1, CALL_MAX_EXACT, 'sequence')
   local now = call_time()
-  local record = redis.call('HGET', session_key, session_name)
+  local record = redis.call('HGET', session_key, ARGV[1])
   session_preflight_due = true
   if record and #record >= 16 then
     local last, time = struct.unpack('<dd', record)
@@ -66,11 +38,34 @@ local function session_begin(kinds, more_kinds, needs_memory)
       if session_sequence == last then
         return now, string.sub(record, 17)
       end
-      session_preflight_due = math.floor(time / SESSION_HOUR) ~= math.floor(now / SESSION_HOUR)
+      local hour = 3600 * 1000000
+      session_preflight_due = math.floor(time / hour) ~= math.floor(now / hour)
     end
   end
   if session_preflight_due then
-    session_preflight(kinds .. more_kinds, needs_memory)
+    kinds = kinds .. more_kinds
+    for i = 1, #kinds do
+      if string.byte(kinds, i) == 104 then
+        redis.call('HLEN', KEYS[i])
+      else
+        redis.call('ZCARD', KEYS[i])
+      end
+    end
+    -- What commands do after their first write is done on nothing: no message has this id.
+    local leased, nobody = KEYS[3], '\0' .. ARGV[1]
+    redis.call('ZRANGE', leased, 0, 0)
+    redis.call('ZRANGEBYSCORE', leased, 0, 0, 'LIMIT', 0, 1)
+    redis.call('HEXISTS', session_key, '')
+    redis.call('HRANDFIELD', session_key, 1)
+    if not needs_memory then
+      redis.call('ZREM', leased, nobody)
+    end
+    redis.call('ZADD', leased, 'XX', '0', nobody)
+    redis.call('ZREM', leased, nobody)
+    redis.call('EXPIRE', session_key, CALL_UNUSED_SECONDS)
+    redis.call('HDEL', session_key, '')
+    redis.call('HSET', session_key, '', '')
+    redis.call('HDEL', session_key, '')
   end
   return now
 end
@@ -88,7 +83,7 @@ local function session_end(now, result)
       end
     end
   end
-  redis.call('HSET', session_key, session_name, struct.pack('<dd', session_sequence, now) .. result)
+  redis.call('HSET', session_key, ARGV[1], struct.pack('<dd', session_sequence, now) .. result)
   if session_preflight_due then
     redis.call('EXPIRE', session_key, CALL_UNUSED_SECONDS)
   end

@@ -121,15 +121,6 @@ end
 -- 10 ms after it, or nothing, as it is no waiter.
 local WAKEUP_NONE, WAKEUP_FIRST, WAKEUP_BACKUP, WAKEUP_LEFT = 0, 1, 2, 3
 
--- More is due than a claim gave: as long as that is so, every claim wakes one more consumer, for 10 ms later.
-local function wakeup_cover_backlog(base, now)
-  local next = redis.call('ZRANGEBYSCORE', wakeup_waiters, now + 1, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-  if next[1] and tonumber(next[2]) > now + WAKEUP_BACKUP_MICROS then
-    local heard = wakeup_send(next[1], base, WAKEUP_BACKUP_MICROS)
-    redis.call('ZADD', wakeup_waiters, heard and now + WAKEUP_BACKUP_MICROS or 0, next[1])
-  end
-end
-
 -- Writes what a consumer promises after its claim, and keeps the rule for all. Returns the consumer's duty and its safety
 -- interval. A consumer that was given nothing, or is quick, goes on itself: that wakes nobody. A consumer that was given work
 -- lets those come first who have waited.
@@ -171,7 +162,12 @@ local function wakeup_promise(base, member, intent, wanted, given, event, safety
   mine = math.min(mine, now + safety_interval)
   redis.call('ZADD', wakeup_waiters, mine, member)
   if more_due then
-    wakeup_cover_backlog(base, now)
+    -- More is due than the claim gave: as long as that is so, every claim wakes one more consumer, for 10 ms later.
+    local next = redis.call('ZRANGEBYSCORE', wakeup_waiters, now + 1, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+    if next[1] and tonumber(next[2]) > now + WAKEUP_BACKUP_MICROS then
+      local heard = wakeup_send(next[1], base, WAKEUP_BACKUP_MICROS)
+      redis.call('ZADD', wakeup_waiters, heard and now + WAKEUP_BACKUP_MICROS or 0, next[1])
+    end
   elseif event and not alone
       and (math.min(mine, p1) > event or (mine <= p1 and p1 or math.min(mine, p2)) > event + WAKEUP_BACKUP_MICROS) then
     wakeup_write(wakeup_waiters, wakeup_cover(wakeup_waiters, base, event, now))
