@@ -53,8 +53,9 @@ class ArchitecturePageTest {
         floors = pictures("## Floors", "## Two ways");
         ways = pictures("## Two ways", "## States");
         classes = new ClassFileImporter()
-                .withImportOption(new ImportOption.DoNotIncludeTests())
-                .importPackages("io.github.redisdelay.queue", "io.github.redisdelay.camel").stream()
+                        .withImportOption(new ImportOption.DoNotIncludeTests())
+                        .importPackages("io.github.redisdelay.queue", "io.github.redisdelay.camel")
+                        .stream()
                         .toList();
     }
 
@@ -82,7 +83,8 @@ class ArchitecturePageTest {
     void should_show_the_packages_in_the_order_of_their_floors() {
         List<String> shown = floors.stream()
                 .map(line -> columns(line).get(0))
-                .filter(column -> classes.stream().anyMatch(type -> packageOf(type).equals(column)))
+                .filter(column ->
+                        classes.stream().anyMatch(type -> packageOf(type).equals(column)))
                 .toList();
         List<String> fromTheTop = new ArrayList<>();
         for (List<Set<String>> layer : List.of(LayersTest.CAMEL, LayersTest.QUEUE)) {
@@ -90,7 +92,8 @@ class ArchitecturePageTest {
                 Set<String> packages = layer.get(floor);
                 int at = fromTheTop.size();
                 // Packages of one floor stand in any order.
-                List<String> own = shown.subList(Math.min(at, shown.size()), Math.min(at + packages.size(), shown.size()));
+                List<String> own =
+                        shown.subList(Math.min(at, shown.size()), Math.min(at + packages.size(), shown.size()));
                 fromTheTop.addAll(packages.equals(Set.copyOf(own)) ? own : packages);
             }
         }
@@ -106,10 +109,12 @@ class ArchitecturePageTest {
                 misplaced(columns.get(0), columns.get(1)).forEach(wrong::add);
             }
         });
-        ways.stream().filter(line -> columns(line).size() > 1 && !line.startsWith("back:")).forEach(line -> {
-            List<String> columns = columns(line);
-            misplaced(columns.get(1), columns.get(0)).forEach(wrong::add);
-        });
+        ways.stream()
+                .filter(line -> columns(line).size() > 1 && !line.startsWith("back:"))
+                .forEach(line -> {
+                    List<String> columns = columns(line);
+                    misplaced(columns.get(1), columns.get(0)).forEach(wrong::add);
+                });
         assertThat(wrong).isEmpty();
         assertThat(ways).as("the stops").hasSizeGreaterThan(30);
     }
@@ -118,9 +123,11 @@ class ArchitecturePageTest {
         return Stream.of(names.split(" "))
                 .filter(name -> !name.equals("…"))
                 .filter(name -> name.endsWith(".lua")
-                        ? !Files.exists(SCRIPTS.resolve(where.replace("queue/lua/", "")).resolve(name))
+                        ? !Files.exists(
+                                SCRIPTS.resolve(where.replace("queue/lua/", "")).resolve(name))
                         : classes.stream()
-                                .noneMatch(type -> type.getSimpleName().equals(name) && packageOf(type).equals(where)))
+                                .noneMatch(type -> type.getSimpleName().equals(name)
+                                        && packageOf(type).equals(where)))
                 .map(name -> where + ": " + name);
     }
 
