@@ -27,12 +27,24 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
 import org.apache.camel.Exchange;
 import org.apache.camel.Message;
 
 /** The operations that look at a queue and change nothing. Holds nothing of an exchange. */
 public final class QueryOperations {
+
+    /** The headers by which get tells of a message. Those of other operations and of the route's own delivery stay. */
+    private static final List<String> TOLD = OwnHeaders.TELLING.stream()
+            .filter(Predicate.not(Set.of(
+                            RedisDelayConstants.PREVIOUS_STATE,
+                            RedisDelayConstants.RESULT,
+                            RedisDelayConstants.COUNT,
+                            RedisDelayConstants.LATENESS)
+                    ::contains))
+            .toList();
 
     private final ProducerSettings settings;
     private final DelayQueue queue;
@@ -128,7 +140,7 @@ public final class QueryOperations {
 
     private void put(String id, Optional<Found> found, Message message, Exchange exchange) {
         // Headers of an earlier message must not stay, or a route that looks at several mixes them up.
-        OwnHeaders.TELLING.forEach(message::removeHeader);
+        TOLD.forEach(message::removeHeader);
         message.removeHeader(RedisDelayConstants.DEAD_LETTER_ID);
         message.removeHeader(Exchange.CONTENT_TYPE);
         message.setHeader(RedisDelayConstants.QUEUE, queue.name());

@@ -239,6 +239,22 @@ class QueryOperationsIT extends CamelRedisIT {
     }
 
     @Test
+    void should_leave_the_headers_that_tell_of_no_message() {
+        context.start();
+        schedule("?delay=1h", "a", "stored");
+        Map<String, Object> headers = Map.of(
+                RedisDelayConstants.SCHEDULE_ID, "a",
+                RedisDelayConstants.PREVIOUS_STATE, "dead",
+                RedisDelayConstants.RESULT, "done",
+                RedisDelayConstants.COUNT, 7L,
+                RedisDelayConstants.LATENESS, 12L);
+
+        assertThat(look("?operation=get", headers).getHeaders())
+                .containsAllEntriesOf(headers)
+                .containsEntry(RedisDelayConstants.MESSAGE_STATE, "delayed");
+    }
+
+    @Test
     void should_not_give_up_the_message_of_a_route_that_looks_at_a_dead_letter() throws Exception {
         die("a");
         String deadLetterId = (String)
