@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.exception.DuplicateMessageException;
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -90,6 +92,20 @@ class ProducerIT extends CamelRedisIT {
     void should_store_nothing_when_the_delay_cannot_be_read(String delay) {
         assertFails(
                 send(uri, "x", Map.of(RedisDelayConstants.DELAY, delay)), "header 'CamelRedisDelay' '" + delay + "'");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                RedisDelayConstants.DELAY,
+                RedisDelayConstants.PRIORITY,
+                RedisDelayConstants.TIME_TO_LIVE,
+                RedisDelayConstants.MAXIMUM_REDELIVERIES
+            })
+    void should_leave_a_stream_unread_when_a_header_cannot_be_read(String header) {
+        InputStream body = new ByteArrayInputStream(new byte[9]);
+        assertFails(send(uri, body, Map.of(header, "soon")), "header '" + header + "'");
+        assertThat(body).as("what a dead letter channel gets").hasBinaryContent(new byte[9]);
     }
 
     @Test

@@ -10,10 +10,12 @@ import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.camel.option.OwnHeaders;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ScheduleOutcome;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -57,24 +59,24 @@ public final class ScheduleOperation {
         Message message = exchange.getMessage();
         String id = ScheduleIds.single(message);
         ScheduleHeaders headers = new ScheduleHeaders(message, message, settings);
-        byte[] body = mapper.toEnvelope(exchange, headers.settings()).encode();
         return new PendingChanges<>(
-                false, List.of(schedule(id == null ? ids.get() : id, headers, body, exchange)), this::putOne);
+                false, List.of(schedule(id == null ? ids.get() : id, headers, exchange, exchange)), this::putOne);
     }
 
-    private PendingChange<ScheduleResult> schedule(String id, ScheduleHeaders headers, byte[] body, Exchange exchange) {
+    /** @param element the exchange, or an element of the list that is its body */
+    private PendingChange<ScheduleResult> schedule(
+            String id, ScheduleHeaders headers, Object element, Exchange exchange) {
+        DueTime due = headers.due();
+        int priority = headers.priority();
+        Envelope.Settings own = headers.settings();
+        // The body is read last: after an error in a header, an error handler still finds a stream unread.
+        byte[] body = mapper.toEnvelope(element, exchange, own).encode();
         // Only the holder of the lease may put a message in the place of its own delivery.
         DeliveryCompletion held = DeliveriesOfExchange.find(exchange, queue, id);
         ClaimId supersedes =
                 held == null || held.isOver() ? null : held.delivery().claimId();
         ScheduleRequest request = new ScheduleRequest(
-                id,
-                headers.due(),
-                body,
-                settings.onDuplicate(),
-                supersedes,
-                headers.priority(),
-                settings.maximumQueueLength());
+                id, due, body, settings.onDuplicate(), supersedes, priority, settings.maximumQueueLength());
         return new PendingChange<>(id, queue, "", () -> {
             Submission<ScheduleResult> submission = queue.schedule(request);
             if (held != null) {
@@ -139,10 +141,7 @@ public final class ScheduleOperation {
                 throw new IllegalArgumentException(
                         "a message of a batch asks for operation '" + operation + "': a batch can only be scheduled");
             }
-            ScheduleHeaders headers = new ScheduleHeaders(own, outer, settings);
-            byte[] body =
-                    mapper.toEnvelope(element, exchange, headers.settings()).encode();
-            return schedule(id, headers, body, exchange);
+            return schedule(id, new ScheduleHeaders(own, outer, settings), element, exchange);
         } catch (RuntimeException e) {
             return PendingChange.refused(id == null ? ids.get() : id, e);
         }
