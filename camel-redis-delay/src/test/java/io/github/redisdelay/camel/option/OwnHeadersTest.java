@@ -7,6 +7,7 @@ import io.github.redisdelay.camel.RedisDelayConstants;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.camel.spi.Metadata;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -14,15 +15,53 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** What a producer and a consumer do with an unknown name is in ProducerIT and RouteDecisionIT. */
 class OwnHeadersTest {
 
+    /** Headers that only tell. A new one that asks for something belongs into the lists of {@link OwnHeaders}. */
+    private static final List<String> TELLING = List.of(
+            RedisDelayConstants.MESSAGE_ID,
+            RedisDelayConstants.QUEUE,
+            RedisDelayConstants.SCHEDULED_TIME,
+            RedisDelayConstants.DUE_TIME,
+            RedisDelayConstants.PREVIOUS_STATE,
+            RedisDelayConstants.ATTEMPT,
+            RedisDelayConstants.LATENESS,
+            RedisDelayConstants.REDELIVERY_REASON,
+            RedisDelayConstants.MESSAGE_PRIORITY,
+            RedisDelayConstants.MESSAGE_STATE,
+            RedisDelayConstants.LEASE_END,
+            RedisDelayConstants.HOLDER,
+            RedisDelayConstants.RESULT,
+            RedisDelayConstants.COUNT,
+            RedisDelayConstants.DEAD_LETTER_COUNT,
+            RedisDelayConstants.DEAD_LETTER_TIME,
+            RedisDelayConstants.FAILURE_EXCEPTION,
+            RedisDelayConstants.FAILURE_MESSAGE,
+            RedisDelayConstants.FAILURE_ROUTE_ID,
+            RedisDelayConstants.FAILURE_HOST,
+            RedisDelayConstants.FAILURE_ATTEMPTS,
+            RedisDelayConstants.FAILURE_TIME);
+
     @Test
-    void should_know_each_public_constant_once() throws IllegalAccessException {
+    void should_know_of_each_public_constant_whether_it_asks_or_tells() throws IllegalAccessException {
         List<Object> constants = new ArrayList<>();
         for (Field constant : RedisDelayConstants.class.getFields()) {
             constants.add(constant.get(null));
         }
         List<Object> known = new ArrayList<>(OwnHeaders.ASKING);
-        known.addAll(OwnHeaders.TELLING);
+        known.addAll(TELLING);
         assertThat(known).containsExactlyInAnyOrderElementsOf(constants);
+        assertThat(OwnHeaders.TELLING).containsExactlyInAnyOrderElementsOf(TELLING);
+    }
+
+    @Test
+    void should_use_up_the_headers_that_are_documented_as_removed() throws IllegalAccessException {
+        List<String> removed = new ArrayList<>();
+        for (Field constant : RedisDelayConstants.class.getFields()) {
+            String description = constant.getAnnotation(Metadata.class).description();
+            if (description.contains("Removed after")) {
+                removed.add((String) constant.get(null));
+            }
+        }
+        assertThat(OwnHeaders.USED_UP).containsExactlyInAnyOrderElementsOf(removed);
     }
 
     @ParameterizedTest
