@@ -8,7 +8,6 @@ import com.tngtech.archunit.core.domain.JavaMember;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,10 +21,15 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Keeps {@code docs/architecture.md} true: its pictures on top, and the names of packages, classes and scripts on the whole page. */
+/**
+ * Keeps {@code docs/architecture.md} true: its pictures on top, and the names of classes and scripts on the whole page. The same for
+ * the names in {@code CONTRIBUTING.md}.
+ */
 class ArchitecturePageTest {
 
     private static final Path PAGE = Path.of("../docs/architecture.md");
+    private static final Path CONTRIBUTING = Path.of("../CONTRIBUTING.md");
+    private static final Path TESTS = Path.of("src/test/java");
     private static final Path SCRIPTS = Path.of("src/main/resources/io/github/redisdelay/queue/lua");
 
     /** A class, or a member of one, in backticks. */
@@ -153,13 +157,27 @@ class ArchitecturePageTest {
 
     @Test
     void should_name_scripts_that_exist() throws IOException {
-        Set<String> scripts;
-        try (Stream<Path> files = Files.walk(SCRIPTS)) {
-            scripts = files.map(file -> file.getFileName().toString()).collect(Collectors.toSet());
-        } catch (UncheckedIOException e) {
-            throw e.getCause();
-        }
-        assertThat(found(SCRIPT, page).map(MatchResult::group).distinct().filter(name -> !scripts.contains(name)))
+        Set<String> scripts = files(SCRIPTS);
+        assertThat(found(SCRIPT, page + Files.readString(CONTRIBUTING))
+                        .map(MatchResult::group)
+                        .distinct()
+                        .filter(name -> !scripts.contains(name)))
                 .isEmpty();
+    }
+
+    @Test
+    void should_tell_contributors_of_classes_that_exist() throws IOException {
+        Set<String> tests = files(TESTS);
+        assertThat(found(QUOTED, Files.readString(CONTRIBUTING))
+                        .map(match -> match.group(1))
+                        .distinct()
+                        .filter(name -> !exists(name) && !tests.contains(name + ".java")))
+                .isEmpty();
+    }
+
+    private static Set<String> files(Path folder) throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            return files.map(file -> file.getFileName().toString()).collect(Collectors.toSet());
+        }
     }
 }
