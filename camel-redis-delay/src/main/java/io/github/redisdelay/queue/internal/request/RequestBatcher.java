@@ -11,13 +11,15 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * Group commit: sends the requests of concurrent callers in shared script calls, one call at a time, or two when many wait.
@@ -88,11 +90,6 @@ public final class RequestBatcher {
         this.underWay = new InFlightCall[sessions.size()];
     }
 
-    /** Takes one request, as {@link #submit(List, int)} does; false if this batcher was retired. */
-    public boolean submit(Request<?> request) {
-        return submit(List.of(request), 0) == 1;
-    }
-
     /**
      * Takes requests that go together, as many as one call can carry. Blocks until their deadline while too many wait.
      *
@@ -102,13 +99,11 @@ public final class RequestBatcher {
     public int submit(List<Request<?>> requests, int from) {
         int next = from;
         long bytes = 0;
-        InFlightCall call;
-        List<Request<?>> withdrawn;
+        Runnable after;
         lock.lock();
         try {
-            // Takes at most one call's worth: the requests taken here are sent only after this loop, so waiting for
-            // space
-            // for more would deadlock.
+            // Takes at most one call's worth. The requests taken here are sent only after this loop, so that waiting for
+            // space for more would never end.
             while (next < requests.size() && next - from < MAX_REQUESTS_PER_CALL) {
                 Request<?> request = requests.get(next);
                 if (next > from && bytes + request.bytes() > MAX_BYTES_PER_CALL) {
@@ -128,13 +123,11 @@ public final class RequestBatcher {
                     armExpiry(request);
                 }
             }
-            call = nextCall();
-            withdrawn = takeCancelled();
+            after = next();
         } finally {
             lock.unlock();
         }
-        start(call);
-        withdraw(withdrawn);
+        after.run();
         return next;
     }
 
@@ -250,46 +243,31 @@ public final class RequestBatcher {
         };
     }
 
-    /** Takes the requests that were left out because they were cancelled. Holds the lock. */
-    private List<Request<?>> takeCancelled() {
-        if (cancelled.isEmpty()) {
-            return List.of();
-        }
-        List<Request<?>> taken = List.copyOf(cancelled);
+    /**
+     * Makes the next call, and collects the requests that were left out because they were cancelled. Holds the lock.
+     *
+     * @return sends the call and tells the cancelled; to be run without the lock
+     */
+    private Runnable next() {
+        InFlightCall call = nextCall();
+        List<Request<?>> leftOut = List.copyOf(cancelled);
         cancelled.clear();
-        return taken;
+        return () -> {
+            if (call != null) {
+                call.start();
+            }
+            leftOut.forEach(request -> request.submission().fail(errors.cancelled(request)));
+        };
     }
 
-    private void withdraw(List<Request<?>> requests) {
-        for (Request<?> request : requests) {
-            request.submission().fail(errors.cancelled(request));
-        }
-    }
-
-    private static void start(InFlightCall call) {
-        if (call != null) {
-            call.start();
-        }
-    }
-
+    /**
+     * Tells the callers of a call. Where many requests wait, the next call is sent first, so that Redis is not kept
+     * waiting; otherwise it is sent afterwards, and takes along what they ask for next.
+     */
     private void answered(InFlightCall call, DurableReply reply, Throwable refusal) {
-        InFlightCall next = null;
-        List<Request<?>> withdrawn = List.of();
-        lock.lock();
-        try {
-            if (underWay[call.slot()] != call) {
-                return; // the batcher was closed and has failed these requests
-            }
-            if (waiting.size() >= WORTHWHILE) {
-                // First the next call, then the callers: Redis is not kept waiting.
-                underWay[call.slot()] = null;
-                next = nextCall();
-                withdrawn = takeCancelled();
-            }
-        } finally {
-            lock.unlock();
+        if (!goOn(call, WORTHWHILE)) {
+            return; // the batcher was closed and has failed these requests
         }
-        start(next);
         try {
             CompletingThread.run(() -> {
                 if (refusal != null) {
@@ -298,44 +276,50 @@ public final class RequestBatcher {
                     call.complete(reply);
                 }
             });
-            withdraw(withdrawn);
         } finally {
-            goOn(call);
+            goOn(call, 0);
         }
     }
 
     /**
-     * Sends the next call after the callers were told, unless it was sent already. So it takes along what they ask for
-     * next.
+     * Sends the next call in place of an answered one, if so many requests wait at the least.
+     *
+     * @return false if the answered call has no place any more
      */
-    private void goOn(InFlightCall call) {
-        InFlightCall next;
-        List<Request<?>> withdrawn;
+    private boolean goOn(InFlightCall answered, int least) {
+        Runnable after;
         lock.lock();
         try {
-            if (underWay[call.slot()] != call) {
-                return;
+            if (underWay[answered.slot()] != answered) {
+                return false;
             }
-            underWay[call.slot()] = null;
-            next = nextCall();
-            withdrawn = takeCancelled();
+            if (waiting.size() < least) {
+                return true;
+            }
+            underWay[answered.slot()] = null;
+            after = next();
         } finally {
             lock.unlock();
         }
-        start(next);
-        withdraw(withdrawn);
+        after.run();
+        return true;
     }
 
     /** Sets the timer to the earliest deadline, after it has fired. Holds the lock. */
     private void armExpiry() {
-        for (InFlightCall call : underWay) {
-            if (call != null) {
-                call.requests().stream()
-                        .filter(request -> !request.submission().isDone())
-                        .forEach(this::armExpiry);
-            }
-        }
+        unanswered().forEach(this::armExpiry);
         waiting.forEach(this::armExpiry);
+    }
+
+    /** The requests under way whose callers have no outcome. Holds the lock. */
+    private Stream<Request<?>> unanswered() {
+        return calls().<Request<?>>flatMap(call -> call.requests().stream())
+                .filter(request -> !request.submission().isDone());
+    }
+
+    /** The calls under way. Holds the lock. */
+    private Stream<InFlightCall> calls() {
+        return Arrays.stream(underWay).filter(Objects::nonNull);
     }
 
     /**
@@ -362,41 +346,29 @@ public final class RequestBatcher {
 
     /** Ends the requests whose deadline has passed. Those that were sent stay in their calls; the others are withdrawn. */
     private void expire() {
-        List<Request<?>> unknown = new ArrayList<>();
-        List<Request<?>> withdrawn = new ArrayList<>();
+        List<Request<?>> unknown;
+        List<Request<?>> withdrawn;
         Throwable cause;
         lock.lock();
         try {
             expiry = null;
             long now = channel.timers().nanoTime();
-            for (InFlightCall call : underWay) {
-                if (call == null) {
-                    continue;
-                }
-                for (Request<?> request : call.requests()) {
-                    if (request.deadlineNanos() - now <= 0
-                            && !request.submission().isDone()) {
-                        unknown.add(request);
-                    }
-                }
-            }
-            for (Iterator<Request<?>> i = waiting.iterator(); i.hasNext(); ) {
-                Request<?> request = i.next();
-                if (request.deadlineNanos() - now > 0) {
-                    continue; // a request behind it may have waited for space and have an earlier deadline
-                }
-                i.remove();
-                waitingBytes -= request.bytes();
-                withdrawn.add(request);
-            }
-            if (!withdrawn.isEmpty()) {
-                spaceAvailable.signalAll();
-            }
+            // A request may have waited for space and have an earlier deadline than one before it.
+            Predicate<Request<?>> isLate = request -> request.deadlineNanos() - now <= 0;
+            unknown = unanswered().filter(isLate).toList();
+            withdrawn = waiting.stream().filter(isLate).toList();
+            waiting.removeIf(isLate);
+            withdrawn.forEach(request -> waitingBytes -= request.bytes());
+            spaceAvailable.signalAll();
             cause = lastError();
         } finally {
             lock.unlock();
         }
-        CompletingThread.run(() -> end(unknown, withdrawn, cause));
+        CompletingThread.run(() -> {
+            unknown.forEach(
+                    request -> request.submission().completeExceptionally(errors.unanswered(request, cause)));
+            withdrawn.forEach(request -> request.submission().fail(errors.withdrawn(request, cause)));
+        });
         lock.lock();
         try {
             armExpiry();
@@ -405,34 +377,17 @@ public final class RequestBatcher {
         }
     }
 
-    private void end(List<Request<?>> unknown, List<Request<?>> withdrawn, Throwable cause) {
-        for (Request<?> request : unknown) {
-            request.submission().completeExceptionally(errors.unanswered(request, cause));
-        }
-        for (Request<?> request : withdrawn) {
-            request.submission().fail(errors.withdrawn(request, cause));
-        }
-    }
-
     /** The reason why a call under way has no answer; null if none is known. Holds the lock. */
     private Throwable lastError() {
-        Throwable error = null;
-        for (InFlightCall call : underWay) {
-            if (call != null && call.lastError() != null) {
-                error = call.lastError();
-            }
-        }
-        return error;
+        return calls().map(InFlightCall::lastError)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
     }
 
     /** True if no call is under way and no request waits. Holds the lock. */
     private boolean nothingToDo() {
-        for (InFlightCall call : underWay) {
-            if (call != null) {
-                return false;
-            }
-        }
-        return waiting.isEmpty();
+        return waiting.isEmpty() && calls().findAny().isEmpty();
     }
 
     boolean isIdle() {
@@ -460,27 +415,23 @@ public final class RequestBatcher {
 
     /** Fails all requests that have no answer, and all that come later. */
     public void close(DelayQueueException reason) {
-        List<Request<?>> failed;
+        List<Request<?>> failed = new ArrayList<>();
         lock.lock();
         try {
             closed = reason;
-            failed = new ArrayList<>(waiting);
+            failed.addAll(waiting);
             waiting.clear();
             waitingBytes = 0;
-            for (InFlightCall call : underWay) {
-                if (call != null) {
-                    failed.addAll(call.requests());
-                    call.abandon();
-                }
-            }
+            calls().forEach(call -> {
+                failed.addAll(call.requests());
+                call.abandon();
+            });
             Arrays.fill(underWay, null);
             disarmExpiry();
             spaceAvailable.signalAll();
         } finally {
             lock.unlock();
         }
-        for (Request<?> request : failed) {
-            request.submission().fail(reason);
-        }
+        failed.forEach(request -> request.submission().fail(reason));
     }
 }

@@ -176,7 +176,7 @@ class LeaseExtenderTest {
             }
 
             private Submission<Settlement> submit(SettleCommand command) {
-                batcher.submit(command);
+                batcher.submit(List.of(command), 0);
                 return command.submission();
             }
         };

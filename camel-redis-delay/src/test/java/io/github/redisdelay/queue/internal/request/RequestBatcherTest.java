@@ -74,7 +74,7 @@ class RequestBatcherTest {
 
     private Submission<String> submit(RequestBatcher to, LuaScript script, String id) {
         Request<String> request = request(script, id, 10, timers.nanoTime() + WAIT);
-        assertThat(to.submit(request)).isTrue();
+        assertThat(to.submit(List.of(request), 0)).isEqualTo(1);
         return request.submission();
     }
 
@@ -289,7 +289,7 @@ class RequestBatcherTest {
         submit("first");
         int[] sizes = {400_000, 400_000, 400_000, 5_000_000, 100, 1 << 20, 1};
         for (int i = 0; i < sizes.length; i++) {
-            batcher.submit(request(LuaScript.SCHEDULE, "m" + i, sizes[i], timers.nanoTime() + WAIT));
+            batcher.submit(List.of(request(LuaScript.SCHEDULE, "m" + i, sizes[i], timers.nanoTime() + WAIT)), 0);
         }
         redis.answer(reply(1, 0));
         List<List<String>> calls = new ArrayList<>();
@@ -485,7 +485,7 @@ class RequestBatcherTest {
     void should_try_for_ever_what_finishes_deliveries() {
         RequestBatcher patient = batcher(RequestKind.DELIVERY);
         Request<String> request = request(LuaScript.SETTLE, "a", 10, Long.MAX_VALUE);
-        patient.submit(request);
+        patient.submit(List.of(request), 0);
         RuntimeException[] refusals = {
             new RedisException("NOPERM no"), new RedisException("ERR max number of clients reached"),
             new RedisException("MISCONF disk"), new RedisException("NOAUTH Authentication required.")
@@ -552,13 +552,13 @@ class RequestBatcherTest {
     private void fill() {
         submit("first");
         for (int i = 0; i < RequestBatcher.MAX_WAITING_REQUESTS; i++) {
-            batcher.submit(request(LuaScript.SCHEDULE, "m" + i, 10, timers.nanoTime() + s(3600).toNanos()));
+            batcher.submit(List.of(request(LuaScript.SCHEDULE, "m" + i, 10, timers.nanoTime() + s(3600).toNanos())), 0);
         }
     }
 
     private Thread submitInThread(Request<String> request, AtomicBoolean interrupted) {
         Thread thread = new Thread(() -> {
-            batcher.submit(request);
+            batcher.submit(List.of(request), 0);
             interrupted.set(Thread.currentThread().isInterrupted());
         });
         thread.start();
@@ -616,7 +616,7 @@ class RequestBatcherTest {
     @Test
     void should_hold_up_a_caller_by_bytes_but_never_a_lone_request() throws Exception {
         submit("first");
-        batcher.submit(request(LuaScript.SCHEDULE, "huge", 100 << 20, timers.nanoTime() + s(3600).toNanos()));
+        batcher.submit(List.of(request(LuaScript.SCHEDULE, "huge", 100 << 20, timers.nanoTime() + s(3600).toNanos())), 0);
         Request<String> request = request(LuaScript.SCHEDULE, "held", 10, timers.nanoTime() + s(3600).toNanos());
         Thread thread = submitInThread(request, new AtomicBoolean());
         redis.answer(reply(1, 0));
@@ -680,10 +680,10 @@ class RequestBatcherTest {
         redis.answer(reply(1, 0));
         assertThat(batcher.retireIfIdle()).isTrue();
         Request<String> late = request(LuaScript.SCHEDULE, "late", 10, timers.nanoTime() + WAIT);
-        assertThat(batcher.submit(late)).isFalse();
+        assertThat(batcher.submit(List.of(late), 0)).isZero();
         long used = redis.last().sequence();
         RequestBatcher successor = batcher(RequestKind.CHANGE);
-        assertThat(successor.submit(late)).isTrue();
+        assertThat(successor.submit(List.of(late), 0)).isEqualTo(1);
         assertThat(redis.last().sequence()).isGreaterThan(used);
         redis.answer(reply(1, 0));
         assertThat(late.submission()).isCompletedWithValue("late:1:0");
@@ -723,7 +723,7 @@ class RequestBatcherTest {
             Thread thread = new Thread(() -> {
                 for (int i = 0; i < 2_000; i++) {
                     Request<String> request = request(LuaScript.SCHEDULE, number + "-" + i, 10, Long.MAX_VALUE);
-                    shared.submit(request);
+                    shared.submit(List.of(request), 0);
                     if (request.submission()
                             .orTimeout(30, TimeUnit.SECONDS)
                             .join()
