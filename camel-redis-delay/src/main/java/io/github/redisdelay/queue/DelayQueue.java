@@ -80,7 +80,9 @@ public interface DelayQueue {
      *
      * @param deadLetterId its id among the {@link #deadLetters()}
      */
-    Submission<RedriveOutcome> redrive(String deadLetterId);
+    default Submission<RedriveOutcome> redrive(String deadLetterId) {
+        return redrive(deadLetterId, null);
+    }
 
     /**
      * The same for a dead letter whose delivery the caller holds: it moves although it is leased, and there is nothing

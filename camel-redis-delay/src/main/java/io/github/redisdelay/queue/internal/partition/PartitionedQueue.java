@@ -84,10 +84,12 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
     /** The partition of a message, or of a dead letter if this is a queue of dead letters. */
     private RedisDelayQueue partition(String id) {
         ScheduleRequest.requireId(id, isDeadLetters());
-        return partitions.get(
-                isDeadLetters()
-                        ? PartitionHash.ofDeadLetter(id, partitions.size())
-                        : PartitionHash.of(id, partitions.size()));
+        return isDeadLetters() ? ofDeadLetter(id) : partitions.get(PartitionHash.of(id, partitions.size()));
+    }
+
+    /** The partition of a dead letter. */
+    private RedisDelayQueue ofDeadLetter(String id) {
+        return partitions.get(PartitionHash.ofDeadLetter(id, partitions.size()));
     }
 
     @Override
@@ -144,15 +146,10 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
     }
 
     @Override
-    public Submission<RedriveOutcome> redrive(String deadLetterId) {
-        return redrive(deadLetterId, null);
-    }
-
-    @Override
     public Submission<RedriveOutcome> redrive(String deadLetterId, ClaimId held) {
         partitions.get(0).checkNoDeadLetters("redrive");
         ScheduleRequest.requireId(deadLetterId, true);
-        RedisDelayQueue partition = partitions.get(PartitionHash.ofDeadLetter(deadLetterId, partitions.size()));
+        RedisDelayQueue partition = ofDeadLetter(deadLetterId);
         return count.submit(() -> partition.redrive(deadLetterId, held));
     }
 
@@ -168,9 +165,7 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
 
     /** Changes every partition. The answer says whether any of them was changed. */
     private Submission<Boolean> ofAll(Function<RedisDelayQueue, Submission<Boolean>> change) {
-        return count.submit(() -> {
-            return any(partitions.stream().map(change).toList(), change);
-        });
+        return count.submit(() -> any(partitions.stream().map(change).toList(), change));
     }
 
     /** One answer for all partitions: whether any was changed. It is unconfirmed if the answer of any partition is. */
@@ -206,11 +201,8 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
         List<Submission<Boolean>> next = new ArrayList<>(parts.size());
         for (int i = 0; i < parts.size(); i++) {
             Submission<Boolean> part = parts.get(i);
-            if (part.isUnconfirmed()) {
-                next.add(part.confirm());
-            } else {
-                next.add(error(part.outcome()) == null ? part : change.apply(partitions.get(i)));
-            }
+            boolean refused = !part.isUnconfirmed() && error(part.outcome()) != null;
+            next.add(part.isUnconfirmed() ? part.confirm() : refused ? change.apply(partitions.get(i)) : part);
         }
         return next;
     }
@@ -220,11 +212,13 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
     }
 
     private static <T> CompletableFuture<List<T>> allOf(List<? extends CompletableFuture<T>> all) {
-        return CompletableFuture.allOf(all.toArray(new CompletableFuture<?>[0])).thenApply(done -> {
-            List<T> answers = new ArrayList<>(all.size());
-            all.forEach(each -> answers.add(each.join()));
-            return answers;
-        });
+        return CompletableFuture.allOf(all.toArray(new CompletableFuture<?>[0]))
+                .thenApply(done -> all.stream().<T>map(CompletableFuture::join).toList());
+    }
+
+    /** Asks all partitions at once. */
+    private <T> CompletableFuture<List<T>> askAll(Function<RedisDelayQueue, CompletableFuture<T>> call) {
+        return count.ask(() -> allOf(partitions.stream().map(call).toList()));
     }
 
     @Override
@@ -238,15 +232,8 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
     public CompletableFuture<List<DeadLetterId>> deadLettersOf(String id) {
         partitions.get(0).checkNoDeadLetters("deadLettersOf");
         ScheduleRequest.requireId(id, true);
-        DeadLetterId one = DeadLetterId.parse(id);
         RedisDelayQueue ofMessage = partitions.get(PartitionHash.of(id, partitions.size()));
-        return count.ask(() -> one == null
-                ? ofMessage.letters(id)
-                : partitions
-                        .get(PartitionHash.ofDeadLetter(id, partitions.size()))
-                        .letter(one)
-                        .thenCompose(found ->
-                                found.isEmpty() ? ofMessage.letters(id) : CompletableFuture.completedFuture(found)));
+        return count.ask(() -> RedisDelayQueue.deadLettersOf(id, ofDeadLetter(id), ofMessage));
     }
 
     /**
@@ -257,10 +244,8 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
     public CompletableFuture<MessagePage> browse(MessageState state, String from, int limit) {
         char list = RedisDelayQueue.list(state, limit, isDeadLetters());
         PageCursor behind = RedisDelayQueue.cursor(list, from);
-        return count.ask(() -> allOf(partitions.stream()
-                        .map(partition -> partition.rows(state, behind, limit))
-                        .toList())
-                .thenApply(rows -> MessageRows.page(MessageRows.merge(rows, limit), state, limit, list)));
+        return askAll(partition -> partition.rows(state, behind, limit))
+                .thenApply(rows -> MessageRows.page(MessageRows.merge(rows, limit), state, limit, list));
     }
 
     @Override
@@ -285,17 +270,16 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
                 0L, (sum, partition) -> change.apply(partition, limit - sum).thenApply(count -> sum + count));
     }
 
-    /** A call to a partition that is given the result of the partitions before it. */
-    private interface Step<T> {
-        CompletableFuture<T> with(T before, RedisDelayQueue partition);
-    }
-
-    /** Calls one partition after the other, so that no two threads are in the caller's predicate at a time. */
-    private <T> CompletableFuture<T> oneByOne(T begin, Step<T> step) {
+    /**
+     * Calls one partition after the other, so that no two threads are in the caller's predicate at a time.
+     *
+     * @param step is given the result of the partitions before
+     */
+    private <T> CompletableFuture<T> oneByOne(T begin, BiFunction<T, RedisDelayQueue, CompletableFuture<T>> step) {
         return count.ask(() -> {
             CompletableFuture<T> done = CompletableFuture.completedFuture(begin);
             for (RedisDelayQueue partition : partitions) {
-                done = done.thenCompose(before -> step.with(before, partition));
+                done = done.thenCompose(before -> step.apply(before, partition));
             }
             return done;
         });
@@ -338,12 +322,8 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
     }
 
     private CompletableFuture<Boolean> drop(String deadLetterId) {
-        RedisDelayQueue partition = partitions.get(PartitionHash.ofDeadLetter(deadLetterId, partitions.size()));
         try {
-            return partition
-                    .deadLetters()
-                    .cancelWaiting(deadLetterId)
-                    .thenApply(result -> result.previousState() == MessageState.DELAYED);
+            return ofDeadLetter(deadLetterId).deadLetters().cancelWaiting(deadLetterId);
         } catch (IllegalArgumentException e) {
             // An id that another client has written, and that this client's calls refuse.
             return CompletableFuture.completedFuture(false);
@@ -363,10 +343,8 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
 
     @Override
     public CompletableFuture<QueueStats> stats() {
-        return count.ask(
-                () -> allOf(partitions.stream().map(RedisDelayQueue::stats).toList())
-                        .thenApply(all ->
-                                all.stream().reduce(PartitionedQueue::together).orElseThrow()));
+        return askAll(RedisDelayQueue::stats)
+                .thenApply(all -> all.stream().reduce(PartitionedQueue::together).orElseThrow());
     }
 
     /** The figures of two partitions, both of which know the same consumers. */
@@ -388,10 +366,8 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
 
     @Override
     public CompletableFuture<ServerInfo> serverInfo() {
-        return count.ask(
-                () -> allOf(partitions.stream().map(RedisDelayQueue::serverInfo).toList())
-                        .thenApply(all ->
-                                all.stream().reduce(PartitionedQueue::together).orElseThrow()));
+        return askAll(RedisDelayQueue::serverInfo)
+                .thenApply(all -> all.stream().reduce(PartitionedQueue::together).orElseThrow());
     }
 
     /** The worse of two servers in each respect; they may be the same server. */

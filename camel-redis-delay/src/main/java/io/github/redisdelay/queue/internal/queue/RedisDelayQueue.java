@@ -139,9 +139,14 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
         return change(id, ChangeAction.CANCEL, 0);
     }
 
-    /** Removes a message that waits; one that is being delivered is left alone. */
-    public Submission<ChangeResult> cancelWaiting(String id) {
-        return change(id, ChangeAction.CANCEL_DELAYED, 0);
+    /**
+     * Removes a message that waits; one that is being delivered is left alone.
+     *
+     * @return true if it waited
+     */
+    public CompletableFuture<Boolean> cancelWaiting(String id) {
+        return change(id, ChangeAction.CANCEL_DELAYED, 0)
+                .thenApply(result -> result.previousState() == MessageState.DELAYED);
     }
 
     @Override
@@ -171,11 +176,6 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
     @Override
     public Submission<Boolean> resume() {
         return router.submit(new PauseCommand(address, false));
-    }
-
-    @Override
-    public Submission<RedriveOutcome> redrive(String deadLetterId) {
-        return redrive(deadLetterId, null);
     }
 
     @Override
@@ -212,12 +212,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
 
     @Override
     public CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which, long limit) {
-        return durable(BulkChange.of(
-                this,
-                which,
-                limit,
-                stats -> message -> cancelWaiting(message.id())
-                        .thenApply(result -> result.previousState() == MessageState.DELAYED)));
+        return durable(BulkChange.of(this, which, limit, stats -> message -> cancelWaiting(message.id())));
     }
 
     @Override
@@ -270,23 +265,31 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
     @Override
     public CompletableFuture<List<DeadLetterId>> deadLettersOf(String id) {
         checkNoDeadLetters("deadLettersOf");
-        DeadLetterId one = DeadLetterId.parse(ScheduleRequest.requireId(id, true));
+        return deadLettersOf(ScheduleRequest.requireId(id, true), this, this);
+    }
+
+    /**
+     * The dead letter of this id, or else those of the message of this id, which may look like a dead letter's.
+     *
+     * @param ofLetter the queue, or the partition, of the dead letter
+     * @param ofMessage the queue, or the partition, of the message
+     */
+    public static CompletableFuture<List<DeadLetterId>> deadLettersOf(
+            String id, RedisDelayQueue ofLetter, RedisDelayQueue ofMessage) {
+        DeadLetterId one = DeadLetterId.parse(id);
         return one == null
-                ? letters(id)
-                : letter(one)
-                        .thenCompose(found -> found.isEmpty() ? letters(id) : CompletableFuture.completedFuture(found));
+                ? ofMessage.letters(id, NOTHING)
+                : ofLetter.letters(one.messageId(), one.time().getBytes(StandardCharsets.US_ASCII))
+                        .thenCompose(found -> found.isEmpty()
+                                ? ofMessage.letters(id, NOTHING)
+                                : CompletableFuture.completedFuture(found));
     }
 
-    /** The dead letters of a message, the newest first. */
-    public CompletableFuture<List<DeadLetterId>> letters(String messageId) {
-        return letters(messageId, NOTHING);
-    }
-
-    /** A dead letter, if there is this one. */
-    public CompletableFuture<List<DeadLetterId>> letter(DeadLetterId id) {
-        return letters(id.messageId(), id.time().getBytes(StandardCharsets.US_ASCII));
-    }
-
+    /**
+     * The dead letters of a message, the newest first.
+     *
+     * @param time the time of the one to look for, in digits; nothing for all
+     */
     private CompletableFuture<List<DeadLetterId>> letters(String messageId, byte[] time) {
         return calls.untilAnswered(address, LuaScript.DEAD_LETTERS, messageId.getBytes(StandardCharsets.UTF_8), time)
                 .thenApply(reply -> ((List<?>) reply)

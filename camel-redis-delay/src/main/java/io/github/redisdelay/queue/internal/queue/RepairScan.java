@@ -76,22 +76,19 @@ public final class RepairScan {
     }
 
     private void next(byte[] walk, byte[] cursor, CompletableFuture<Void> done) {
-        slices.call(walk, cursor).whenComplete((reply, error) -> {
-            if (error != null) {
-                done.completeExceptionally(ErrorText.unwrap(error));
-                return;
-            }
-            try {
-                byte[] behind = read(walk, (List<?>) reply);
-                if (isBegin(behind)) {
-                    done.complete(null);
-                } else {
-                    next(walk, behind, done);
-                }
-            } catch (RuntimeException e) {
-                done.completeExceptionally(e);
-            }
-        });
+        slices.call(walk, cursor)
+                .thenAccept(reply -> {
+                    byte[] behind = read(walk, (List<?>) reply);
+                    if (isBegin(behind)) {
+                        done.complete(null);
+                    } else {
+                        next(walk, behind, done);
+                    }
+                })
+                .exceptionally(error -> {
+                    done.completeExceptionally(ErrorText.unwrap(error));
+                    return null;
+                });
     }
 
     /** Counts a slice; answers where the next one begins. */
