@@ -9,6 +9,8 @@ import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.format.StateRecord;
+import io.github.redisdelay.queue.internal.format.StoredBody;
 import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -96,15 +98,15 @@ public final class FakeClaims implements ClaimCalls {
         return new ClaimReply.ClaimedMessage(
                 id,
                 id.getBytes(java.nio.charset.StandardCharsets.UTF_8),
-                new byte[0],
-                1 + lostLeases,
-                lostLeases,
-                lostLeases == 0 ? RedeliveryReason.NONE : RedeliveryReason.LEASE_EXPIRED,
-                0,
-                TIME - 10,
-                TIME - 5,
-                TIME - 5,
-                new byte[0]);
+                new StoredBody(TIME - 10, new byte[0]),
+                new StateRecord(
+                        lostLeases,
+                        lostLeases == 0 ? RedeliveryReason.NONE : RedeliveryReason.LEASE_EXPIRED,
+                        0,
+                        1 + lostLeases,
+                        TIME - 5,
+                        TIME - 5,
+                        new byte[0]));
     }
 
     public static ClaimReply.ClaimedMessage[] messages(int from, int to) {

@@ -7,6 +7,8 @@ import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.format.StateRecord;
+import io.github.redisdelay.queue.internal.format.StoredBody;
 import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.model.QueueModel;
@@ -63,15 +65,8 @@ public final class SimulatedQueue {
             return new ClaimReply.ClaimedMessage(
                     id,
                     id.getBytes(StandardCharsets.UTF_8),
-                    new byte[0],
-                    attempts,
-                    lost,
-                    RedeliveryReason.NONE,
-                    0,
-                    firstDue,
-                    due,
-                    firstDue,
-                    new byte[0]);
+                    new StoredBody(firstDue, new byte[0]),
+                    new StateRecord(lost, RedeliveryReason.NONE, 0, attempts, due, firstDue, new byte[0]));
         }
     }
 

@@ -106,7 +106,7 @@ public final class ClaimedDelivery implements Delivery {
 
     @Override
     public byte[] body() {
-        return message.body();
+        return message.stored().body();
     }
 
     @Override
@@ -121,32 +121,32 @@ public final class ClaimedDelivery implements Delivery {
 
     @Override
     public int lostLeases() {
-        return message.lostLeases();
+        return message.state().lostLeases();
     }
 
     @Override
     public RedeliveryReason redeliveryReason() {
-        return message.redeliveryReason();
+        return message.state().redeliveryReason();
     }
 
     @Override
     public int priority() {
-        return message.priority();
+        return message.state().priority();
     }
 
     @Override
     public long scheduledMicros() {
-        return message.scheduledMicros();
+        return message.stored().scheduledMicros();
     }
 
     @Override
     public long dueMicros() {
-        return message.dueMicros();
+        return message.state().dueMicros();
     }
 
     @Override
     public long firstDueMicros() {
-        return message.firstDueMicros();
+        return message.state().firstDueMicros();
     }
 
     @Override
@@ -158,13 +158,13 @@ public final class ClaimedDelivery implements Delivery {
     public Duration lateness() {
         long here = TimeUnit.NANOSECONDS.toMicros(timers.nanoTime() - answeredNanos);
         return Duration.of(
-                Math.max(0, claimedMicros - message.dueMicros()) + Math.max(0, here),
+                Math.max(0, claimedMicros - message.state().dueMicros()) + Math.max(0, here),
                 java.time.temporal.ChronoUnit.MICROS);
     }
 
     @Override
     public byte[] lastFailure() {
-        return message.lastFailure();
+        return message.state().lastFailure();
     }
 
     @Override
@@ -222,7 +222,7 @@ public final class ClaimedDelivery implements Delivery {
     @Override
     public CompletableFuture<Boolean> isReplaced() {
         return queue.scheduledMicros(id())
-                .thenApply(now -> now.isPresent() && now.getAsLong() != message.scheduledMicros());
+                .thenApply(now -> now.isPresent() && now.getAsLong() != message.stored().scheduledMicros());
     }
 
     @Override

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.format;
 
-import io.github.redisdelay.queue.RedeliveryReason;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -37,19 +35,18 @@ public record ClaimReply(
 
     private static final WakeupDuty[] DUTIES = WakeupDuty.values();
 
-    /** A message as the claim gave it. */
-    public record ClaimedMessage(
-            String id,
-            byte[] idBytes,
-            byte[] body,
-            int attempt,
-            int lostLeases,
-            RedeliveryReason redeliveryReason,
-            int priority,
-            long scheduledMicros,
-            long dueMicros,
-            long firstDueMicros,
-            byte[] lastFailure) {}
+    /**
+     * A message as the claim gave it.
+     *
+     * @param idBytes its id as it came, by which it is finished: another client's id may be no text
+     */
+    public record ClaimedMessage(String id, byte[] idBytes, StoredBody stored, StateRecord state) {
+
+        /** The number of this delivery; at least 1, whatever others have written. */
+        public int attempt() {
+            return Math.max(1, state.attempts());
+        }
+    }
 
     /**
      * Reads the reply of {@code claim.lua}.
@@ -67,7 +64,7 @@ public record ClaimReply(
     }
 
     private static ClaimReply read(List<?> reply) {
-        ByteBuffer head = little((byte[]) reply.get(0));
+        ByteBuffer head = LittleEndian.of((byte[]) reply.get(0));
         if (head.remaining() != HEAD_BYTES) {
             throw new DelayQueueException("the reply to a claim has a head of " + head.remaining() + " bytes");
         }
@@ -83,7 +80,7 @@ public record ClaimReply(
         }
         WakeupDuty duty = DUTIES[head.getInt()];
         List<ClaimedMessage> messages = new ArrayList<>(count);
-        ByteBuffer lengths = little((byte[]) reply.get(1));
+        ByteBuffer lengths = LittleEndian.of((byte[]) reply.get(1));
         byte[] ids = (byte[]) reply.get(2);
         byte[] records = (byte[]) reply.get(3);
         int idAt = 0;
@@ -95,8 +92,9 @@ public record ClaimReply(
             Objects.checkFromToIndex(idAt, idEnd, ids.length);
             Objects.checkFromToIndex(recordAt, recordEnd, records.length);
             byte[] id = Arrays.copyOfRange(ids, idAt, idEnd);
-            messages.add(message(
-                    id, (byte[]) reply.get(HEAD_ELEMENTS + i), StateRecord.parse(records, recordAt, recordEnd)));
+            StateRecord state = StateRecord.parse(records, recordAt, recordEnd);
+            StoredBody stored = StoredBody.parse((byte[]) reply.get(HEAD_ELEMENTS + i), state.firstDueMicros());
+            messages.add(new ClaimedMessage(new String(id, StandardCharsets.UTF_8), id, stored, state));
             idAt = idEnd;
             recordAt = recordEnd;
         }
@@ -105,27 +103,5 @@ public record ClaimReply(
             dropped.add(new String((byte[]) reply.get(HEAD_ELEMENTS + count + i), StandardCharsets.UTF_8));
         }
         return new ClaimReply(time, nextDue, nextExpiry, safety, duty, messages, dropped);
-    }
-
-    private static ClaimedMessage message(byte[] id, byte[] bytes, StateRecord state) {
-        StoredBody stored = StoredBody.parse(bytes, state.firstDueMicros());
-        return new ClaimedMessage(
-                new String(id, StandardCharsets.UTF_8),
-                // Another client's id may be no text: only as it came can its message be finished.
-                id,
-                stored.body(),
-                // Others may have written any number, and this delivery is one.
-                Math.max(1, state.attempts()),
-                state.lostLeases(),
-                state.redeliveryReason(),
-                state.priority(),
-                stored.scheduledMicros(),
-                state.dueMicros(),
-                state.firstDueMicros(),
-                state.lastFailure());
-    }
-
-    private static ByteBuffer little(byte[] bytes) {
-        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 }

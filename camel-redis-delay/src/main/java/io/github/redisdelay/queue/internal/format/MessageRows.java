@@ -6,8 +6,6 @@ import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.StoredMessage;
 import io.github.redisdelay.queue.exception.DelayQueueException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -99,9 +97,7 @@ public final class MessageRows {
     }
 
     private static double score(List<?> reply, int at) {
-        return ByteBuffer.wrap((byte[]) reply.get(at + 1))
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .getDouble();
+        return LittleEndian.of((byte[]) reply.get(at + 1)).getDouble();
     }
 
     private static MessageInfo info(List<?> reply, int at, MessageState state) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.format;
 
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
@@ -10,7 +8,7 @@ import java.util.Arrays;
  *
  * @param scheduledMicros when it was scheduled, in microseconds since the epoch
  */
-record StoredBody(long scheduledMicros, byte[] body) {
+public record StoredBody(long scheduledMicros, byte[] body) {
 
     private static final int HEAD_BYTES = 8;
 
@@ -24,9 +22,6 @@ record StoredBody(long scheduledMicros, byte[] body) {
         return bytes.length < HEAD_BYTES
                 ? new StoredBody(scheduledOtherwise, bytes)
                 : new StoredBody(
-                        (long) ByteBuffer.wrap(bytes)
-                                .order(ByteOrder.LITTLE_ENDIAN)
-                                .getDouble(),
-                        Arrays.copyOfRange(bytes, HEAD_BYTES, bytes.length));
+                        (long) LittleEndian.of(bytes).getDouble(), Arrays.copyOfRange(bytes, HEAD_BYTES, bytes.length));
     }
 }

@@ -28,6 +28,7 @@ import io.github.redisdelay.queue.internal.consume.ConsumerStarter;
 import io.github.redisdelay.queue.internal.consume.DeliverySettler;
 import io.github.redisdelay.queue.internal.format.ChangeAction;
 import io.github.redisdelay.queue.internal.format.Digits;
+import io.github.redisdelay.queue.internal.format.LittleEndian;
 import io.github.redisdelay.queue.internal.format.MessageIds;
 import io.github.redisdelay.queue.internal.format.MessageRows;
 import io.github.redisdelay.queue.internal.format.PageCursor;
@@ -39,7 +40,6 @@ import io.github.redisdelay.queue.internal.request.CallGate;
 import io.github.redisdelay.queue.internal.request.RequestRouter;
 import io.github.redisdelay.queue.internal.request.UnbatchedCalls;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -242,7 +242,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
     private CompletableFuture<Long> trim(long retentionMicros, long maximum, long before) {
         return calls.untilAnswered(address, LuaScript.TRIM, Digits.of(retentionMicros), Digits.of(maximum))
                 .thenCompose(reply -> {
-                    int dropped = (int) little((byte[]) reply).getDouble();
+                    int dropped = (int) LittleEndian.of((byte[]) reply).getDouble();
                     long all = before + dropped;
                     return dropped < TRIM_SLICE
                             ? CompletableFuture.completedFuture(all)
@@ -370,7 +370,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
     @Override
     public CompletableFuture<QueueStats> stats() {
         return calls.once(address, LuaScript.STATS).thenApply(bytes -> {
-            ByteBuffer reply = little((byte[]) bytes);
+            ByteBuffer reply = LittleEndian.of((byte[]) bytes);
             return new QueueStats(
                     (long) reply.getDouble(),
                     (long) reply.getDouble(),
@@ -383,10 +383,6 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
                     reply.getDouble() != 0,
                     (long) reply.getDouble());
         });
-    }
-
-    private static ByteBuffer little(byte[] bytes) {
-        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 
     @Override

@@ -4,8 +4,8 @@ package io.github.redisdelay.queue.internal.queue;
 import io.github.redisdelay.queue.CheckResult;
 import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.ShownId;
+import io.github.redisdelay.queue.internal.format.LittleEndian;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -93,7 +93,7 @@ public final class RepairScan {
 
     /** Counts a slice; answers where the next one begins. */
     private byte[] read(byte[] walk, List<?> reply) {
-        ByteBuffer head = ByteBuffer.wrap((byte[]) reply.get(0)).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer head = LittleEndian.of((byte[]) reply.get(0));
         head.getDouble(); // the time
         long looked = (long) head.getDouble();
         long missing = (long) head.getDouble();

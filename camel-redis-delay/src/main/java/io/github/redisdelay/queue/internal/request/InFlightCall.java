@@ -5,11 +5,11 @@ import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.internal.format.Digits;
+import io.github.redisdelay.queue.internal.format.LittleEndian;
 import io.github.redisdelay.queue.internal.redis.DurableReply;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.UnmetDurability;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -116,7 +116,7 @@ final class InFlightCall {
 
     /** Completes the callers' futures with their items of the script's answer. */
     void complete(DurableReply answer) {
-        ByteBuffer reply = ByteBuffer.wrap((byte[]) answer.reply()).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer reply = LittleEndian.of((byte[]) answer.reply());
         if (reply.remaining() != 8 + 9 * requests.size()) {
             refuse(new DelayQueueException("the reply of script " + script + " has " + reply.remaining() + " bytes for "
                     + requests.size() + " requests"));
