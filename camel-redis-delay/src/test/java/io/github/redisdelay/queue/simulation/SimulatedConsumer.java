@@ -20,6 +20,7 @@ import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.request.SubmissionPromise;
+import io.github.redisdelay.queue.internal.request.CallGate;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
@@ -82,7 +83,7 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
         this.leases = new LeaseExtender(timers);
         this.roomSince = queue.timers.nanoTime();
         this.task = new ConsumerLoop(
-                List.of(new PartitionState(this, this, timers.nanoTime())),
+                List.of(new PartitionState(this, this, CallGate.OPEN, timers.nanoTime())),
                 options,
                 this,
                 timers,

@@ -373,9 +373,10 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
 
     private void send(Sending claim, long now) {
         try {
-            claim.partition()
-                    .claims
-                    .claim(claim.request())
+            PartitionState partition = claim.partition();
+            partition
+                    .gate
+                    .ask(() -> partition.claims.claim(claim.request()))
                     .whenComplete((reply, error) -> answered(claim, now, reply, error));
         } catch (RuntimeException e) {
             refused(claim, e);

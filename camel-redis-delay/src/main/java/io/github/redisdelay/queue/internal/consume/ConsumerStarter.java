@@ -104,11 +104,6 @@ public final class ConsumerStarter {
         return receiver;
     }
 
-    /** The claims of one consumer from one partition, which pass its gate. */
-    public ClaimCalls newClaims(ConsumedPartition partition, Consumer<Throwable> attemptFailed) {
-        return new CheckedClaimCalls(newClaims(partition.address(), attemptFailed), partition.gate());
-    }
-
     /** The claims of one consumer: a session whose number is free again when the last claim is answered. */
     public ClaimCalls newClaims(QueueAddress queue, Consumer<Throwable> attemptFailed) {
         int number;
@@ -194,7 +189,8 @@ public final class ConsumerStarter {
                 listeners.add(new PartitionListener(partition.address().keys().base(), number));
                 sources.add(new PartitionState(
                         partition.settlements(),
-                        newClaims(partition, error -> loop.attemptFailed(number, error)),
+                        newClaims(partition.address(), error -> loop.attemptFailed(number, error)),
+                        partition.gate(),
                         timers.nanoTime()));
             }
             return sources;

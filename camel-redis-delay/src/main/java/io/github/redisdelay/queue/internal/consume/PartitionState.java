@@ -5,6 +5,7 @@ import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.internal.redis.Backoff;
+import io.github.redisdelay.queue.internal.request.CallGate;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 
@@ -32,6 +33,7 @@ public final class PartitionState {
     final DeliverySettler queue;
 
     final ClaimCalls claims;
+    final CallGate gate;
 
     private boolean claiming;
     /** The number of messages that the claim under way asks for; 0 if it has given up its capacity. */
@@ -68,9 +70,11 @@ public final class PartitionState {
     private long failingSinceNanos;
     private Throwable lastError;
 
-    public PartitionState(DeliverySettler queue, ClaimCalls claims, long now) {
+    /** @param gate lets the claims pass */
+    public PartitionState(DeliverySettler queue, ClaimCalls claims, CallGate gate, long now) {
         this.queue = queue;
         this.claims = claims;
+        this.gate = gate;
         this.nextDueNanos = now;
         this.nextExpiryNanos = now;
         this.headNanos = now;

@@ -78,11 +78,7 @@ public final class RedisClaimCalls implements ClaimCalls {
     @Override
     public void leave(ClaimId claimId) {
         if (users.get() > 0) {
-            try {
-                redis.call(LuaScript.CLAIM, keys, arguments(ClaimRequest.leave(claimId)), 1);
-            } catch (RuntimeException e) {
-                // The same as a call that was lost on its way.
-            }
+            call(arguments(ClaimRequest.leave(claimId)), 1); // one that fails is the same as one lost on its way
         }
     }
 
@@ -102,14 +98,16 @@ public final class RedisClaimCalls implements ClaimCalls {
         };
     }
 
-    private void send(Object[] arguments, int attempt, CompletableFuture<ClaimReply> result) {
-        CompletableFuture<Object> sending;
+    private CompletableFuture<Object> call(Object[] arguments, int attempt) {
         try {
-            sending = redis.call(LuaScript.CLAIM, keys, arguments, attempt);
+            return redis.call(LuaScript.CLAIM, keys, arguments, attempt);
         } catch (RuntimeException e) {
-            sending = CompletableFuture.failedFuture(e);
+            return CompletableFuture.failedFuture(e);
         }
-        sending.whenComplete((reply, failure) -> {
+    }
+
+    private void send(Object[] arguments, int attempt, CompletableFuture<ClaimReply> result) {
+        call(arguments, attempt).whenComplete((reply, failure) -> {
             if (failure == null) {
                 finish(() -> complete(result, reply));
                 return;
@@ -125,14 +123,11 @@ public final class RedisClaimCalls implements ClaimCalls {
     }
 
     private static void complete(CompletableFuture<ClaimReply> result, Object reply) {
-        ClaimReply parsed;
         try {
-            parsed = ClaimReply.parse((List<?>) reply);
+            result.complete(ClaimReply.parse((List<?>) reply));
         } catch (RuntimeException e) {
             result.completeExceptionally(e);
-            return;
         }
-        result.complete(parsed);
     }
 
     @Override

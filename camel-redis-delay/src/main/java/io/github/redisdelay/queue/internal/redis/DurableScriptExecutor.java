@@ -51,20 +51,6 @@ public final class DurableScriptExecutor {
     /** A call of a script. */
     record ScriptCall(LuaScript script, List<Object> keys, Object[] arguments) {}
 
-    /**
-     * The answers to one batch: a call and behind it {@link LuaScript#REPLICATION}, or that alone.
-     *
-     * @param reply to the first call of the batch
-     * @param history the id of the master's history; null if the master does not tell it
-     * @param waited the answer to WAIT or WAITAOF; null if Redis has refused to wait
-     * @param refusal why Redis has refused to wait; null if it has waited
-     */
-    private record Answers(Object reply, String history, Waited waited, Throwable refusal) {
-        DurableReply toReply(Durability wanted) {
-            return new DurableReply(reply, missing(wanted, waited, history, refusal));
-        }
-    }
-
     /** The answer to WAIT or WAITAOF. */
     public record Waited(boolean onDisk, int replicas) {
 
@@ -95,12 +81,12 @@ public final class DurableScriptExecutor {
      * @param calls the last one is of {@link LuaScript#REPLICATION}; the reply is the first one's
      */
     CompletableFuture<DurableReply> call(List<ScriptCall> calls, int attempt, Durability wanted) {
-        return available(calls.get(calls.size() - 1), attempt, wanted)
+        CompletableFuture<Void> begin = CompletableFuture.completedFuture(null);
+        return (known ? begin : begin.thenCompose(none -> ask(calls.get(calls.size() - 1), attempt, wanted)))
                 .thenCompose(ok -> send(calls, attempt, wanted))
                 .exceptionallyCompose(e -> ErrorText.unwrap(e) instanceof RedisNoScriptException
                         ? load(calls, attempt, wanted)
-                        : CompletableFuture.failedFuture(e))
-                .thenApply(answers -> answers.toReply(wanted));
+                        : CompletableFuture.failedFuture(e));
     }
 
     private CompletableFuture<Object> plain(ScriptCall call, int attempt) {
@@ -112,13 +98,13 @@ public final class DurableScriptExecutor {
      * executed once, although it is sent twice. If Redis refuses what follows, that call has been executed all the
      * same.
      */
-    private CompletableFuture<Answers> load(List<ScriptCall> calls, int attempt, Durability wanted) {
+    private CompletableFuture<DurableReply> load(List<ScriptCall> calls, int attempt, Durability wanted) {
         return plain(calls.get(0), attempt).thenCompose(reply -> plain(calls.get(calls.size() - 1), attempt)
                 .thenCompose(loaded -> send(calls, attempt, wanted))
                 .exceptionallyCompose(e -> {
                     Throwable error = ErrorText.unwrap(e);
                     return isServersRefusal(error)
-                            ? CompletableFuture.completedFuture(new Answers(reply, null, null, error))
+                            ? CompletableFuture.completedFuture(new DurableReply(reply, missing(wanted, null, null, error)))
                             : CompletableFuture.failedFuture(e);
                 }));
     }
@@ -131,17 +117,6 @@ public final class DurableScriptExecutor {
      * Asks, before anything is stored, whether this Redis can wait for what is wanted. The server may not know the
      * command, the user may not be allowed to use it, or there is no append-only file.
      */
-    private CompletableFuture<Void> available(ScriptCall marker, int attempt, Durability wanted) {
-        if (known) {
-            return CompletableFuture.completedFuture(null);
-        }
-        try {
-            return ask(marker, attempt, wanted);
-        } catch (RuntimeException e) {
-            return CompletableFuture.failedFuture(e);
-        }
-    }
-
     private CompletableFuture<Void> ask(ScriptCall marker, int attempt, Durability wanted) {
         Duration limit = longestWait();
         if (wanted.timeout().compareTo(limit) >= 0) {
@@ -150,10 +125,12 @@ public final class DurableScriptExecutor {
         Durability nothing = new Durability(0, wanted.disk(), Duration.ofMillis(1));
         return plain(marker, attempt)
                 .thenCompose(loaded -> send(List.of(marker), attempt, nothing))
-                .thenCompose(answers -> {
-                    if (answers.refusal() != null) {
-                        return CompletableFuture.failedFuture(new DurabilityUnavailableException(
-                                wanted, ErrorText.of(answers.refusal()), answers.refusal()));
+                .thenCompose(answer -> {
+                    Throwable refusal =
+                            answer.unmet() == null ? null : answer.unmet().refusal();
+                    if (refusal != null) {
+                        return CompletableFuture.failedFuture(
+                                new DurabilityUnavailableException(wanted, ErrorText.of(refusal), refusal));
                     }
                     known = true;
                     return CompletableFuture.completedFuture(null);
@@ -178,7 +155,7 @@ public final class DurableScriptExecutor {
      * @param calls the last one is of {@link LuaScript#REPLICATION}
      * @return fails if the first call was not executed, or if that is not known
      */
-    private CompletableFuture<Answers> send(List<ScriptCall> calls, int attempt, Durability wanted) {
+    private CompletableFuture<DurableReply> send(List<ScriptCall> calls, int attempt, Durability wanted) {
         Batch batch;
         List<CompletableFuture<Object>> replies = new ArrayList<>(calls.size());
         AtomicBoolean disordered = new AtomicBoolean();
@@ -206,22 +183,19 @@ public final class DurableScriptExecutor {
                         // A node has sent some of the commands on to another node. So the wait and the history may
                         // belong
                         // to another server than the call.
-                        return CompletableFuture.<Answers>failedFuture(
+                        return CompletableFuture.<DurableReply>failedFuture(
                                 new RedisTimeoutException("the commands were not executed one after the other"));
                     }
                     CompletableFuture<Object> first = replies.get(0);
                     String history = history(replies.get(replies.size() - 1));
-                    if (failure == null) {
-                        return CompletableFuture.completedFuture(
-                                new Answers(first.join(), history, batch.waited, null));
-                    }
-                    Throwable error = ErrorText.unwrap(failure);
+                    Throwable error = failure == null ? null : ErrorText.unwrap(failure);
                     // A command behind the first call has failed. If Redis has refused it, the call stands; if there is
                     // no
                     // answer, the call is repeated.
-                    return isAnswered(first) && isServersRefusal(error)
-                            ? CompletableFuture.completedFuture(new Answers(first.join(), history, null, error))
-                            : CompletableFuture.<Answers>failedFuture(error);
+                    return error == null || (isAnswered(first) && isServersRefusal(error))
+                            ? CompletableFuture.completedFuture(new DurableReply(
+                                    first.join(), missing(wanted, error == null ? batch.waited : null, history, error)))
+                            : CompletableFuture.<DurableReply>failedFuture(error);
                 })
                 .thenCompose(answers -> answers);
     }

@@ -22,6 +22,7 @@ import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.format.WakeupDuty;
+import io.github.redisdelay.queue.internal.request.CallGate;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -112,7 +113,7 @@ class ConsumerLoopTest {
 
     private ConsumerLoop task(ConsumerOptions options) {
         return new ConsumerLoop(
-                List.of(new PartitionState(queue, claims, timers.nanoTime())),
+                List.of(new PartitionState(queue, claims, CallGate.OPEN, timers.nanoTime())),
                 options,
                 host,
                 timers,

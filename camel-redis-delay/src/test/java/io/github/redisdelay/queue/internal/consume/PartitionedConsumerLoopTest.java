@@ -15,6 +15,7 @@ import io.github.redisdelay.queue.fake.FakeSettlements;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.fake.ManualExecutor;
 import io.github.redisdelay.queue.internal.format.SettleAction;
+import io.github.redisdelay.queue.internal.request.CallGate;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -71,7 +72,7 @@ class PartitionedConsumerLoopTest {
                 .mapToObj(i -> {
                     FakeClaims own = new FakeClaims(timers);
                     claims.add(own);
-                    return new PartitionState(settlementsOf(), own, timers.nanoTime());
+                    return new PartitionState(settlementsOf(), own, CallGate.OPEN, timers.nanoTime());
                 })
                 .toList();
         ConsumerLoop task = new ConsumerLoop(
