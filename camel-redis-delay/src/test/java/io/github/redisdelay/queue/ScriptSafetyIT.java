@@ -1445,7 +1445,7 @@ class ScriptSafetyIT {
         String source = file(fileOf(script));
         String head = source.substring(0, source.indexOf("\n\n"));
         assertThat(head.lines()).allMatch(line -> line.startsWith("--"));
-        assertThat(head).contains("-- KEYS ", "-- Reply", "-- Cost ");
+        assertThat(head).contains("-- KEYS ", "-- Reply", "-- Errors ", "-- Cost ");
         if (CHANGING.contains(script)) {
             assertThat(head).contains("-- ARGV ");
         }

@@ -5,7 +5,7 @@
 --       3 the score and 4 the id behind which the page begins: of the first page -inf and nothing, of a next page those of
 --         the last row before it
 -- Reply  a list: for each message a row, see row.lua
--- Errors  argument, config, format
+-- Errors  argument, config, format, partitions
 -- Cost  O(log N) for each message, and one comparison for each priority in use
 
 --@include call.lua

@@ -1,19 +1,21 @@
 -- Cancels messages, changes the time at which they are due, or pauses the queue.
 --
--- KEYS  1 to 16 see queue.lua  17 see wakeup.lua  18 index (see index.lua) that these messages are in if they are dead letters
+-- KEYS  1 to 16 see queue.lua  17 see wakeup.lua  18 index (see index.lua) that these messages are in if they are dead
+--       letters
 --       19 dead index  20 dead messages
 -- ARGV  1 session  2 sequence  3 the queue's base key
 --       then three for each message, at most 256:
 --         id; of pause and resume nothing
 --         cancel; cancel-delayed, unless it is leased; reschedule-after, due after a delay; reschedule-at, due at a time;
 --           promote, due at a time unless it is due earlier; pause or resume, the queue
---         for reschedule-after, reschedule-at and promote the delay or the time, in microseconds, for promote 0 is now; else 0
+--         for reschedule-after, reschedule-at and promote the delay or the time, in microseconds, for promote 0 is now; else
+--         0
 -- Reply bytes: struct 'd' time of the call, then for each message 'Bd'
 --         where it was: 0 nowhere  1 delayed  2 leased  3 delayed, and its new due time is beyond the exact range:
 --           unchanged  4 nowhere, but finished lately  20 and more: dead, and it has so many dead letters
 --           more than 20, at most 100; of pause and resume whether the queue was paused: 0 or 1
 --         its new due time (0: none); if it is dead, the time in the id of the newest of its dead letters
--- Errors  argument, config, format, superseded: nothing is changed
+-- Errors  argument, config, format, partitions, superseded: nothing is changed
 -- Cost  O(log N) for each message
 --
 -- A cancel removes the message in any state, and frees an id that was finished lately. A new due time is given only to a

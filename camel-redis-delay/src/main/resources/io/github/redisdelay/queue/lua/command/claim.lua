@@ -4,9 +4,9 @@
 -- ARGV  1 session  2 sequence  3 claim id (16 bytes)  4 length of the lease in microseconds
 --       5 how many messages, 0 to 256  6 how many of them may be ones whose lease expired  7 how many bytes of bodies
 --       8 the queue's base key  9 the consumer's member of the waiters, or nothing: it is none
---       10 the consumer's intent: leave, it does not wait for more; fill, it waits until it is given all it asks for, then it
---         comes again when it wants to; stay, it keeps waiting, as it can take more than it asks for; quick, the same, and it
---         can take more in a moment
+--       10 the consumer's intent: leave, it does not wait for more; fill, it waits until it is given all it asks for, then
+--         it comes again when it wants to; stay, it keeps waiting, as it can take more than it asks for; quick, the same,
+--         and it can take more in a moment
 --       11 its safety interval in microseconds
 -- Reply  a list: head; struct 'I4' the length of each id, and then of each state record (see record.lua); the ids in one
 --        string; the state records in one string; then the bodies, and the ids that had no body and were dropped. So a
@@ -18,11 +18,11 @@
 --         1 FIRST   it comes by the next event
 --         2 BACKUP  it comes by 10 ms after the next event
 --         3 LEFT    it comes when it wants to, it is no waiter
--- Errors  argument, config, format, superseded: nothing is changed
+-- Errors  argument, config, format, partitions, superseded: nothing is changed
 -- Cost  O(log N) for each message claimed; O(log N) if there is none
 --
--- The highest priority comes first; within one, both kinds are merged by time. Of expired leases, 256 are looked at. At least
--- one message is given if there is one, however large. A paused queue gives nothing.
+-- The highest priority comes first; within one, both kinds are merged by time. Of expired leases, 256 are looked at. At
+-- least one message is given if there is one, however large. A paused queue gives nothing.
 -- A message whose last two deliveries ended by a lost lease is given alone: if it kills its consumer, no other message that
 -- was claimed with it and not begun loses an attempt.
 -- A consumer that asks for 0 messages leaves the waiters.
@@ -236,7 +236,8 @@ end
 -- Reply.
 
 local n = #ids
-local reply = { struct.pack('<ddddIII', now, due and math.max(0, due - now) or -1, expires and math.max(0, expires - now) or -1,
+local reply = { struct.pack('<ddddIII', now,
+  due and math.max(0, due - now) or -1, expires and math.max(0, expires - now) or -1,
   safety_interval, n, #dropped, duty), '', '', '' }
 if n > 0 then
   local lengths = {}

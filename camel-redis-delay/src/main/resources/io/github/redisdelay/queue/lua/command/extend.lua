@@ -6,7 +6,8 @@
 --         id
 --         claim id (16 bytes)
 --         for how long from now, in microseconds
--- Reply bytes: struct 'd' time of the call, then for each delivery 'Bd' outcome and when the lease expires (0: there is none)
+-- Reply bytes: struct 'd' time of the call, then for each delivery 'Bd' outcome and when the lease expires (0: there is
+--       none)
 --         1 done  2 stale: the message is gone  3 stale: it waits, or another delivery holds it
 -- Errors  argument, format, superseded: nothing is changed
 -- Cost  O(log N) for each delivery

@@ -1,13 +1,14 @@
--- Looks through the bodies, the state records or the index for what no set leads to, as a key leaves it behind that was evicted
--- or deleted: such a body is delayed again, such a record or entry without a body is dropped. One slice of a walk; may be
--- executed any number of times.
+-- Looks through the bodies, the state records or the index for what no set leads to, as a key leaves it behind that was
+-- evicted or deleted: such a body is delayed again, such a record or entry without a body is dropped. One slice of a walk;
+-- may be executed any number of times.
 --
--- KEYS  1 to 16 see queue.lua  17 see wakeup.lua  18 index that these messages are in if they are dead letters, see index.lua
+-- KEYS  1 to 16 see queue.lua  17 see wakeup.lua  18 index that these messages are in if they are dead letters, see
+--       index.lua
 -- ARGV  1 what to walk over: messages, state, or index  2 where the slice begins: 0 at first, then what the slice before it
 --         answered  3 the queue's base key  4 dead if these are dead letters, else nothing
 -- Reply  a list: struct 'ddd' time of the call, how many were looked at, and how many ids in the sets have no body; where
 --        the next slice begins, 0 at the end; then the ids that are delayed again, or whose records were dropped
--- Errors  argument, config, format: nothing is changed
+-- Errors  argument, config, format, partitions: nothing is changed
 -- Cost  O(log N) for each one looked at, about 256 in a call, or about 1 MB of bodies, which are copied
 --
 -- All that is there during the whole walk is looked at (see SCAN). Whether a set leads to an id is asked in the same call:
@@ -27,7 +28,8 @@
 --@include index.lua
 
 local SLICE, SLICE_BYTES = 256, 1048576
--- The first step is small, because bodies may be large. The number of steps is limited, because most of a table may be empty.
+-- The first step is small, because bodies may be large. The number of steps is limited, because most of a table may be
+-- empty.
 local LONGEST_STEP, STEPS = 32, 64
 local LEASE_EXPIRED = 2
 

@@ -20,13 +20,13 @@
 --         8 FULL          not stored: the queue holds as many messages as the reply says instead of a time
 --         9 STALE         not stored: a claim id was given and the message is gone; it was cancelled, or finished by another
 --                         delivery, and must not come back
--- Errors  argument, config, format, superseded, and Redis's OOM: nothing is changed
+-- Errors  argument, config, format, partitions, superseded, and Redis's OOM: nothing is changed
 -- Cost  O(log N) for each message
 --
 -- A message is stored as struct '<d' time of scheduling, then its body. For delays the position in the call is added in
 -- microseconds, so that messages come out in the order in which they were scheduled.
--- This is the only command that may be refused when the server's memory is full: its first write is refused then, and nothing
--- is changed.
+-- This is the only command that may be refused when the server's memory is full: its first write is refused then, and
+-- nothing is changed.
 -- If all ids are new, the messages are stored together, with one command for each key.
 
 --@include call.lua

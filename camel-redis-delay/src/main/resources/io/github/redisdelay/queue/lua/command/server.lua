@@ -2,6 +2,7 @@
 --
 -- KEYS  1 any key of the queue, which decides the node that is asked
 -- Reply bytes: the sections server, memory and persistence of INFO; empty where the user may not ask
+-- Errors  none
 -- Cost  O(1)
 
 local sections = {}

@@ -5,7 +5,7 @@
 --       many microseconds the oldest overdue message has been due (0: none is); in how many microseconds the next one
 --       will be due that is not yet (-1: there is none); consumers seen in the last 140 s; whether the queue is paused;
 --       when the last message is due (0: there is none)
--- Errors  config, format
+-- Errors  config, format, partitions
 -- Cost  O(log N), and one step for each consumer
 
 --@include call.lua

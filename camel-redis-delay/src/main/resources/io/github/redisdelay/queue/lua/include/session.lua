@@ -11,10 +11,10 @@
 --
 -- sessions: session (bytes) -> struct '<dd' sequence, time in microseconds; then the result (bytes)
 --
--- The preflight comes with a session's first call and with its first one in each hour. It checks the kinds of the keys and the
--- user's permissions (ACL) before anything is changed. Whatever is taken away between two preflights can end a call in its
--- middle. So commands write in such an order that each message can be found then: first to where it goes, then away from where
--- it was; and a body goes before the entry that leads to it.
+-- The preflight comes with a session's first call and with its first one in each hour. It checks the kinds of the keys and
+-- the user's permissions (ACL) before anything is changed. Whatever is taken away between two preflights can end a call in
+-- its middle. So commands write in such an order that each message can be found then: first to where it goes, then away from
+-- where it was; and a body goes before the entry that leads to it.
 
 local session_key = KEYS[5]
 -- What session_begin found.

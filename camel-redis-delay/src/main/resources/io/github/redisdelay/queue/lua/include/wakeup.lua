@@ -8,10 +8,10 @@
 --     cluster
 --
 -- The cover rule: one consumer has promised to come by the next event (a message is due, or a lease expires), and a second
--- one by 10 ms after it. Every claim, and every command that makes an earlier event, keeps the rule. If a promise is missing,
--- the command picks the consumer with the earliest other promise, writes its new promise, and wakes its client only. All
--- other consumers sleep for their safety interval. So the price of an event does not depend on the number of consumers, and
--- if the first consumer has died, the second one comes.
+-- one by 10 ms after it. Every claim, and every command that makes an earlier event, keeps the rule. If a promise is
+-- missing, the command picks the consumer with the earliest other promise, writes its new promise, and wakes its client
+-- only. All other consumers sleep for their safety interval. So the price of an event does not depend on the number of
+-- consumers, and if the first consumer has died, the second one comes.
 -- Only how soon a message is taken depends on this set: each consumer claims once in a safety interval anyway.
 
 local wakeup_waiters = KEYS[17]
@@ -43,8 +43,8 @@ local function wakeup_send(member, base, micros)
 end
 
 -- Returns the first two promises that count for an event, without a consumer's own. The first three of all may be known.
--- A consumer whose promise is only its safety interval may be dead, so it does not count as cover. Exception: if the event is
--- further away than one safety interval, every live consumer will have renewed its promise by then.
+-- A consumer whose promise is only its safety interval may be dead, so it does not count as cover. Exception: if the event
+-- is further away than one safety interval, every live consumer will have renewed its promise by then.
 local function wakeup_counted(waiters, event, now, member, first_three)
   local times = {}
   local function add(found)
@@ -58,7 +58,8 @@ local function wakeup_counted(waiters, event, now, member, first_three)
   if wait <= 2 * WAKEUP_OVERDUE_MICROS or wait > WAKEUP_FAR_MICROS then
     add(first_three or wakeup_promises(waiters, now, 0, 3))
   else
-    add(redis.call('ZRANGEBYSCORE', waiters, now - WAKEUP_OVERDUE_MICROS, now + WAKEUP_OVERDUE_MICROS, 'WITHSCORES', 'LIMIT', 0, 3))
+    add(redis.call('ZRANGEBYSCORE', waiters, now - WAKEUP_OVERDUE_MICROS, now + WAKEUP_OVERDUE_MICROS,
+      'WITHSCORES', 'LIMIT', 0, 3))
     if #times < 2 then
       add(wakeup_promises(waiters, event, 0, 3))
     end
@@ -86,7 +87,8 @@ local function wakeup_cover(waiters, base, event, now)
     local found = wakeup_promises(waiters, now, from, count)
     for i = 1, #found, 2 do
       local at = tonumber(found[i + 1])
-      local early = at > now + WAKEUP_OVERDUE_MICROS and at < event - WAKEUP_OVERDUE_MICROS and event - now <= WAKEUP_FAR_MICROS
+      local early = at > now + WAKEUP_OVERDUE_MICROS and at < event - WAKEUP_OVERDUE_MICROS
+        and event - now <= WAKEUP_FAR_MICROS
       if missing[m] and (early or at > event + WAKEUP_BACKUP_MICROS) then
         local heard = wakeup_send(found[i], base, missing[m] - now)
         -- The promise of a dead consumer must not count: it becomes overdue.
@@ -122,8 +124,8 @@ end
 local WAKEUP_NONE, WAKEUP_FIRST, WAKEUP_BACKUP, WAKEUP_LEFT = 0, 1, 2, 3
 
 -- Writes what a consumer promises after its claim, and keeps the rule for all. Returns the consumer's duty and its safety
--- interval. A consumer that was given nothing, or is quick, goes on itself: that wakes nobody. A consumer that was given work
--- lets those come first who have waited.
+-- interval. A consumer that was given nothing, or is quick, goes on itself: that wakes nobody. A consumer that was given
+-- work lets those come first who have waited.
 local function wakeup_promise(base, member, intent, wanted, given, event, safety_interval, now)
   if #member == 0 then
     return WAKEUP_LEFT, safety_interval
