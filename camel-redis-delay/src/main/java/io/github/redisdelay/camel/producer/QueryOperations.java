@@ -39,11 +39,10 @@ public final class QueryOperations {
     /** The headers by which get tells of a message. Those of other operations and of the route's own delivery stay. */
     private static final List<String> TOLD = OwnHeaders.TELLING.stream()
             .filter(Predicate.not(Set.of(
-                            RedisDelayConstants.PREVIOUS_STATE,
-                            RedisDelayConstants.RESULT,
-                            RedisDelayConstants.COUNT,
-                            RedisDelayConstants.LATENESS)
-                    ::contains))
+                    RedisDelayConstants.PREVIOUS_STATE,
+                    RedisDelayConstants.RESULT,
+                    RedisDelayConstants.COUNT,
+                    RedisDelayConstants.LATENESS)::contains))
             .toList();
 
     private final ProducerSettings settings;

@@ -344,7 +344,8 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
     @Override
     public CompletableFuture<QueueStats> stats() {
         return askAll(RedisDelayQueue::stats)
-                .thenApply(all -> all.stream().reduce(PartitionedQueue::together).orElseThrow());
+                .thenApply(
+                        all -> all.stream().reduce(PartitionedQueue::together).orElseThrow());
     }
 
     /** The figures of two partitions, both of which know the same consumers. */
@@ -367,7 +368,8 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
     @Override
     public CompletableFuture<ServerInfo> serverInfo() {
         return askAll(RedisDelayQueue::serverInfo)
-                .thenApply(all -> all.stream().reduce(PartitionedQueue::together).orElseThrow());
+                .thenApply(
+                        all -> all.stream().reduce(PartitionedQueue::together).orElseThrow());
     }
 
     /** The worse of two servers in each respect; they may be the same server. */

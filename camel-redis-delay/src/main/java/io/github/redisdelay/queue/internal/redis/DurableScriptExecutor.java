@@ -104,7 +104,8 @@ public final class DurableScriptExecutor {
                 .exceptionallyCompose(e -> {
                     Throwable error = ErrorText.unwrap(e);
                     return isServersRefusal(error)
-                            ? CompletableFuture.completedFuture(new DurableReply(reply, missing(wanted, null, null, error)))
+                            ? CompletableFuture.completedFuture(
+                                    new DurableReply(reply, missing(wanted, null, null, error)))
                             : CompletableFuture.failedFuture(e);
                 }));
     }

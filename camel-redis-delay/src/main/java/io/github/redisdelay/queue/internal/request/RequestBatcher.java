@@ -102,7 +102,8 @@ public final class RequestBatcher {
         Runnable after;
         lock.lock();
         try {
-            // Takes at most one call's worth. The requests taken here are sent only after this loop, so that waiting for
+            // Takes at most one call's worth. The requests taken here are sent only after this loop, so that waiting
+            // for
             // space for more would never end.
             while (next < requests.size() && next - from < MAX_REQUESTS_PER_CALL) {
                 Request<?> request = requests.get(next);
@@ -365,8 +366,7 @@ public final class RequestBatcher {
             lock.unlock();
         }
         CompletingThread.run(() -> {
-            unknown.forEach(
-                    request -> request.submission().completeExceptionally(errors.unanswered(request, cause)));
+            unknown.forEach(request -> request.submission().completeExceptionally(errors.unanswered(request, cause)));
             withdrawn.forEach(request -> request.submission().fail(errors.withdrawn(request, cause)));
         });
         lock.lock();

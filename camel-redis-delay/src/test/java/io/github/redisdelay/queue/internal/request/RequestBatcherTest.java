@@ -616,7 +616,8 @@ class RequestBatcherTest {
     @Test
     void should_hold_up_a_caller_by_bytes_but_never_a_lone_request() throws Exception {
         submit("first");
-        batcher.submit(List.of(request(LuaScript.SCHEDULE, "huge", 100 << 20, timers.nanoTime() + s(3600).toNanos())), 0);
+        batcher.submit(
+                List.of(request(LuaScript.SCHEDULE, "huge", 100 << 20, timers.nanoTime() + s(3600).toNanos())), 0);
         Request<String> request = request(LuaScript.SCHEDULE, "held", 10, timers.nanoTime() + s(3600).toNanos());
         Thread thread = submitInThread(request, new AtomicBoolean());
         redis.answer(reply(1, 0));
