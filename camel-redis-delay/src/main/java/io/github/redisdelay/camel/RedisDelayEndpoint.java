@@ -333,7 +333,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
                 : RedisConnection.describe(connection.redisson().getConfig());
     }
 
-    /** Which Redis it is, and which database of it: what tells queues of the same name apart. */
+    /** The server and the database of the queue, as text: they tell queues of the same name apart. */
     String place() {
         ConnectionSettings connection = resolved.connection();
         return connection.redisson() == null ? connection.toString() : RedisConnection.place(connection.redisson());

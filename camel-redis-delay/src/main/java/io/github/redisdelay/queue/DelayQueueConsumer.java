@@ -3,7 +3,7 @@ package io.github.redisdelay.queue;
 
 import java.time.Duration;
 
-/** A running consumer of a queue: claims what is due, as long as it has room, and hands it to its handler. */
+/** A running consumer of a queue: claims what is due, as long as it has capacity, and hands it to its handler. */
 public interface DelayQueueConsumer {
 
     /** Stops claiming; what was claimed and not begun is released at once. Work under way goes on. */

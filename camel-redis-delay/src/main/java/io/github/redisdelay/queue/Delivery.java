@@ -16,7 +16,7 @@ public interface Delivery {
     /** The queue's name. */
     String queue();
 
-    /** Returns whether it came from this queue, through the same connection. */
+    /** Tells whether the message came from this queue, through the same connection. */
     boolean isFrom(DelayQueue queue);
 
     /** The message's id. */
@@ -28,13 +28,13 @@ public interface Delivery {
     /** The token of this delivery. */
     ClaimId claimId();
 
-    /** Which delivery of the message this is: 1 for the first. */
+    /** The number of this delivery among those of the message: 1 for the first. */
     int attempt();
 
     /** The number of deliveries in a row before this one that ended by a lost lease. */
     int lostLeases();
 
-    /** Why this is not the first delivery; {@link RedeliveryReason#NONE} if it is. */
+    /** The reason of this delivery; {@link RedeliveryReason#NONE} if it is the first. */
     RedeliveryReason redeliveryReason();
 
     /** The message's priority, 0 to {@value ScheduleRequest#MAX_PRIORITY}; of a dead letter, the one it had. */

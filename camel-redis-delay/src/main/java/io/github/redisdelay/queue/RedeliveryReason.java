@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-/** Why a message is delivered again. */
+/** The reasons why a message is delivered again. */
 public enum RedeliveryReason {
-    /** It is not: this is its first delivery. */
+    /** None: this is the first delivery. */
     NONE,
     /** The delivery before failed, or asked for another one. */
     FAILED,
-    /** The lease of the delivery before ended: its consumer died, was cut off, or worked for too long. */
+    /** The lease of the delivery before expired: its consumer died, was cut off, or worked for too long. */
     LEASE_EXPIRED,
-    /** It was given back without having been begun. */
+    /** The consumer before gave the message back and had not begun it. */
     RELEASED;
 
     private static final RedeliveryReason[] ALL = values();

@@ -178,9 +178,8 @@ public final class ConsumerDeliveries implements DeliveryHandler {
                 }
                 awaitEnd(patience);
             }
-            // Camel has waited for the work of a route, up to its shutdown timeout. Work still under way may go on: it
-            // can
-            // be acknowledged until its leases expire.
+            // Camel has waited for the work of a route, up to its shutdown timeout. Work still under way may go on. It
+            // can be acknowledged until its leases expire.
             claims.stop(false);
         }
         if (batches != null) {

@@ -44,10 +44,10 @@ public final class DeadLetterTrimmer {
     private boolean armed;
 
     /**
-     * Which dead letters are kept.
+     * The limits beyond which dead letters are dropped.
      *
-     * @param retention for how long; zero for ever
-     * @param maximum how many; 0 for any number
+     * @param retention the time for which a dead letter is kept; zero for ever
+     * @param maximum the number of dead letters that are kept; 0 for any number
      */
     public record Limits(Duration retention, long maximum) {
 

@@ -84,7 +84,7 @@ public final class ExchangeFiller {
         }
     }
 
-    /** Why a message comes again, as its header says. */
+    /** The reason of a redelivery as a header's text. */
     public static String text(RedeliveryReason reason) {
         return switch (reason) {
             case NONE -> "none";

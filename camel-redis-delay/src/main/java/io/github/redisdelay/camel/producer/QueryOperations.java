@@ -157,8 +157,8 @@ public final class QueryOperations {
         } catch (EnvelopeFormatException e) {
             message.setBody(stored.body()); // as it is, so that somebody can look at it
         }
-        // Without the reason why it is a dead letter: in the exchange of a delivery, that header asks to give this one
-        // up.
+        // Without the reason why it is a dead letter: in the exchange of a delivery, that header would ask to give up
+        // the delivery.
         Map<String, Object> told = told(info, dead);
         told.remove(RedisDelayConstants.DEAD_LETTER_REASON);
         told.forEach(message::setHeader);

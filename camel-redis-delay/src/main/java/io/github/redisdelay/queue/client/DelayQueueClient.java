@@ -51,7 +51,7 @@ public final class DelayQueueClient implements AutoCloseable {
     /** Above this many, what is known of partitioned queues is made anew when they are used again. */
     private static final int MAX_PARTITIONED = 256;
 
-    /** How long {@link #close} waits for the end of the subscription in a thread that was interrupted. */
+    /** The time for which {@link #close} waits for the end of the subscription in a thread that was interrupted. */
     private static final long FAREWELL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final ClientOptions options;

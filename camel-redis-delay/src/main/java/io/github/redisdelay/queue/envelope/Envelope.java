@@ -34,7 +34,7 @@ public final class Envelope {
     static final int TAG_TIME_TO_LIVE = 0x81;
     static final int TAG_RETRY_POLICY = 0x82;
 
-    /** What a body is. The position in this list is the code in the byte format. */
+    /** The types of bodies. The position in this list is the code in the byte format. */
     public enum BodyType {
         NULL,
         BYTES,
@@ -50,12 +50,12 @@ public final class Envelope {
     }
 
     /**
-     * What holds for one message in particular. Each is null if the message does not say.
+     * The settings of one message. Each is null if the message has none of its own.
      *
-     * @param deduplicationPeriod for how long its id stays a duplicate after it was finished; whole milliseconds, 1 or more
-     * @param timeToLive for how long after it was first due it may be delivered; whole milliseconds, 1 or more
-     * @param retryPolicy how often and when it is delivered again after a failure: {@code name=value} pairs with {@code ;}
-     *     between them, which the consumer reads
+     * @param deduplicationPeriod the time for which its id stays a duplicate after it was finished; whole milliseconds, 1 or more
+     * @param timeToLive the time after its first due time within which it may be delivered; whole milliseconds, 1 or more
+     * @param retryPolicy the number and times of its deliveries after a failure: {@code name=value} pairs with {@code ;} between
+     *     them, which the consumer reads
      */
     public record Settings(Duration deduplicationPeriod, Duration timeToLive, String retryPolicy) {
 
@@ -70,7 +70,7 @@ public final class Envelope {
             timeToLive = millis("timeToLive", timeToLive);
         }
 
-        /** What is finer is cut off, as it is not written. */
+        /** A checked duration, cut to whole milliseconds: the format has no finer ones. */
         private static Duration millis(String name, Duration duration) {
             if (duration != null && (duration.compareTo(SHORTEST) < 0 || duration.compareTo(LONGEST) > 0)) {
                 throw new IllegalArgumentException(name + " is " + duration
@@ -83,7 +83,7 @@ public final class Envelope {
     private final BodyType bodyType;
     private final Object body;
 
-    /** What the body is the end of, from {@link #bodyStart} on: in an envelope that was read, all of its bytes. */
+    /** The bytes that end with the body, which begins at {@link #bodyStart}: in an envelope that was read, all of its bytes. */
     private final byte[] source;
 
     private final int bodyStart;
@@ -275,7 +275,7 @@ public final class Envelope {
         return bytes;
     }
 
-    /** How many bytes {@link #encode()} answers. */
+    /** The number of bytes that {@link #encode()} answers. */
     public int size() {
         return (int) size(fields());
     }
@@ -293,7 +293,7 @@ public final class Envelope {
         return source.length - bodyStart;
     }
 
-    /** What the body is. */
+    /** The type of the body. */
     public BodyType bodyType() {
         return bodyType;
     }
@@ -324,12 +324,12 @@ public final class Envelope {
         return headers;
     }
 
-    /** What holds for this message in particular; {@link Settings#NONE} if nothing does. */
+    /** The message's own settings; {@link Settings#NONE} if it has none. */
     public Settings settings() {
         return settings;
     }
 
-    /** Whether the other is an envelope that is written as the same bytes. */
+    /** Tells whether the other is an envelope that is written as the same bytes. */
     @Override
     public boolean equals(Object other) {
         return other instanceof Envelope that

@@ -19,7 +19,7 @@ public class EnvelopeFormatException extends DelayQueueException {
         this.offset = offset;
     }
 
-    /** Where the problem was found, in bytes from the start of the envelope. */
+    /** The position of the problem, in bytes from the start of the envelope. */
     public int getOffset() {
         return offset;
     }

@@ -135,7 +135,7 @@ final class EnvelopeWriter {
         return this;
     }
 
-    /** What was read can be written: with a point, a number may need more characters than it was written with. */
+    /** A number as text. With a point it may need more characters than it was read from; then it is written without. */
     private static String text(BigDecimal number) {
         String text = number.toString();
         return text.length() <= MAX_NUMBER_LENGTH ? text : number.unscaledValue() + "E" + -number.scale();

@@ -14,27 +14,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Does something to all waiting messages of a queue, page by page, each page when the one before is done. Ends behind the due
- * time that was the last one when it began. What others change meanwhile is left as they want it: each change is a step of its
- * own that looks at the message's state.
+ * A change of all waiting messages of a queue, page by page, each page when the one before is done. It ends behind the due time
+ * that was the last one when it began. A message that others change meanwhile stays as they want it: each change is a step of
+ * its own that looks at the message's state.
  */
 final class BulkChange {
 
     private static final Logger LOG = LoggerFactory.getLogger(BulkChange.class);
 
-    /** It ends, too, after as many times the messages that waited when it began: others may schedule without end. */
+    /** A limit for a queue in which others schedule without end: so many times the messages that waited at the beginning. */
     private static final int MAX_GROWTH = 10;
 
     private final DelayQueue queue;
     private final Predicate<MessageInfo> which;
     private final Function<MessageInfo, CompletableFuture<Boolean>> change;
-    /** Behind this due time there is only what came later. */
+    /** The last due time at the beginning. Messages behind it came later. */
     private final long endMicros;
 
-    /** How many may be changed. */
+    /** The most messages to change. */
     private final long limit;
 
-    /** How many messages are looked at in all: more of them come in between while others schedule. */
+    /** The number of messages that it may still look at: others may schedule more in between. */
     private long left;
 
     private long changed;
@@ -89,7 +89,7 @@ final class BulkChange {
         });
     }
 
-    /** Changes some, no more than may be changed; those that others have changed meanwhile do not count, and others take their places. */
+    /** Changes messages of a page up to the limit. A message that others have changed meanwhile does not count towards it. */
     private CompletableFuture<Void> change(List<MessageInfo> chosen) {
         int now = (int) Math.min(chosen.size(), limit - changed);
         if (now <= 0) {
@@ -113,8 +113,7 @@ final class BulkChange {
         try {
             return change.apply(message);
         } catch (IllegalArgumentException e) {
-            // An id of another client's that no call of this one can name: it must not keep the others from being
-            // changed.
+            // No call can name this id, which another client has made. The other messages are changed all the same.
             LOG.warn("queue '{}': a message is left as it is: {}", queue.name(), e.getMessage());
             return CompletableFuture.completedFuture(false);
         }

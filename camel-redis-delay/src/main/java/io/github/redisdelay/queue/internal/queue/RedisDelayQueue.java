@@ -54,13 +54,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A queue of a client, or one partition of a queue: turns calls into requests of the client's lanes. Holds nothing itself.
+ * A queue of a client, or one partition of a queue: makes requests of calls, and hands them to the router. It holds no state.
  */
 public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
 
     private static final byte[] NOTHING = {};
     private static final byte[] DEAD_LETTERS = "dead".getBytes(StandardCharsets.US_ASCII);
-    /** How many dead letters {@code trim.lua} drops in one call. */
+    /** The most dead letters that {@code trim.lua} drops in one call. */
     private static final int TRIM_SLICE = 100;
 
     private final QueueAddress address;
@@ -204,7 +204,10 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
         }));
     }
 
-    /** A sweep that finds nothing left to change sends nothing that would wait; one before it may have failed to. */
+    /**
+     * Waits for replicas or the disk once more at the end. A bulk change that finds nothing left to change has sent nothing that
+     * waits, and the one before it may have failed in its wait.
+     */
     private CompletableFuture<Long> durable(CompletableFuture<Long> sweep) {
         return sweep.thenCompose(
                 count -> router.awaitDurable(address, "the changes of " + count + " messages were made", count));

@@ -15,14 +15,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Walks over a queue's bodies, then over its state records, and over the index of dead letters with {@code repair.lua}, slice by slice, each when the one before is
- * answered; logs what was amiss, also if it fails on the way.
+ * A walk with {@code repair.lua} over a queue's bodies, then over its state records, then over the index of dead letters: slice by
+ * slice, each when the one before is answered. It logs what was amiss, also if it fails on the way.
  */
 public final class RepairScan {
 
     private static final Logger LOG = LoggerFactory.getLogger(RepairScan.class);
 
-    /** How many ids the log names. */
+    /** The most ids that the log names. */
     private static final int NAMED = 10;
 
     private static final byte[] BODIES = "messages".getBytes(StandardCharsets.US_ASCII);
@@ -64,7 +64,7 @@ public final class RepairScan {
                 .thenApply(done -> walk.result());
     }
 
-    /** Whether it is the one with which a walk begins, and which tells that it has ended. */
+    /** True for the cursor with which a walk begins. In an answer it means that the walk has ended. */
     public static boolean isBegin(byte[] cursor) {
         return Arrays.equals(cursor, BEGIN);
     }
