@@ -22,13 +22,8 @@ final class ManagedQueues {
 
     private static final Logger LOG = LoggerFactory.getLogger(ManagedQueues.class);
 
-    private final CamelContext context;
     /** The endpoints of each queue. Guarded by this. */
     private final Map<ObjectName, Set<Endpoint>> endpoints = new HashMap<>();
-
-    ManagedQueues(CamelContext context) {
-        this.context = context;
-    }
 
     /**
      * Shows the queue of an endpoint that was started.
@@ -36,13 +31,14 @@ final class ManagedQueues {
      * @param made makes what is shown of its queue
      */
     synchronized void add(Endpoint endpoint, Supplier<ManagedQueue> made) {
-        ManagementAgent agent = agent();
-        if (agent == null || !isShown(agent)) {
+        CamelContext context = endpoint.getCamelContext();
+        ManagementAgent agent = agent(context);
+        if (agent == null || !isShown(context, agent)) {
             return;
         }
         ManagedQueue queue = made.get();
         try {
-            ObjectName name = name(agent, queue.queue());
+            ObjectName name = name(context, agent, queue.queue());
             Set<Endpoint> users = endpoints.computeIfAbsent(name, key -> new HashSet<>());
             users.add(endpoint);
             if (!agent.isRegistered(name)) {
@@ -57,7 +53,7 @@ final class ManagedQueues {
     synchronized void remove(Endpoint endpoint) {
         endpoints.entrySet().removeIf(entry -> {
             boolean last = entry.getValue().remove(endpoint) && entry.getValue().isEmpty();
-            ManagementAgent agent = last ? agent() : null;
+            ManagementAgent agent = last ? agent(endpoint.getCamelContext()) : null;
             if (agent != null) {
                 try {
                     agent.unregister(entry.getKey());
@@ -69,14 +65,14 @@ final class ManagedQueues {
         });
     }
 
-    private ManagementAgent agent() {
+    private static ManagementAgent agent(CamelContext context) {
         return context.getManagementName() == null || context.getManagementStrategy() == null
                 ? null
                 : context.getManagementStrategy().getManagementAgent();
     }
 
     /** Camel's own rule for endpoints. */
-    private boolean isShown(ManagementAgent agent) {
+    private static boolean isShown(CamelContext context, ManagementAgent agent) {
         return agent.getMBeansLevel().isRoutes()
                 && (context.getStatus().isStarting()
                         || context.getStatus().isInitializing()
@@ -86,7 +82,8 @@ final class ManagedQueues {
                                 && context.getRouteController().isStartingRoutes());
     }
 
-    private ObjectName name(ManagementAgent agent, ManagedQueue.Queue queue) throws JMException {
+    private static ObjectName name(CamelContext context, ManagementAgent agent, ManagedQueue.Queue queue)
+            throws JMException {
         return new ObjectName(agent.getMBeanObjectDomainName() + ":context=" + context.getManagementName()
                 + ",type=queues,name=" + ObjectName.quote(queue.name())
                 + (queue.deadLetters() ? ",state=dead" : "")

@@ -61,10 +61,7 @@ public record OptionReader(RedisDelayConfiguration options) {
 
     private Durability durability(Duration requests) {
         int replicas = options.getWaitForReplicas();
-        if (replicas < 0) {
-            throw new IllegalArgumentException(
-                    "option 'waitForReplicas' is " + replicas + ": it must be 1 or more, or 0 to wait for none");
-        }
+        OptionValues.check("waitForReplicas", replicas, 0, Integer.MAX_VALUE, "1 or more, or 0 to wait for none");
         Duration timeout = positive("replicationTimeout", options.getReplicationTimeout(), "");
         if (replicas == 0 && !options.isWaitForDisk()) {
             return Durability.NONE; // equal to those of other endpoints, which then share a client
@@ -78,12 +75,9 @@ public record OptionReader(RedisDelayConfiguration options) {
     }
 
     int partitions() {
-        int partitions = options.getPartitions();
-        if (partitions < 1 || partitions > DelayQueueClient.MAX_PARTITIONS) {
-            throw new IllegalArgumentException("option 'partitions' is " + partitions + ": it must be from 1 to "
-                    + DelayQueueClient.MAX_PARTITIONS);
-        }
-        return partitions;
+        int most = DelayQueueClient.MAX_PARTITIONS;
+        OptionValues.check("partitions", options.getPartitions(), 1, most, "from 1 to " + most);
+        return options.getPartitions();
     }
 
     MessageMapper mapper() {
@@ -118,15 +112,10 @@ public record OptionReader(RedisDelayConfiguration options) {
 
     ConsumerOptions claims() {
         int concurrent = options.getConcurrentConsumers();
-        if (concurrent < 1) {
-            throw new IllegalArgumentException(
-                    "option 'concurrentConsumers' is " + concurrent + ": it must be 1 or more");
-        }
+        OptionValues.check("concurrentConsumers", concurrent, 1, Integer.MAX_VALUE, "1 or more");
         int messages = options.getMaxMessagesPerPoll();
-        if (messages < 1 || messages > ConsumerOptions.MAX_MESSAGES) {
-            throw new IllegalArgumentException("option 'maxMessagesPerPoll' is " + messages + ": it must be from 1 to "
-                    + ConsumerOptions.MAX_MESSAGES);
-        }
+        int most = ConsumerOptions.MAX_MESSAGES;
+        OptionValues.check("maxMessagesPerPoll", messages, 1, most, "from 1 to " + most);
         String text = options.getVisibilityTimeout();
         Duration lease = Durations.parse("option 'visibilityTimeout'", text);
         if (lease.compareTo(ConsumerOptions.MIN_VISIBILITY_TIMEOUT) < 0
@@ -199,12 +188,9 @@ public record OptionReader(RedisDelayConfiguration options) {
                 "deadLetterRetention",
                 options.getDeadLetterRetention(),
                 "; leave it out to keep dead letters for ever, or set deadLetter=false to keep none");
-        if (options.getMaximumDeadLetters() < 0) {
-            throw new IllegalArgumentException("option 'maximumDeadLetters' is " + options.getMaximumDeadLetters()
-                    + ": it must be 1 or more, or 0 for any number");
-        }
-        return new DeadLetterTrimmer.Limits(
-                retention == null ? Duration.ZERO : retention, options.getMaximumDeadLetters());
+        long most = options.getMaximumDeadLetters();
+        OptionValues.check("maximumDeadLetters", most, 0, Long.MAX_VALUE, "1 or more, or 0 for any number");
+        return new DeadLetterTrimmer.Limits(retention == null ? Duration.ZERO : retention, most);
     }
 
     private ConsumerSettings.Batches batches(ConsumerOptions claims) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.camel.connection.ClientRegistry;
 import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
+import io.github.redisdelay.camel.connection.ClientRegistry;
 import io.github.redisdelay.camel.connection.ConnectionSettings;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.connection.SpringBootProperties;
@@ -14,7 +14,6 @@ import io.github.redisdelay.queue.QueueNames;
 import java.net.URISyntaxException;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.locks.ReentrantLock;
 import org.apache.camel.CamelContext;
 import org.apache.camel.Endpoint;
 import org.apache.camel.SSLContextParametersAware;
@@ -44,16 +43,16 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     private boolean useGlobalSslContextParameters;
 
     private final StartupLog startReport = new StartupLog();
-    private ManagedQueues managedQueues; // guarded by resourcesLock
-
+    private final ManagedQueues managedQueues = new ManagedQueues();
     private final ConsumerNames consumerNames = new ConsumerNames();
 
-    private final ReentrantLock resourcesLock = new ReentrantLock();
-    // Guarded by resourcesLock; read without it once they are there.
-    private volatile ClientRegistry clients;
-    private volatile ComponentThreads threads;
+    private final Object resourcesLock = new Object();
+    private volatile Resources resources; // written under resourcesLock
     /** Keeps the client of the component's own settings open from its first use on. */
     private Reference<OpenClient> own; // guarded by resourcesLock
+
+    /** The things that are there from the first use on, until the component stops. */
+    private record Resources(ClientRegistry clients, ComponentThreads threads) {}
 
     public RedisDelayComponent() {}
 
@@ -99,33 +98,18 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
         Reference<OpenClient> reference = clients().acquire(connection, options);
         OptionReader defaults = new OptionReader(configuration);
         if (connection.equals(defaults.connection()) && options.equals(defaults.client())) {
-            keepOpen(reference);
+            synchronized (resourcesLock) {
+                if (own == null && isStarted()) {
+                    own = reference.retain();
+                }
+            }
         }
         return reference;
     }
 
-    private void keepOpen(Reference<OpenClient> reference) {
-        resourcesLock.lock();
-        try {
-            if (own == null && isStarted()) {
-                own = reference.retain();
-            }
-        } finally {
-            resourcesLock.unlock();
-        }
-    }
-
     /** Its queues in JMX. */
     ManagedQueues managedQueues() {
-        resourcesLock.lock();
-        try {
-            if (managedQueues == null) {
-                managedQueues = new ManagedQueues(getCamelContext());
-            }
-            return managedQueues;
-        } finally {
-            resourcesLock.unlock();
-        }
+        return managedQueues;
     }
 
     /** The report on queues and servers where a consumer starts. */
@@ -138,33 +122,24 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
         return consumerNames;
     }
 
-    ClientRegistry clients() {
-        if (clients == null) {
-            resourcesLock.lock();
-            try {
-                if (clients == null) {
-                    clients = new ClientRegistry(getCamelContext(), this::retrieveGlobalSslContextParameters);
-                }
-            } finally {
-                resourcesLock.unlock();
+    private Resources resources() {
+        synchronized (resourcesLock) {
+            if (resources == null) {
+                resources = new Resources(
+                        new ClientRegistry(getCamelContext(), this::retrieveGlobalSslContextParameters),
+                        new ComponentThreads(this, getCamelContext().getExecutorServiceManager(), this::close));
             }
+            return resources;
         }
-        return clients;
+    }
+
+    ClientRegistry clients() {
+        return resources().clients();
     }
 
     /** The threads of its consumers and producers. */
     ComponentThreads threads() {
-        if (threads == null) {
-            resourcesLock.lock();
-            try {
-                if (threads == null) {
-                    threads = new ComponentThreads(this, getCamelContext().getExecutorServiceManager(), this::close);
-                }
-            } finally {
-                resourcesLock.unlock();
-            }
-        }
-        return threads;
+        return resources().threads();
     }
 
     /**
@@ -180,11 +155,11 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
 
     /** Goes on with a task on a thread of the component; on this one if those have been stopped already. */
     void goOn(Runnable task) {
-        ComponentThreads running = isStoppingOrStopped() ? threads : threads();
-        if (running == null) {
+        Resources open = isStoppingOrStopped() ? resources : resources();
+        if (open == null) {
             task.run();
         } else {
-            running.goOn(task);
+            open.threads().goOn(task);
         }
     }
 
@@ -197,28 +172,15 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     @Override
     protected void doStop() throws Exception {
         super.doStop();
-        ClientRegistry open;
-        ComponentThreads running;
-        resourcesLock.lock();
-        try {
-            open = clients;
-            running = threads;
+        Resources open;
+        synchronized (resourcesLock) {
+            open = resources;
             own = null;
-            clients = null;
-            threads = null;
-        } finally {
-            resourcesLock.unlock();
+            resources = null;
         }
-        // Closing the clients sends the last acknowledgements and ends what waits for an answer.
-        Runnable closing = () -> {
-            if (open != null) {
-                open.close();
-            }
-        };
-        if (running == null) {
-            closing.run();
-        } else {
-            running.stop(closing);
+        if (open != null) {
+            // Closing the clients sends the last acknowledgements and ends what waits for an answer.
+            open.threads().stop(open.clients()::close);
         }
     }
 

@@ -273,11 +273,11 @@ class OptionsTest {
         ConnectionSettings own = new OptionReader(
                         endpoint("redis-delay:a?address=redis://second").getConfiguration())
                 .connection();
-        assertThat(own).isEqualTo(new ConnectionSettings(null, null, "redis://second:6379", null, null, 0));
+        assertThat(own).isEqualTo(new ConnectionSettings(null, null, "redis://second:6379", null, null, 0, null));
 
         ConnectionSettings other =
                 new OptionReader(endpoint("redis-delay:a?database=5").getConfiguration()).connection();
-        assertThat(other).isEqualTo(new ConnectionSettings(null, null, "redis://first:6379", null, "secret", 5));
+        assertThat(other).isEqualTo(new ConnectionSettings(null, null, "redis://first:6379", null, "secret", 5, null));
     }
 
     @Test
@@ -285,11 +285,11 @@ class OptionsTest {
         RedisDelayConfiguration options = new RedisDelayConfiguration();
         options.setAddress("rediss://joe:pass@h:7000");
         assertThat(new OptionReader(options).connection())
-                .isEqualTo(new ConnectionSettings(null, null, "rediss://h:7000", "joe", "pass", 0))
+                .isEqualTo(new ConnectionSettings(null, null, "rediss://h:7000", "joe", "pass", 0, null))
                 .hasToString("rediss://h:7000");
         options.setAddress("redis://:pass@h");
         assertThat(new OptionReader(options).connection())
-                .isEqualTo(new ConnectionSettings(null, null, "redis://h:6379", null, "pass", 0));
+                .isEqualTo(new ConnectionSettings(null, null, "redis://h:6379", null, "pass", 0, null));
         options.setAddress("http://joe:pass@h");
         assertThatThrownBy(new OptionReader(options)::connection)
                 .hasMessageContaining("http://h")

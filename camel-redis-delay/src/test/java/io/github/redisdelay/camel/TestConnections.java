@@ -17,7 +17,7 @@ public final class TestConnections {
      */
     public static RedissonClient open(String address) {
         try {
-            return RedisConnection.open(null, new ConnectionSettings(null, null, address, null, null, 0))
+            return RedisConnection.open(null, new ConnectionSettings(null, null, address, null, null, 0, null))
                     .redisson();
         } catch (Exception e) {
             throw new IllegalStateException(e);

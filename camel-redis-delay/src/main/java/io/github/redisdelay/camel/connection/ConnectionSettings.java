@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.connection;
 
+import io.github.redisdelay.camel.option.OptionValues;
 import java.net.URI;
 import java.net.URISyntaxException;
-import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.camel.support.jsse.SSLContextParameters;
@@ -32,17 +32,6 @@ public record ConnectionSettings(
     private static final Pattern HOST =
             Pattern.compile("^(\\[[0-9A-Fa-f:.]*]|[-.\\w]*)(:[0-9]{1,5}(?=/|$))?(/[0-9]{0,5}$)?");
     private static final String HIDDEN = "…";
-
-    /** Without parameters for TLS. */
-    public ConnectionSettings(
-            RedissonClient redisson,
-            String configurationUri,
-            String address,
-            String username,
-            String password,
-            int database) {
-        this(redisson, configurationUri, address, username, password, database, null);
-    }
 
     /**
      * Reads the options; each may be null.
@@ -86,9 +75,7 @@ public record ConnectionSettings(
 
     private static ConnectionSettings ofAddress(
             String text, String username, String password, int database, SSLContextParameters tls) {
-        if (database < 0) {
-            throw new IllegalArgumentException("option 'database' is " + database + ": it must be 0 or more");
-        }
+        OptionValues.check("database", database, 0, Integer.MAX_VALUE, "0 or more");
         URI uri;
         try {
             uri = new URI(text);
@@ -172,29 +159,6 @@ public record ConnectionSettings(
     }
 
     /** Compares clients and parameters for TLS by identity, whatever their classes say. */
-    @Override
-    public boolean equals(Object other) {
-        return other instanceof ConnectionSettings that
-                && redisson == that.redisson
-                && Objects.equals(configurationUri, that.configurationUri)
-                && Objects.equals(address, that.address)
-                && Objects.equals(username, that.username)
-                && Objects.equals(password, that.password)
-                && database == that.database
-                && tls == that.tls;
-    }
-
-    @Override
-    public int hashCode() {
-        return Objects.hash(
-                System.identityHashCode(redisson),
-                configurationUri,
-                address,
-                username,
-                password,
-                database,
-                System.identityHashCode(tls));
-    }
 
     static String withDatabase(String address, int database) {
         return database == 0 ? address : address + " database " + database;

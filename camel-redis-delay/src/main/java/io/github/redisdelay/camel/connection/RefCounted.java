@@ -6,7 +6,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
@@ -23,8 +22,7 @@ public final class RefCounted<K, R> {
 
     private final Factory<K, R> factory;
     private final Consumer<R> closer;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Map<K, Entry> entries = new HashMap<>(); // guarded by lock
+    private final Map<K, Entry> entries = new HashMap<>(); // guarded by itself
 
     RefCounted(Factory<K, R> factory, Consumer<R> closer) {
         this.factory = factory;
@@ -38,15 +36,9 @@ public final class RefCounted<K, R> {
      */
     Reference<R> acquire(K key) throws Exception {
         Entry entry;
-        lock.lock();
-        try {
-            entry = entries.get(key);
-            if (entry == null || !entry.retainIfUsed()) {
-                entry = new Entry(key);
-                entries.put(key, entry);
-            }
-        } finally {
-            lock.unlock();
+        synchronized (entries) {
+            entry = entries.computeIfAbsent(key, Entry::new);
+            entry.shares++;
         }
         try {
             entry.open();
@@ -59,23 +51,17 @@ public final class RefCounted<K, R> {
 
     /** The number of resources. */
     int size() {
-        lock.lock();
-        try {
+        synchronized (entries) {
             return entries.size();
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Closes all resources, even those in use. */
     void closeAll() {
         List<Entry> all;
-        lock.lock();
-        try {
+        synchronized (entries) {
             all = new ArrayList<>(entries.values());
             entries.clear();
-        } finally {
-            lock.unlock();
         }
         all.forEach(Entry::shut);
     }
@@ -98,8 +84,8 @@ public final class RefCounted<K, R> {
     private final class Entry implements Reference<R> {
 
         private final K key;
-        /** The number of shares; 0 means closed for good. */
-        private final AtomicInteger shares = new AtomicInteger(1);
+        /** The number of shares. An entry without one is not among the entries any more. */
+        private int shares; // guarded by entries
 
         private final ReentrantLock opening = new ReentrantLock();
         private volatile R resource; // written under opening
@@ -107,17 +93,6 @@ public final class RefCounted<K, R> {
 
         Entry(K key) {
             this.key = key;
-        }
-
-        boolean retainIfUsed() {
-            int count;
-            do {
-                count = shares.get();
-                if (count == 0) {
-                    return false;
-                }
-            } while (!shares.compareAndSet(count, count + 1));
-            return true;
         }
 
         void open() throws Exception {
@@ -144,7 +119,9 @@ public final class RefCounted<K, R> {
 
         @Override
         public Reference<R> retain() {
-            shares.incrementAndGet();
+            synchronized (entries) {
+                shares++;
+            }
             return this;
         }
 
@@ -163,16 +140,13 @@ public final class RefCounted<K, R> {
         }
 
         private boolean isLast() {
-            if (shares.decrementAndGet() != 0) {
-                return false;
+            synchronized (entries) {
+                shares--;
+                if (shares == 0) {
+                    entries.remove(key, this);
+                }
+                return shares == 0;
             }
-            lock.lock();
-            try {
-                entries.remove(key, this);
-            } finally {
-                lock.unlock();
-            }
-            return true;
         }
 
         void shut() {

@@ -10,7 +10,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
@@ -24,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * <p>What waits for a free exchange for too long is given back, and nothing more is claimed until one is free: others may be
  * able to work on it.
  *
- * <p>Every event ends in {@link #step()}, which decides under the lock and acts after it has let go of it. Thread-safe.
+ * <p>Every event goes through {@link #step}, which decides under the lock and acts after it has let go of it. Thread-safe.
  */
 final class BatchCollector {
 
@@ -52,9 +51,7 @@ final class BatchCollector {
     private final Runnable changed;
     private final Runnable hanging;
 
-    private final ReentrantLock lock = new ReentrantLock();
-
-    // All below are guarded by lock.
+    // All below are guarded by this.
     /** Waiting for company, in the order in which they came. */
     private final ArrayDeque<Waiting> together = new ArrayDeque<>();
     /** Waiting to be begun alone, in the order in which they came. */
@@ -77,12 +74,6 @@ final class BatchCollector {
     private long timerNanos;
 
     private record Waiting(DeliveryCompletion message, long sinceNanos) {}
-
-    /** The actions decided under the lock, to be done without it. */
-    private static final class Decision {
-        final List<List<DeliveryCompletion>> begin = new ArrayList<>(1);
-        final List<DeliveryCompletion> release = new ArrayList<>(0);
-    }
 
     /**
      * @param batches how many messages a batch has at the most, and how long its first one waits for others
@@ -115,48 +106,38 @@ final class BatchCollector {
 
     /** Sets how many batches may be under way at a time, from now on. */
     void setExchanges(int exchanges) {
-        changeAndStep(() -> this.exchanges = exchanges);
+        step(() -> this.exchanges = exchanges);
     }
 
     /** A message was received. */
     void add(DeliveryCompletion message) {
         ArrayDeque<Waiting> queue = message.delivery().attempt() > 1 ? alone : together;
-        changeAndStep(() -> queue.add(new Waiting(message, timers.nanoTime())));
+        step(() -> queue.add(new Waiting(message, timers.nanoTime())));
     }
 
     /** The exchange of a batch has completed. */
     void finished() {
-        changeAndStep(() -> underWay--);
+        step(() -> underWay--);
     }
 
     /** Gives back what was not begun, and from now on everything that comes. */
     void suspend() {
-        changeAndStep(() -> open = false);
+        step(() -> open = false);
     }
 
     /** Collects again. */
     void resume() {
-        changeAndStep(() -> open = true);
+        step(() -> open = true);
     }
 
     /** The number of messages that wait to be begun. */
-    int waiting() {
-        lock.lock();
-        try {
-            return together.size() + alone.size();
-        } finally {
-            lock.unlock();
-        }
+    synchronized int waiting() {
+        return together.size() + alone.size();
     }
 
     /** Tells whether messages should be claimed. */
-    boolean wantsMore() {
-        lock.lock();
-        try {
-            return !full;
-        } finally {
-            lock.unlock();
-        }
+    synchronized boolean wantsMore() {
+        return !full;
     }
 
     /**
@@ -164,56 +145,40 @@ final class BatchCollector {
      *
      * @param change what it changes; runs with the lock held
      */
-    private void changeAndStep(Runnable change) {
-        lock.lock();
-        try {
-            change.run();
-        } finally {
-            lock.unlock();
-        }
-        step();
-    }
-
-    private void step() {
-        Decision decision = new Decision();
+    private void step(Runnable change) {
+        List<List<DeliveryCompletion>> begun = new ArrayList<>(1);
+        List<DeliveryCompletion> release = new ArrayList<>(0);
         boolean fullBefore;
         boolean fullNow;
         boolean tell = false;
-        lock.lock();
-        try {
+        synchronized (this) {
+            change.run();
             long now = timers.nanoTime();
             fullBefore = full;
             if (open) {
-                fill(now, decision.begin);
-                giveBack(now, decision.release);
+                fill(now, begun);
+                giveBack(now, release);
                 if (full && !fullBefore) {
                     fullSinceNanos = now;
                     reported = false;
-                } else if (full && !reported && now - fullSinceNanos >= HANGING.toNanos()) {
-                    reported = true;
-                    tell = true;
                 }
+                tell = full && !reported && now - fullSinceNanos >= HANGING.toNanos();
+                reported |= tell;
                 arm(now);
             } else {
-                takeWhile(together, waiting -> true, decision.release);
-                takeWhile(alone, waiting -> true, decision.release);
+                takeWhile(together, waiting -> true, release);
+                takeWhile(alone, waiting -> true, release);
                 full = false;
                 cancelTimer();
             }
             fullNow = full;
-        } finally {
-            lock.unlock();
         }
         if (fullNow && !fullBefore) {
             // This comes first, or the messages that are given back would be claimed again at once.
             changed.run();
         }
-        for (DeliveryCompletion message : decision.release) {
-            message.release();
-        }
-        for (List<DeliveryCompletion> batch : decision.begin) {
-            hand(batch);
-        }
+        release.forEach(DeliveryCompletion::release);
+        begun.forEach(this::hand);
         if (fullBefore && !fullNow) {
             changed.run();
         }
@@ -282,10 +247,8 @@ final class BatchCollector {
         } else if (timer == null || timerNanos != now + next) {
             cancelTimer();
             timerNanos = now + next;
-            timer = timers.schedule(
-                    next,
-                    // An older one that could not be cancelled costs a look.
-                    () -> changeAndStep(() -> timer = null));
+            // An older one that could not be cancelled costs a look.
+            timer = timers.schedule(next, () -> step(() -> timer = null));
         }
     }
 
@@ -304,7 +267,7 @@ final class BatchCollector {
         try {
             executor.execute(() -> begin.accept(batch));
         } catch (RejectedExecutionException stopped) {
-            batch.forEach(message -> message.release());
+            batch.forEach(DeliveryCompletion::release);
             finished();
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.delivery;
 
+import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.camel.redelivery.RetryPolicy;
 import io.github.redisdelay.queue.ConsumerOptions;
 import java.time.Duration;
@@ -39,10 +40,7 @@ public record ConsumerSettings(
     public record Batches(int size, Duration timeout) {
 
         public Batches {
-            if (size < 1 || size > MAX_BATCH_SIZE) {
-                throw new IllegalArgumentException(
-                        "option 'batchSize' is " + size + ": it must be from 1 to " + MAX_BATCH_SIZE);
-            }
+            OptionValues.check("batchSize", size, 1, MAX_BATCH_SIZE, "from 1 to " + MAX_BATCH_SIZE);
         }
     }
 

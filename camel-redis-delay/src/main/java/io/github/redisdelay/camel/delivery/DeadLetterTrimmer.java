@@ -5,7 +5,6 @@ import io.github.redisdelay.queue.Timers;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,9 +29,7 @@ public final class DeadLetterTrimmer {
     private final Timers timers;
     private final LongAdder dropped = new LongAdder();
 
-    private final ReentrantLock lock = new ReentrantLock();
-
-    // All below are guarded by lock.
+    // All below are guarded by this.
     private boolean stopped;
     private boolean underWay;
     /** True if something was buried since the call under way was sent. */
@@ -99,14 +96,9 @@ public final class DeadLetterTrimmer {
         }
     }
 
-    public void stop() {
-        lock.lock();
-        try {
-            stopped = true;
-            timer.cancel();
-        } finally {
-            lock.unlock();
-        }
+    public synchronized void stop() {
+        stopped = true;
+        timer.cancel();
     }
 
     /** The number of dead letters that were dropped. */
@@ -115,33 +107,25 @@ public final class DeadLetterTrimmer {
     }
 
     /** Looks after this time, or earlier if that was planned. */
-    private void arm(Duration delay) {
-        lock.lock();
-        try {
-            long at = timers.nanoTime() + delay.toNanos();
-            if (stopped || (armed && timerNanos - at <= 0)) {
-                return;
-            }
-            timer.cancel();
-            armed = true;
-            timerNanos = at;
-            timer = timers.schedule(delay.toNanos(), this::look);
-        } finally {
-            lock.unlock();
+    private synchronized void arm(Duration delay) {
+        long at = timers.nanoTime() + delay.toNanos();
+        if (stopped || (armed && timerNanos - at <= 0)) {
+            return;
         }
+        timer.cancel();
+        armed = true;
+        timerNanos = at;
+        timer = timers.schedule(delay.toNanos(), this::look);
     }
 
     private void look() {
-        lock.lock();
-        try {
+        synchronized (this) {
             armed = false;
             if (stopped || underWay) {
                 again = true;
                 return;
             }
             underWay = true;
-        } finally {
-            lock.unlock();
         }
         CompletableFuture<Long> call;
         try {
@@ -154,23 +138,18 @@ public final class DeadLetterTrimmer {
 
     private void answered(Long count, Throwable error) {
         boolean soon;
-        boolean first;
         boolean report;
-        lock.lock();
-        try {
+        synchronized (this) {
             underWay = false;
             soon = again;
             again = false;
-            first = error != null && !failing;
+            report = error != null && !failing && !stopped;
             failing = error != null;
-            report = !stopped;
-        } finally {
-            lock.unlock();
         }
         if (error == null && count > 0) {
             dropped.add(count);
             LOG.warn("queue '{}': {} dead letters were dropped, as {} says", queue, count, limits);
-        } else if (first && report) {
+        } else if (report) {
             LOG.warn(
                     "queue '{}': its dead letters could not be looked through for those beyond {}, trying again: {}",
                     queue,

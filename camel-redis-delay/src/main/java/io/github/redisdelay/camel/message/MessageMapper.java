@@ -77,10 +77,8 @@ public final class MessageMapper {
      * @throws IllegalArgumentException if the size is out of its range
      */
     public MessageMapper(HeaderFilterStrategy headerFilter, int maximumMessageSize) {
-        if (maximumMessageSize < 1 || maximumMessageSize > Envelope.MAX_SIZE) {
-            throw new IllegalArgumentException("option 'maximumMessageSize' is " + maximumMessageSize
-                    + ": it must be from 1 to " + Envelope.MAX_SIZE + " bytes");
-        }
+        int most = Envelope.MAX_SIZE;
+        OptionValues.check("maximumMessageSize", maximumMessageSize, 1, most, "from 1 to " + most + " bytes");
         this.headerFilter = Objects.requireNonNull(headerFilter, "headerFilter");
         this.maximumMessageSize = maximumMessageSize;
     }

@@ -62,6 +62,18 @@ public final class OptionValues {
         throw new IllegalArgumentException(what + " is '" + shown(value) + "': it must be " + right);
     }
 
+    /**
+     * Checks that the number of an option is within bounds.
+     *
+     * @param right the bounds in words, such as {@code from 0 to 9}
+     * @throws IllegalArgumentException naming the option, its value and the bounds
+     */
+    public static void check(String option, long value, long least, long most, String right) {
+        if (value < least || value > most) {
+            throw new IllegalArgumentException("option '" + option + "' is " + value + ": it must be " + right);
+        }
+    }
+
     /** A constant's name as it is written in options and headers. */
     public static String lower(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT);

@@ -34,18 +34,11 @@ public record ProducerSettings(
 
     /** @throws IllegalArgumentException naming the option, its value and what would be right */
     public ProducerSettings {
-        if (priority < 0 || priority > ScheduleRequest.MAX_PRIORITY) {
-            throw new IllegalArgumentException(
-                    "option 'priority' is " + priority + ": it must be from 0 to " + ScheduleRequest.MAX_PRIORITY);
-        }
-        if (maximumQueueLength < 0 || maximumQueueLength > DueTime.MAX_MICROS) {
-            throw new IllegalArgumentException("option 'maximumQueueLength' is " + maximumQueueLength
-                    + ": it must be from 1 to " + DueTime.MAX_MICROS + ", or 0 for any number");
-        }
-        if (limit < 1 || limit > DelayQueue.MAX_PAGE) {
-            throw new IllegalArgumentException(
-                    "option 'limit' is " + limit + ": it must be from 1 to " + DelayQueue.MAX_PAGE);
-        }
+        int highest = ScheduleRequest.MAX_PRIORITY;
+        long most = DueTime.MAX_MICROS;
+        OptionValues.check("priority", priority, 0, highest, "from 0 to " + highest);
+        OptionValues.check("maximumQueueLength", maximumQueueLength, 0, most, "from 1 to " + most + ", or 0 for any number");
+        OptionValues.check("limit", limit, 1, DelayQueue.MAX_PAGE, "from 1 to " + DelayQueue.MAX_PAGE);
     }
 
     /**

@@ -6,7 +6,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.locks.ReentrantLock;
 import org.apache.camel.spi.ExecutorServiceManager;
 
 /**
@@ -19,10 +18,9 @@ public final class ComponentThreads {
     private final ExecutorServiceManager manager;
     private final Executor closer;
 
-    private final ReentrantLock lock = new ReentrantLock();
-    private volatile Executor exchanges; // written under lock; runs on the pool
-    private ExecutorService pool; // guarded by lock
-    private ScheduledExecutorService clock; // guarded by lock
+    private volatile Executor exchanges; // written under this; runs on the pool
+    private ExecutorService pool; // guarded by this
+    private ScheduledExecutorService clock; // guarded by this
     private volatile boolean stopping; // set once
 
     /**
@@ -36,37 +34,25 @@ public final class ComponentThreads {
     }
 
     /** The threads on which exchanges are routed: as many as are busy. */
-    public Executor executor() {
+    public synchronized Executor executor() {
         if (exchanges == null) {
-            lock.lock();
-            try {
-                if (exchanges == null) {
-                    pool = manager.newCachedThreadPool(owner, "RedisDelay");
-                    exchanges = new ExchangeThreads(pool);
-                }
-            } finally {
-                lock.unlock();
-            }
+            pool = manager.newCachedThreadPool(owner, "RedisDelay");
+            exchanges = new ExchangeThreads(pool);
         }
         return exchanges;
     }
 
     /** Timers whose tasks run on the pool. */
-    public Timers timers() {
-        lock.lock();
-        try {
-            if (clock == null) {
-                clock = manager.newSingleThreadScheduledExecutor(owner, "RedisDelayTimer");
-            }
-            return Timers.on(clock, this::goOn);
-        } finally {
-            lock.unlock();
+    public synchronized Timers timers() {
+        if (clock == null) {
+            clock = manager.newSingleThreadScheduledExecutor(owner, "RedisDelayTimer");
         }
+        return Timers.on(clock, this::goOn);
     }
 
     /** Goes on with a task on a thread of the pool; on this one if the pool has been stopped already. */
     public void goOn(Runnable task) {
-        Executor running = stopping ? exchanges : executor();
+        Executor running = stopping || exchanges != null ? exchanges : executor();
         if (running != null) {
             try {
                 running.execute(task);
@@ -92,12 +78,9 @@ public final class ComponentThreads {
         stopping = true;
         ExecutorService routing;
         ScheduledExecutorService timers;
-        lock.lock();
-        try {
+        synchronized (this) {
             routing = pool;
             timers = clock;
-        } finally {
-            lock.unlock();
         }
         if (timers != null) {
             manager.shutdownNow(timers);
