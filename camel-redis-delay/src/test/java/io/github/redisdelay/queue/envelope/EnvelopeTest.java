@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.sun.management.ThreadMXBean;
 import io.github.redisdelay.queue.envelope.Envelope.BodyType;
 import io.github.redisdelay.queue.envelope.Envelope.Settings;
+import io.github.redisdelay.testkit.RandomTests;
 import java.lang.management.ManagementFactory;
 import java.math.BigDecimal;
 import java.math.BigInteger;
@@ -393,7 +394,8 @@ class EnvelopeTest {
                 .toList();
         int read = 0;
         int refused = 0;
-        for (int i = 0; i < 200_000; i++) {
+        int inputs = RandomTests.amount("fuzz.inputs", 50_000, 200_000);
+        for (int i = 0; i < inputs; i++) {
             byte[] seed = seeds.get(random.nextInt(seeds.size()));
             byte[] bytes = Arrays.copyOf(seed, Math.max(0, seed.length + random.nextInt(5) - 2));
             for (int changes = random.nextInt(4); changes > 0 && bytes.length > 0; changes--) {
