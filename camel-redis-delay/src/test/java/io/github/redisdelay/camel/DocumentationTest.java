@@ -3,6 +3,9 @@ package io.github.redisdelay.camel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.redisdelay.camel.delivery.ExchangeFiller;
+import io.github.redisdelay.camel.message.FailureRecord;
+import io.github.redisdelay.queue.RedeliveryReason;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -18,6 +21,7 @@ import java.util.stream.Stream;
 import org.apache.camel.catalog.CamelCatalog;
 import org.apache.camel.catalog.DefaultCamelCatalog;
 import org.apache.camel.catalog.EndpointValidationResult;
+import org.apache.camel.spi.Metadata;
 import org.apache.camel.util.json.DeserializationException;
 import org.apache.camel.util.json.JsonObject;
 import org.apache.camel.util.json.Jsoner;
@@ -62,6 +66,28 @@ class DocumentationTest {
         assertThat(Boolean.getBoolean("docs.write") ? expected : page)
                 .as("the tables in " + PAGE + "; run this test with -Ddocs.write=true to write them")
                 .isEqualTo(expected);
+    }
+
+    @Test
+    void should_name_the_reasons_as_routes_see_them() throws Exception {
+        String page = Files.readString(PAGE);
+        List<String> redelivered = Stream.of(RedeliveryReason.values())
+                .filter(reason -> reason != RedeliveryReason.NONE)
+                .map(ExchangeFiller::text)
+                .toList();
+        assertThat(RedisDelayConstants.class
+                        .getField("REDELIVERY_REASON")
+                        .getAnnotation(Metadata.class)
+                        .enums())
+                .isEqualTo(String.join(",", redelivered));
+        assertThat(redelivered).allSatisfy(reason -> assertThat(page).contains("`" + reason + "` ("));
+        assertThat(List.of(
+                        FailureRecord.FAILED,
+                        FailureRecord.RETRY_AFTER,
+                        FailureRecord.LEASE_EXPIRED,
+                        FailureRecord.EXPIRED,
+                        FailureRecord.UNREADABLE))
+                .allSatisfy(reason -> assertThat(page).contains("| `" + reason + "` | "));
     }
 
     private static String replace(String page, String block, String section, String first)
