@@ -174,6 +174,12 @@ public final class DeliveryCompletion {
         if (decision instanceof Decision.Acknowledge) {
             return "acknowledgement";
         }
+        if (decision instanceof Decision.Bury) {
+            return "burial";
+        }
+        if (decision instanceof Decision.Discard) {
+            return "discard";
+        }
         return decision instanceof Decision.Release ? "release" : "return";
     }
 

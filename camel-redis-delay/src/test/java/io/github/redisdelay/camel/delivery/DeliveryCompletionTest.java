@@ -10,6 +10,8 @@ import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.camel.fake.RecordingDelivery;
 import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.camel.option.Durations;
+import io.github.redisdelay.queue.Settlement;
+import io.github.redisdelay.queue.TestSubmissions;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
@@ -26,6 +28,7 @@ import org.apache.camel.support.DefaultExchange;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class DeliveryCompletionTest {
 
@@ -133,6 +136,46 @@ class DeliveryCompletionTest {
         message.release();
         assertThat(delivery.calls).containsExactly("acknowledge");
         assertThat(finished).hasValue(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "true, 1, true, acknowledgement",
+        "true, 1, false, return",
+        "true, 3, false, burial",
+        "true, 4, false, burial",
+        "false, 3, false, discard",
+        "false, 4, false, discard"
+    })
+    void should_name_the_end_that_could_not_be_sent(boolean deadLetter, int attempt, boolean success, String name) {
+        policy = policy(deadLetter, true);
+        RecordingDelivery delivery = new RecordingDelivery(attempt);
+        delivery.answer = TestSubmissions.failed(new IllegalStateException("down"));
+        try (LogLines lines = new LogLines(DeliveryCompletion.class)) {
+            DeliveryCompletion message = admit(delivery);
+            if (message != null) {
+                message.ended(success ? RouteOutcome.SUCCEEDED : RouteOutcome.failed(new IllegalStateException()), null);
+            }
+            assertThat(lines.of(Level.WARN))
+                    .singleElement()
+                    .asString()
+                    .contains("The " + name + " of message 'order-1' of queue 'orders', attempt " + attempt
+                            + " could not be sent; it may be delivered again: down");
+        }
+        assertThat(finished).hasValue(1);
+        assertThat(burials).as("dead letters to trim").hasValue(0);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Settlement.class,
+            names = {"STALE_GONE", "STALE_HELD"})
+    void should_look_for_dead_letters_to_trim_only_after_a_message_was_moved(Settlement stale) {
+        RecordingDelivery delivery = new RecordingDelivery(4);
+        delivery.answer = TestSubmissions.answered(stale);
+        assertThat(admit(delivery)).isNull();
+        assertThat(finished).hasValue(1);
+        assertThat(burials).hasValue(0);
     }
 
     @Test

@@ -27,6 +27,9 @@ public final class RecordingDelivery implements Delivery {
     public long firstDueMicros;
     public long claimedMicros;
     public volatile boolean leaseLost;
+    /** What Redis answers to the end of the delivery. */
+    public Submission<Settlement> answer = TestSubmissions.answered(Settlement.DONE);
+
     private final int attempt;
 
     public RecordingDelivery(int attempt) {
@@ -36,7 +39,7 @@ public final class RecordingDelivery implements Delivery {
     private Submission<Settlement> note(String call, byte[] bytes) {
         calls.add(call);
         failure = new String(bytes, StandardCharsets.UTF_8);
-        return TestSubmissions.answered(Settlement.DONE);
+        return answer;
     }
 
     @Override
