@@ -4,7 +4,7 @@ package io.github.redisdelay.example;
 import java.time.Duration;
 import java.util.SplittableRandom;
 
-/** How the bank treats a refund, always the same for the same order. */
+/** The bank's treatment of refunds, always the same for the same order. */
 final class Bank {
 
     private final long seed;
@@ -15,12 +15,12 @@ final class Bank {
         this.time = time;
     }
 
-    /** How long it takes: 10 minutes to 5 hours of the shop. */
+    /** The duration of an order's refund: 10 minutes to 5 hours of the shop. */
     Duration takes(String order) {
         return time.real(Duration.ofMinutes(random(order).nextInt(10, 301)));
     }
 
-    /** Whether it says by itself when it is done. About every other time it does not. */
+    /** Tells whether the bank says by itself when the refund is done. About every other time it does not. */
     boolean tells(String order) {
         SplittableRandom random = random(order);
         random.nextInt();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.example;
 
-/** Why the example cannot start, in words for whoever started it. */
+/** The reason why the example cannot start, in words for the person who started it. */
 final class ExampleException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.Properties;
 
 /**
- * What can be set from outside.
+ * The settings that can be given from outside.
  *
  * @param dataFolder where the order book, the inbox and the embedded Redis keep their files; environment variable
  *     {@value #DATA}, by default {@code example-data} beside the example

@@ -4,10 +4,10 @@ package io.github.redisdelay.example;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 
 /**
- * What a partner is told about an order.
+ * A notification of a partner about an order.
  *
  * @param event {@code paid} or {@code closed}
- * @param url where to
+ * @param url the address to send it to
  */
 public record Notification(
         String order, String event, @JsonIgnore String url) {

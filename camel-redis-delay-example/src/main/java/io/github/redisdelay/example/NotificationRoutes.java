@@ -15,7 +15,7 @@ import org.apache.camel.http.base.HttpOperationFailedException;
  */
 final class NotificationRoutes extends RouteBuilder {
 
-    /** How long to wait after each try, in the shop's time. */
+    /** The waits after each try, in the shop's time. */
     static final String STEPS = "15s,3m,10m,30m,30m,1h,2h,6h,15h";
 
     private final RetryAfter retryAfter;
@@ -58,8 +58,8 @@ final class NotificationRoutes extends RouteBuilder {
                 .setHeader(NotificationUrl.HEADER, simple("${variable.notification.url}"))
                 .marshal()
                 .json()
-                // A caller that was interrupted does its work again: what is waiting, or was sent a moment ago, is
-                // enough.
+                // A caller that was interrupted does its work again: a notification that waits, or was sent a moment
+                // ago, is enough.
                 .to("redis-delay:notifications?onDuplicate=ignore&deduplicationPeriod=1h");
 
         bindToRegistry("toldFailures", new ToldFailures());
@@ -73,8 +73,8 @@ final class NotificationRoutes extends RouteBuilder {
                 .exchange(exchange -> NotificationUrl.problem(exchange.getVariable("url", String.class)))
                 .choice()
                 .when(variable("problem").isNotNull())
-                // Checked when the order came in, and again: others may write to the queue. To try again would not
-                // help.
+                // Checked when the order came in, and again: others may write to the queue. Another try would be of
+                // no use.
                 .setProperty(RedisDelayConstants.DEAD_LETTER_REASON, variable("problem"))
                 .otherwise()
                 .removeHeaders("*")

@@ -6,7 +6,7 @@ import java.net.URISyntaxException;
 import java.util.Set;
 
 /**
- * Which URLs the shop calls, since they come from outside.
+ * The check of the URLs that the shop calls, since they come from outside.
  *
  * <p>{@code toD} takes whatever it is given for an endpoint: {@code file:}, {@code exec:}, options of the HTTP component
  * behind a question mark, a server of the internal network. So only plain http URLs of known hosts pass, without a query.
@@ -29,7 +29,7 @@ public final class NotificationUrl {
         }
     }
 
-    /** Why the shop does not call this URL, or null if it does. */
+    /** The reason why the shop does not call this URL, or null if it does. */
     public static String problem(String url) {
         if (url == null) {
             return "there is no notifyUrl";

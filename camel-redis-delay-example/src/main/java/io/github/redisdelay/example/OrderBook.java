@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which order is in which state, kept in memory and in a file of lines {@code time state id}, and at the end of an order's
- * first line the URL where a partner wants to hear what became of it, if there is one.
+ * The states of all orders, kept in memory and in a file of lines {@code time state id}. An order's first line ends with the URL
+ * where a partner wants to hear the end of the order, if there is one.
  *
  * <p>It says what became of an order; what is still to be closed, and when, only Redis knows. A line is written after Redis
  * has confirmed the step that it tells of. So after a crash the book may be one step behind for an order, never ahead, and
@@ -38,7 +38,7 @@ public final class OrderBook implements AutoCloseable {
     private final OutputStream file;
     private final Clock clock;
 
-    /** How many orders are in which state; {@code waiting} includes those whose payment is being looked at. */
+    /** The numbers of orders in each state; {@code waiting} includes those whose payment is being looked at. */
     record Counts(int waiting, int paid, int closed) {
         int all() {
             return waiting + paid + closed;
@@ -96,7 +96,7 @@ public final class OrderBook implements AutoCloseable {
         }
     }
 
-    /** Where a partner wants to hear what became of the order. */
+    /** The URL where a partner wants to hear the end of the order. */
     synchronized Optional<String> notifyUrl(String id) {
         return Optional.ofNullable(notifyUrls.get(id));
     }

@@ -24,14 +24,14 @@ final class OrderRoutes extends RouteBuilder {
         String reading = "&delay=200&initialDelay=0&sortBy=file:name&readLock=changed&readLockMinAge=300"
                 + "&readLockCheckInterval=100";
 
-        // One file, one order. A file stays in the inbox until its order is scheduled, so an outage of Redis loses
-        // none.
+        // One file, one order. A file stays in the inbox until its order is scheduled, so an outage of Redis loses no
+        // order.
         from("file:{{inbox}}?include=.*[.]json" + reading)
                 .routeId("order-files")
                 .to("direct:order-of-file");
 
-        // One file, one order on each line. After an interruption the whole file is read again: known orders are passed
-        // by.
+        // One file, one order on each line. After an interruption the whole file is read again, and known orders are
+        // passed by.
         from("file:{{inbox}}?include=.*[.]ndjson" + reading)
                 .routeId("order-lists")
                 .split(body().tokenize("\n"))

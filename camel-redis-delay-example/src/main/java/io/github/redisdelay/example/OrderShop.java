@@ -113,7 +113,7 @@ final class OrderShop implements AutoCloseable {
         LOG.info("Open for orders on http://localhost:{}/orders and in {}", settings.httpPort(), settings.inbox());
     }
 
-    /** How many messages of these queues are still to come. */
+    /** The number of messages of these queues that are still to come. */
     long waiting(String... queues) {
         return waiting.in(queues);
     }

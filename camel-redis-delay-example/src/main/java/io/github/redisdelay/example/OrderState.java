@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.example;
 
-/** What the order book knows of an order. */
+/** The states of an order in the order book. */
 enum OrderState {
     /** Its closing is scheduled. */
     WAITING,

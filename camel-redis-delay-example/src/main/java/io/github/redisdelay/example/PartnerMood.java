@@ -4,12 +4,12 @@ package io.github.redisdelay.example;
 import java.util.SplittableRandom;
 
 /**
- * How the partner's server answers a try: mostly well. Always the same for the same order and try, so that two runs of the
- * example tell the same story.
+ * The answers of the partner's server. Most are good, and they are always the same for the same order and try, so that two
+ * runs of the example tell the same story.
  */
 final class PartnerMood {
 
-    /** What can happen. */
+    /** The ways in which the server answers. */
     enum Answer {
         OK,
         SERVER_ERROR,

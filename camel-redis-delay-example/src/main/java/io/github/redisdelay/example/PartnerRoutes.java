@@ -26,7 +26,7 @@ final class PartnerRoutes extends RouteBuilder {
         this.retryAfter = retryAfter;
     }
 
-    /** Where it listens on the shop's port. */
+    /** The path at which it listens, on the shop's port. */
     static String url(int httpPort) {
         return "http://localhost:" + httpPort + "/partner/notifications";
     }

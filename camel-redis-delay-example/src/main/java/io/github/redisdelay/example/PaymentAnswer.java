@@ -2,7 +2,7 @@
 package io.github.redisdelay.example;
 
 /**
- * What a customer is told who pays.
+ * The answer to a customer who pays.
  *
  * @param order the order's id
  * @param result one word for programs
@@ -10,7 +10,7 @@ package io.github.redisdelay.example;
  */
 public record PaymentAnswer(String order, Result result, String message) {
 
-    /** What became of a payment. */
+    /** The outcomes of a payment. */
     public enum Result {
         PAID(200),
         PAID_BEFORE(200),
@@ -25,7 +25,7 @@ public record PaymentAnswer(String order, Result result, String message) {
         }
     }
 
-    /** Whether the payment is to be refunded. */
+    /** True if the payment is to be refunded. */
     boolean refunded() {
         return result == Result.CLOSING_UNDER_WAY || result == Result.CLOSED;
     }

@@ -65,7 +65,7 @@ public final class PaymentDesk {
         return new PaymentAnswer(id, Result.PAID, "paid in time, its closing is cancelled");
     }
 
-    /** What the order's partner is to hear of this, or null if nothing, or not from here. */
+    /** The notification for the order's partner; null if there is none, or if another route sends it. */
     Notification notification(PaymentAnswer answer) {
         String event =
                 switch (answer.result()) {
@@ -85,8 +85,7 @@ public final class PaymentDesk {
         switch (answer.result()) {
             case PAID -> book.pay(answer.order());
             // Too late by a moment. The cancel took the message away from Redis, so nobody delivers it again if this
-            // process
-            // dies while it closes the order: the book must have it here.
+            // process dies while it closes the order: the book must have it here.
             case CLOSING_UNDER_WAY -> book.close(answer.order());
             default -> {
                 // Nothing new.

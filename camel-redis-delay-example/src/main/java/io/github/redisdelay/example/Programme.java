@@ -17,7 +17,7 @@ record Programme(List<Step> steps) {
     static final Programme EMPTY = new Programme(List.of());
 
     /**
-     * What an organiser does.
+     * An act of an organiser.
      *
      * @param event the event's id
      * @param title its title, null to cancel it

@@ -11,7 +11,7 @@ import org.apache.camel.builder.RouteBuilder;
  */
 final class RefundRoutes extends RouteBuilder {
 
-    /** How long to wait after each look, in the shop's time. The last step repeats. */
+    /** The waits after each look, in the shop's time. The last step repeats. */
     static final String STEPS = "5s,30s,2m,10m,30m,1h,2h";
 
     private static final String BANK = "http://localhost:{{http.port}}/bank/refunds/${variable.refund}";

@@ -12,7 +12,7 @@ import org.apache.camel.builder.RouteBuilder;
 /** Reminds of each event an hour before it starts: also after it was moved, and not at all after it was cancelled. */
 final class ReminderRoutes extends RouteBuilder {
 
-    /** How long before the event, in the shop's time. */
+    /** The time before the event, in the shop's time. */
     static final Duration AHEAD = Duration.ofHours(1);
 
     /** Of a plan: which of two is the newer one. By default the time of the request. */

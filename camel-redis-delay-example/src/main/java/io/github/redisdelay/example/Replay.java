@@ -31,7 +31,7 @@ public final class Replay {
                 .toList());
     }
 
-    /** How many orders have not been handed out. */
+    /** The number of orders that have not been handed out. */
     synchronized int remaining() {
         return remaining.size();
     }

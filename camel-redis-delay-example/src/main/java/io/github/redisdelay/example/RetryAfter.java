@@ -24,7 +24,7 @@ public final class RetryAfter {
         this.clock = clock;
     }
 
-    /** How long to wait, or null if the answer does not say: then the steps decide. */
+    /** The wait that the answer asks for, or null if it asks for none: then the steps decide. */
     public Duration of(@ExchangeException HttpOperationFailedException answer) {
         return answer.getResponseHeaders().entrySet().stream()
                 .filter(header -> "Retry-After".equalsIgnoreCase(header.getKey()))

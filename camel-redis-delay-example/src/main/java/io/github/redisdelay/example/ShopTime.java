@@ -20,7 +20,7 @@ public record ShopTime(int speed) {
     private static final long[] UNIT_MILLIS = {86_400_000, 3_600_000, 60_000, 1_000, 1};
 
     /**
-     * How long something of the shop really takes.
+     * The real duration of something in the shop.
      *
      * @param text such as {@code 15s}, {@code 30m}, {@code 1h30m} or {@code 700ms}
      * @return at least a millisecond, unless the text says 0

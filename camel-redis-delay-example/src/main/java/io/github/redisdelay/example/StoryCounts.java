@@ -7,7 +7,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import javax.sql.DataSource;
 
-/** What has become of notifications, refunds and reminders, counted in the database. */
+/** Counts of the ends of notifications, refunds and reminders, read from the database. */
 final class StoryCounts {
 
     private final DataSource database;

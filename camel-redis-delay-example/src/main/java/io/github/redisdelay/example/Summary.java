@@ -13,7 +13,7 @@ public final class Summary {
     private final StoryCounts counts;
     private final Replay replay;
 
-    /** Those of last time. Guarded by this. */
+    /** The lines of last time. Guarded by this. */
     private List<String> last = List.of();
 
     Summary(OrderBook book, Lateness lateness, WaitingMessages waiting, StoryCounts counts, Replay replay) {

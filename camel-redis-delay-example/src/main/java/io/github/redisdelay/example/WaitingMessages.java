@@ -7,7 +7,7 @@ import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.util.Arrays;
 import org.redisson.api.RedissonClient;
 
-/** How many messages Redis holds, which is the truth about what is still to come. */
+/** The numbers of messages in Redis, which alone knows what is still to come. */
 final class WaitingMessages implements AutoCloseable {
 
     private final DelayQueueClient client;
@@ -21,7 +21,7 @@ final class WaitingMessages implements AutoCloseable {
         return in("orders");
     }
 
-    /** Those that wait and those being delivered, and the dead letters that nobody has taken yet. */
+    /** The messages that wait and those being delivered, and the dead letters that nobody has taken yet. */
     long in(String... queues) {
         return Arrays.stream(queues)
                 .map(queue -> client.queue(queue).stats().join())

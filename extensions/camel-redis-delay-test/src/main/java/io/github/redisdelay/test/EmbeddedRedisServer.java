@@ -61,7 +61,7 @@ final class EmbeddedRedisServer extends RedisServer {
         config.addAll(configLines);
     }
 
-    /** Whether one is named, or the library has one for this operating system and processor; it has none for Windows. */
+    /** True if a binary is named, or if the library has one for this system and processor; it has none for Windows. */
     static boolean isAvailable() {
         return binary() != null;
     }

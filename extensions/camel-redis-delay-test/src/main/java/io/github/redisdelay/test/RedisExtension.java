@@ -39,14 +39,14 @@ public final class RedisExtension
                 AfterAllCallback {
 
     private RedissonClient client;
-    /** How many classes have begun and not ended: a nested class begins and ends within the one around it. */
+    /** The number of classes that have begun and not ended: a nested class begins and ends within the one around it. */
     private int openClasses;
 
     /** Begins all names of the class. */
     private String root;
-    /** How many {@link OptionValues} were made of it. */
+    /** The number of {@link OptionValues} that were made of it. */
     private int scopes;
-    /** Whether a name was given out. */
+    /** True once a name was given out. */
     private boolean used;
 
     private OptionValues ofClass;

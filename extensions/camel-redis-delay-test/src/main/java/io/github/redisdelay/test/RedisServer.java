@@ -213,7 +213,7 @@ public abstract class RedisServer implements AutoCloseable {
         }
     }
 
-    /** What it answers to a PING; nothing if it does not. */
+    /** The server's answer to a PING; empty if there is none. */
     private String answer() {
         try (Socket socket = new Socket()) {
             socket.connect(new InetSocketAddress(host(), port()), 1000);

@@ -36,7 +36,7 @@ final class Arrivals {
         }
     }
 
-    /** How many have arrived. */
+    /** The number of messages that have arrived. */
     int count() {
         return count.get();
     }
@@ -45,7 +45,7 @@ final class Arrivals {
         return expected;
     }
 
-    /** Whether all have arrived within this time. */
+    /** Waits; tells whether all have arrived within this time. */
     boolean await(Duration limit) throws InterruptedException {
         return all.await(limit.toNanos(), TimeUnit.NANOSECONDS);
     }

@@ -18,7 +18,7 @@ import org.redisson.api.RedissonClient;
 /** Routes on both sides: {@code direct:} to {@code redis-delay:}, and {@code redis-delay:} to a counting processor. */
 final class CamelContender implements Contender {
 
-    /** What a user sets who wants throughput; all else is as it is by default. */
+    /** The options of a user who wants throughput; all others have their defaults. */
     static final String CONSUMER = "concurrentConsumers=16&maxMessagesPerPoll=256";
 
     private static final String CONSUMER_ROUTE = "consumer";

@@ -10,7 +10,7 @@ import java.util.List;
  */
 interface Contender extends AutoCloseable {
 
-    /** How many messages an asynchronous caller has under way. */
+    /** The number of messages that an asynchronous caller has under way. */
     int UNDER_WAY = 2000;
 
     /** One of the constants of {@link Subject}. */
@@ -28,7 +28,7 @@ interface Contender extends AutoCloseable {
     /** Starts to receive and acknowledge. */
     Consumption consume(Arrivals arrivals) throws Exception;
 
-    /** How many messages Redis holds in this queue, those being delivered included. */
+    /** The number of messages that Redis holds in this queue, those being delivered included. */
     long remaining();
 
     @Override

@@ -30,7 +30,7 @@ final class Cost {
         return SYSTEM.getProcessCpuTime() / 1e9;
     }
 
-    /** What it took until now. */
+    /** The cost until now. */
     Taken end() {
         long now = System.nanoTime();
         double jvm = jvmSeconds() - jvmSeconds;
@@ -38,7 +38,7 @@ final class Cost {
     }
 
     /**
-     * What something took.
+     * The cost of something.
      *
      * @param seconds on the clock
      * @param redisSeconds CPU time of the server

@@ -15,7 +15,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
-/** What all experiments have in common: the Redis server, the settings, the bodies. */
+/** The common ground of all experiments: the Redis server, the settings, the bodies. */
 public final class Environment implements AutoCloseable {
 
     /** The size of a body, in bytes. */
@@ -49,12 +49,12 @@ public final class Environment implements AutoCloseable {
         return new Environment(quick, RedisProcess.start(binary(), Files.createTempFile("redis", ".log")));
     }
 
-    /** Whether this is only a smoke run: small numbers, one round. */
+    /** True for a smoke run: small numbers, one round. */
     public boolean quick() {
         return quick;
     }
 
-    /** How often everything is measured. */
+    /** The number of rounds in which everything is measured. */
     public int rounds() {
         return quick ? 1 : 3;
     }
@@ -122,13 +122,13 @@ public final class Environment implements AutoCloseable {
         return values;
     }
 
-    /** How many seconds of CPU time the server has used since it was started. */
+    /** The seconds of CPU time that the server has used since it was started. */
     public double redisCpuSeconds() {
         Map<String, String> cpu = info("cpu");
         return Double.parseDouble(cpu.get("used_cpu_user")) + Double.parseDouble(cpu.get("used_cpu_sys"));
     }
 
-    /** How many bytes the server's data takes. */
+    /** The number of bytes that the server's data takes. */
     public long redisMemory() {
         return Long.parseLong(info("memory").get("used_memory"));
     }

@@ -11,7 +11,7 @@ final class HoldOff {
 
     private HoldOff() {}
 
-    /** What is done with a hold-off. */
+    /** A try with a hold-off of some length. */
     interface Attempt<T> {
 
         /**

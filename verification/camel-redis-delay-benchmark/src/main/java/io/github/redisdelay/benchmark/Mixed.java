@@ -187,7 +187,7 @@ final class Mixed implements Experiment {
         return SHORTEST_MILLIS + random.nextInt(LONGEST_MILLIS - SHORTEST_MILLIS + 1);
     }
 
-    /** What is left of the delays of messages that were scheduled at this rate for as long as the longest delay. */
+    /** The remaining delays of messages that were scheduled at this rate for as long as the longest delay. */
     private static int[] pending(int rate, Random random) {
         int count = (int) ((long) rate * LONGEST_MILLIS / 1000);
         int[] left = new int[count];

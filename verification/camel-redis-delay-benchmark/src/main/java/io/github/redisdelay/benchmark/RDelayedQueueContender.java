@@ -117,7 +117,7 @@ final class RDelayedQueueContender implements Contender {
         }
     }
 
-    /** How many have come to the destination. */
+    /** The number of messages that have come to the destination. */
     int transferred() {
         return destination.size();
     }

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** How many messages can be scheduled in a second, and how many delivered. */
+/** The numbers of messages that can be scheduled, and delivered, in a second. */
 final class Rates implements Experiment {
 
     private static final DueTime FAR = DueTime.after(Duration.ofHours(1));

@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import org.redisson.client.codec.ByteArrayCodec;
 
-/** How long it takes until what a killed consumer held is delivered again. */
+/** The time until messages that a killed consumer held are delivered again. */
 final class Recovery implements Experiment {
 
     @Override

@@ -12,7 +12,7 @@ import org.redisson.config.Config;
 /** A program that leases messages, never finishes one, and is there to be killed. */
 final class RecoveryVictim {
 
-    /** What it prints when it holds all. */
+    /** The line that it prints when it holds all. */
     static final String READY = "ready";
 
     private RecoveryVictim() {}

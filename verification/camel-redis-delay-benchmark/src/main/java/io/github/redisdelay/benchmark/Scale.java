@@ -24,7 +24,7 @@ final class Scale implements Experiment {
     private static final long FIRST_MICROS = Duration.ofHours(3).toMillis() * 1000;
     private static final long SPREAD_MICROS = Duration.ofHours(24).toMillis() * 1000;
 
-    /** What 10 000 000 messages of 200 bytes take in Redis at the most, and this JVM beside it. */
+    /** The most memory that 10 000 000 messages of 200 bytes take in Redis, and this JVM beside it. */
     private static final long MEMORY_FOR_TEN_MILLIONS = 10L << 30;
 
     /** Above this, filling and emptying {@code RDelayedQueue} takes longer than all else together. */

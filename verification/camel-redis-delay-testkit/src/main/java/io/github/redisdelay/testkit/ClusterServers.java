@@ -104,7 +104,7 @@ public final class ClusterServers implements AutoCloseable {
         return List.copyOf(nodes);
     }
 
-    /** Which slot a key is in. */
+    /** The slot of a key. */
     public int slot(String key) {
         String answer = alive().line("CLUSTER KEYSLOT " + key);
         return Integer.parseInt(answer.substring(1));
@@ -185,7 +185,7 @@ public final class ClusterServers implements AutoCloseable {
 
     // ---- clients
 
-    /** What a Redisson client of this cluster is made from. It finds changes of the cluster within half a second. */
+    /** A configuration for a Redisson client of this cluster, which finds changes of the cluster within half a second. */
     public String yaml() {
         return "clusterServersConfig:\n  nodeAddresses:\n"
                 + nodes.stream()
@@ -261,7 +261,7 @@ public final class ClusterServers implements AutoCloseable {
         }
     }
 
-    /** How many commands were sent elsewhere, or were to be repeated, because their slot is being moved. */
+    /** The number of commands that were sent elsewhere, or were to be repeated, because their slot was being moved. */
     public long refused() {
         return nodes.stream()
                 .flatMap(node -> node.info("errorstats").lines())

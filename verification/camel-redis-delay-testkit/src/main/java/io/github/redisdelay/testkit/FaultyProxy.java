@@ -33,7 +33,7 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class FaultyProxy implements AutoCloseable {
 
-    /** What a connection is used for. */
+    /** The uses of a connection. */
     public enum Kind {
         COMMANDS,
         SUBSCRIPTION,
@@ -47,7 +47,7 @@ public final class FaultyProxy implements AutoCloseable {
     private static final byte[] END = {};
 
     private static final int CHUNK_BYTES = 16 * 1024;
-    /** What may be on its way in one direction: beyond it the sender is kept waiting, as by TCP. */
+    /** The most bytes on their way in one direction: beyond it the sender is kept waiting, as by TCP. */
     private static final int MAX_CHUNKS = 1024;
 
     private final InetSocketAddress target;
@@ -160,7 +160,7 @@ public final class FaultyProxy implements AutoCloseable {
 
     // ---- what a test may ask
 
-    /** How many connections of a kind are open and not dead. */
+    /** The number of connections of a kind that are open and not dead. */
     public long connections(Kind kind) {
         lock.lock();
         try {
@@ -172,7 +172,7 @@ public final class FaultyProxy implements AutoCloseable {
         }
     }
 
-    /** How many answers were lost so far, see {@link #loseAnswers}. */
+    /** The number of answers that were lost so far, see {@link #loseAnswers}. */
     public int lostAnswers() {
         lock.lock();
         try {

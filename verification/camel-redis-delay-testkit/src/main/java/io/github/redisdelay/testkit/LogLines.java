@@ -8,7 +8,7 @@ import ch.qos.logback.core.read.ListAppender;
 import java.util.List;
 import org.slf4j.LoggerFactory;
 
-/** What a class logs, while open. */
+/** The log lines of a class, while open. */
 public final class LogLines implements AutoCloseable {
 
     private final Logger logger;

@@ -72,7 +72,7 @@ public final class MasterAndReplica implements AutoCloseable {
         }
     }
 
-    /** How often a server has executed a command. */
+    /** The number of times that a server has executed a command. */
     public static long calls(RedisServer server, String command) {
         String name = "cmdstat_" + command + ":calls=";
         String stats = info(server, "commandstats");
@@ -80,7 +80,7 @@ public final class MasterAndReplica implements AutoCloseable {
         return at < 0 ? 0 : Long.parseLong(stats.substring(at + name.length(), stats.indexOf(',', at)));
     }
 
-    /** Whether a server has a command. */
+    /** Tells whether a server has a command. */
     public static boolean knows(RedisServer server, String command) {
         return send(server, "COMMAND INFO " + command).contains(command);
     }

@@ -19,7 +19,7 @@ public final class RandomTests {
     }
 
     /**
-     * How much a test does.
+     * The amount of work of a test with random input.
      *
      * @param property a system property that gives an amount
      */

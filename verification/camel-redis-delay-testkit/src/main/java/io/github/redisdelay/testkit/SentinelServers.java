@@ -81,7 +81,7 @@ public final class SentinelServers implements AutoCloseable {
             return replication().contains("role:slave");
         }
 
-        /** Whether it is a replica that receives what its master does. */
+        /** True if it is a replica that receives what its master does. */
         public boolean isLinked() {
             String info = replication();
             return info.contains("role:slave") && info.contains("master_link_status:up");

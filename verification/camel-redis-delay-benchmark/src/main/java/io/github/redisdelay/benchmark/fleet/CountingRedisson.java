@@ -40,12 +40,12 @@ final class CountingRedisson {
         return client;
     }
 
-    /** How often a script was called. */
+    /** The number of calls of a script. */
     long scripts(String name) {
         return count(name);
     }
 
-    /** How often something was published, other than by a script. */
+    /** The number of publications other than by a script. */
     long published() {
         return count("publish");
     }

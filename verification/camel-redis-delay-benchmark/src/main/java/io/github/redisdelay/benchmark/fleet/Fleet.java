@@ -46,17 +46,17 @@ final class Fleet implements AutoCloseable {
         return fleet;
     }
 
-    /** How often they have asked for messages. */
+    /** The number of times that they have asked for messages. */
     long claims() {
         return redisson.scripts("claim");
     }
 
-    /** How often they have published something themselves, which no message had caused. */
+    /** The number of their own publications, which no message had caused. */
     long published() {
         return redisson.published();
     }
 
-    /** How many deliveries were not the first of their message. */
+    /** The number of deliveries that were not the first of their message. */
     long redelivered() {
         return redelivered.get();
     }

@@ -18,7 +18,7 @@ import org.HdrHistogram.Histogram;
 import org.redisson.api.RedissonClient;
 
 /**
- * What many consumers of one queue, and one consumer of many queues, ask of Redis: while nothing is scheduled, for each
+ * The cost for Redis of many consumers of one queue, and of one consumer of many queues: while nothing is scheduled, for each
  * message that they deliver, and while some of them are killed.
  */
 public final class FleetCost implements Experiment {
@@ -253,7 +253,7 @@ public final class FleetCost implements Experiment {
 
     // --- Both
 
-    /** What had been sent to Redis up to a moment. */
+    /** The counts of what had been sent to Redis up to a moment. */
     private record Counts(long claims, long scripts, long published, long publishedByClients) {
 
         static Counts of(Environment environment, Fleet fleet, List<FleetProcess> victims) {

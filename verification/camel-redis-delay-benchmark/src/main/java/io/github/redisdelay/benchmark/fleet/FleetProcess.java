@@ -20,7 +20,7 @@ final class FleetProcess implements AutoCloseable {
     private volatile Report last = new Report(0, 0, 0, new byte[0]);
     private volatile boolean ready;
 
-    /** What it had done by its last report, at most a tenth of a second before it was killed. */
+    /** The counts of its last report, at most a tenth of a second before it was killed. */
     private record Report(long claims, long published, long delivered, byte[] lateness) {}
 
     private FleetProcess(Process process) {
@@ -90,17 +90,17 @@ final class FleetProcess implements AutoCloseable {
         reader.join();
     }
 
-    /** How often its consumers had asked for messages. */
+    /** The number of times that its consumers had asked for messages. */
     long claims() {
         return last.claims();
     }
 
-    /** How often they had published something that no message had caused. */
+    /** The number of publications that no message had caused. */
     long published() {
         return last.published();
     }
 
-    /** How many messages had been delivered for the first time. */
+    /** The number of messages that had been delivered for the first time. */
     long delivered() {
         return last.delivered();
     }

@@ -18,7 +18,7 @@ import org.redisson.config.Config;
 /** A JVM with some consumers that tells on its standard output, ten times a second, what it has done, until it is killed. */
 public final class FleetProcessMain {
 
-    /** What a report begins with: then claims, what they published, first deliveries and the histogram of their lateness, in Base64. */
+    /** The beginning of a report. Claims, publications, first deliveries and the histogram of lateness follow, in Base64. */
     static final String MARK = "fleet";
 
     private static final int WARM_UP_RATE = 500;

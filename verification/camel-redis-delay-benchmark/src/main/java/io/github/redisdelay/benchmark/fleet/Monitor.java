@@ -50,7 +50,7 @@ final class Monitor implements AutoCloseable {
         }
     }
 
-    /** How often each command came so far. */
+    /** The number of times that each command came so far. */
     Map<String, Long> counts() {
         synchronized (counts) {
             return Map.copyOf(counts);

@@ -18,7 +18,7 @@ public final class Lateness implements Experiment {
 
     private static final List<String> SUBJECTS = List.of(Subject.CAMEL, Subject.QUEUE, Subject.RDELAYEDQUEUE);
 
-    /** How long is waited for messages after the last one is due. */
+    /** The time to wait for messages after the last one is due. */
     private static final long PATIENCE_MILLIS = 8_000;
 
     @Override

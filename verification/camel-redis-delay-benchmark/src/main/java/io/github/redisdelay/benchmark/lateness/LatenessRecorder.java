@@ -7,7 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
-/** How late messages were. Counts all, and records those that were due within a window. Thread-safe. */
+/** The lateness of messages. Counts all, and records those that were due within a window. Thread-safe. */
 public final class LatenessRecorder {
 
     /** To a thousandth of each value. */
@@ -46,7 +46,7 @@ public final class LatenessRecorder {
         delivered.incrementAndGet();
     }
 
-    /** Whether a message that is due then counts. */
+    /** Tells whether a message that is due at this time counts. */
     public boolean isMeasured(long dueMicros) {
         return dueMicros >= fromMicros && dueMicros < untilMicros;
     }
@@ -83,17 +83,17 @@ public final class LatenessRecorder {
         }
     }
 
-    /** How many have arrived. */
+    /** The number of messages that have arrived. */
     public long delivered() {
         return delivered.get();
     }
 
-    /** How many of them were due within the window. */
+    /** The number of arrived messages that were due within the window. */
     public long measured() {
         return inWindow.get();
     }
 
-    /** How many of those arrived before they were due. */
+    /** The number of those that arrived before they were due. */
     public long early() {
         return early.get();
     }

@@ -12,7 +12,7 @@ import java.util.random.RandomGenerator;
  */
 public final class OpenLoop {
 
-    /** How many messages are on their way to Redis at the most. */
+    /** The most messages that are on their way to Redis. */
     public static final int UNDER_WAY = 2_000;
 
     private static final long SHORTEST = TimeUnit.SECONDS.toMicros(1);
@@ -23,7 +23,7 @@ public final class OpenLoop {
     private final long windowMicros;
     private final RandomGenerator random;
 
-    /** What was scheduled: in all, and of that due within the window. */
+    /** The numbers of scheduled messages: all, and those due within the window. */
     public record Sent(long messages, long measured) {}
 
     /** Takes a message. It may block while too many are under way. */

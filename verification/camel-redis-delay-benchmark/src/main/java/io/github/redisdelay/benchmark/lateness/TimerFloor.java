@@ -6,7 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 
 /**
- * How late a thread of this JVM wakes up that only sleeps: what the machine and the JVM add to every lateness, whoever is
+ * The lateness of a thread of this JVM that only sleeps: what the machine and the JVM add to every lateness, whoever is
  * measured. Where this is large the machine was not quiet.
  */
 final class TimerFloor implements AutoCloseable {

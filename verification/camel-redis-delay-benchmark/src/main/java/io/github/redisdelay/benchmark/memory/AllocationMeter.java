@@ -37,7 +37,7 @@ final class AllocationMeter implements AutoCloseable {
         }
     }
 
-    /** How many bytes were allocated since it began, those of looking left out as far as they are another thread's. */
+    /** The bytes that all threads have allocated since it began. */
     synchronized long bytes() {
         sample();
         return last.entrySet().stream()

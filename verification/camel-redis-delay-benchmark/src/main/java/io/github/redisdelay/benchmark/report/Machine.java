@@ -88,7 +88,7 @@ record Machine(Map<String, String> facts) {
                         .toList());
     }
 
-    /** What {@link #save} wrote; empty if there is nothing. */
+    /** The text that {@link #save} wrote; empty if there is none. */
     static Machine load(Path folder) throws IOException {
         Map<String, String> facts = new LinkedHashMap<>();
         Path file = folder.resolve(FILE);

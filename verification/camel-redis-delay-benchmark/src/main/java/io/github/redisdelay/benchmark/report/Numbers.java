@@ -3,7 +3,7 @@ package io.github.redisdelay.benchmark.report;
 
 import java.util.Locale;
 
-/** How numbers are written for people: three digits that count, thousands with a space between. */
+/** Numbers as text for people: three digits that count, thousands with a space between. */
 final class Numbers {
 
     private Numbers() {}

@@ -155,7 +155,7 @@ final class Plots {
         }
     }
 
-    /** How many consumers of how many queues a parameter means. */
+    /** The numbers of consumers and queues that a parameter means. */
     private static String who(String parameter) {
         double consumers = Numbers.in(parameter, "consumers");
         return Double.isNaN(consumers)

@@ -22,7 +22,7 @@ final class RangeBarRenderer extends BarRenderer {
     private final transient CategoryDataset smallest;
     private final transient CategoryDataset largest;
 
-    /** Where the bar that is being drawn stands. Drawing has one thread. */
+    /** The place of the bar that is being drawn. Drawing has one thread. */
     private transient Rectangle2D area;
 
     /** @param smallest and {@code largest} have the rows and columns of the dataset that is drawn */

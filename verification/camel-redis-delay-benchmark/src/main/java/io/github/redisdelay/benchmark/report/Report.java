@@ -13,7 +13,7 @@ import java.util.Map;
 /** Writes {@code results.md} and its drawings: the targets first, then each experiment. */
 public final class Report {
 
-    /** What each experiment is about, for people who have not read its code. */
+    /** The subject of each experiment, for people who have not read its code. */
     private static final Map<String, String[]> ABOUT = Map.of(
             "rates",
             new String[] {

@@ -4,7 +4,7 @@ package io.github.redisdelay.benchmark.report;
 import java.util.Arrays;
 
 /**
- * What several rounds gave for one value.
+ * The results of several rounds for one value.
  *
  * @param median the middle one, or the mean of the two in the middle
  * @param min the smallest

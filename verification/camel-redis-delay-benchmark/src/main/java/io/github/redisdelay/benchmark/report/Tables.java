@@ -10,7 +10,7 @@ import java.util.Optional;
 /** Writes figures as tables of Markdown: a row for each parameter and metric, a column for each subject. */
 final class Tables {
 
-    /** What the subjects are called in the report. */
+    /** The names of the subjects in the report. */
     static final Map<String, String> SUBJECTS = Map.of(
             Subject.CAMEL, "through Camel",
             Subject.QUEUE, "queue layer",

@@ -4,7 +4,7 @@ package io.github.redisdelay.benchmark.report;
 import java.util.OptionalDouble;
 
 /**
- * What a measured value ought to be.
+ * A target for a measured value.
  *
  * @param text what is asked for
  * @param measured the value; empty if it was not measured in this run
