@@ -112,7 +112,9 @@ final class PullReceiver implements DelayQueueReceiver, DeliveryHandler, Consume
             if (closed) {
                 caller.given.complete(null);
             }
-            Delivery delivery = await(caller, start + host.requestTimeout().toNanos());
+            // The subscription may have used up all of the time: the look waits for its answer all the same.
+            long answerBy = timers.nanoTime() + host.requestTimeout().toNanos();
+            Delivery delivery = await(caller, answerBy);
             if (delivery == null && !closed && !loop.hasAnswered(caller.since)) {
                 throw failed(loop.lastError());
             }
@@ -136,6 +138,9 @@ final class PullReceiver implements DelayQueueReceiver, DeliveryHandler, Consume
     private void listen(long patience) throws InterruptedException {
         if (!closed && listens.compareAndSet(false, true)) {
             host.listen().whenComplete((none, error) -> subscribed.complete(null));
+            if (closed) {
+                host.stopped(); // it was closed before it listened
+            }
         }
         try {
             subscribed.get(patience, TimeUnit.NANOSECONDS);
