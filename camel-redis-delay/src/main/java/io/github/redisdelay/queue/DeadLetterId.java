@@ -2,6 +2,8 @@
 package io.github.redisdelay.queue;
 
 import io.github.redisdelay.queue.exception.ShownId;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The id of a dead letter: the id of its message, {@code @}, and the time at which it was given up, in microseconds
@@ -13,23 +15,16 @@ import io.github.redisdelay.queue.exception.ShownId;
  */
 public record DeadLetterId(String messageId, String time) {
 
+    private static final Pattern FORM = Pattern.compile("(.+)@([0-9]+)", Pattern.DOTALL);
+
     /**
      * Reads an id.
      *
      * @return null if it is none of a dead letter. A message may have an id that looks like one
      */
     public static DeadLetterId parse(String id) {
-        int at = id.lastIndexOf('@');
-        if (at <= 0 || at == id.length() - 1) {
-            return null;
-        }
-        for (int i = at + 1; i < id.length(); i++) {
-            char c = id.charAt(i);
-            if (c < '0' || c > '9') {
-                return null;
-            }
-        }
-        return new DeadLetterId(id.substring(0, at), id.substring(at + 1));
+        Matcher parts = FORM.matcher(id);
+        return parts.matches() ? new DeadLetterId(parts.group(1), parts.group(2)) : null;
     }
 
     /** The id of a message that was given up at this time. */

@@ -211,9 +211,7 @@ public final class Envelope {
                 int tag = section.readByte("a tag");
                 EnvelopeReader field = section.section("a field");
                 if (tag == TAG_CONTENT_TYPE) {
-                    if (contentType != null) {
-                        throw new EnvelopeFormatException("a second content type", start);
-                    }
+                    checkFirst(contentType, "content type", start);
                     contentType = field.text();
                 } else if (tag == TAG_HEADER) {
                     String name = field.section("a header's name").text();

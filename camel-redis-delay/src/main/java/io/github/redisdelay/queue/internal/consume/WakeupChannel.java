@@ -56,8 +56,9 @@ public final class WakeupChannel {
     private State state = State.NONE;
     private int listening;
     private int failures;
-    private int messageListener;
-    private int statusListener;
+    /** The listeners that Redisson has. */
+    private final List<Integer> listenerIds = new ArrayList<>(2);
+
     private boolean echoSeen;
     private Timers.Timer timer;
     private boolean closed;
@@ -115,12 +116,11 @@ public final class WakeupChannel {
     /** Holds the lock. */
     private void subscribe() {
         state = State.SUBSCRIBING;
-        CompletableFuture<Integer> added;
-        CompletableFuture<Integer> status;
+        List<CompletableFuture<Integer>> added = new ArrayList<>(2);
         try {
-            added = topic.addListenerAsync(byte[].class, (channel, message) -> heard(message))
-                    .toCompletableFuture();
-            status = topic.addListenerAsync(new StatusListener() {
+            added.add(topic.addListenerAsync(byte[].class, (channel, message) -> heard(message))
+                    .toCompletableFuture());
+            added.add(topic.addListenerAsync(new StatusListener() {
                         @Override
                         public void onSubscribe(String channel) {
                             checkAll();
@@ -131,24 +131,18 @@ public final class WakeupChannel {
                             // The missing echo is noticed.
                         }
                     })
-                    .toCompletableFuture();
+                    .toCompletableFuture());
         } catch (RuntimeException e) {
-            added = CompletableFuture.failedFuture(e);
-            status = added;
+            added.add(CompletableFuture.failedFuture(e));
         }
-        CompletableFuture<Integer> first = added;
-        CompletableFuture<Integer> second = status;
-        CompletableFuture.allOf(added, status).whenComplete((none, error) -> {
-            listenerIds(first, second);
+        CompletableFuture.allOf(added.toArray(CompletableFuture<?>[]::new)).whenComplete((none, error) -> {
+            synchronized (lock) {
+                added.stream()
+                        .filter(listener -> !listener.isCompletedExceptionally())
+                        .forEach(listener -> listenerIds.add(listener.join()));
+            }
             subscribed(error);
         });
-    }
-
-    private void listenerIds(CompletableFuture<Integer> message, CompletableFuture<Integer> status) {
-        synchronized (lock) {
-            messageListener = message.isCompletedExceptionally() ? 0 : message.join();
-            statusListener = status.isCompletedExceptionally() ? 0 : status.join();
-        }
     }
 
     private void subscribed(Throwable error) {
@@ -217,20 +211,13 @@ public final class WakeupChannel {
 
     /** Holds the lock. */
     private CompletableFuture<Void> removeListeners() {
-        List<Integer> ids = new ArrayList<>(2);
-        if (messageListener != 0) {
-            ids.add(messageListener);
-        }
-        if (statusListener != 0) {
-            ids.add(statusListener);
-        }
-        messageListener = 0;
-        statusListener = 0;
-        if (ids.isEmpty()) {
+        if (listenerIds.isEmpty()) {
             return CompletableFuture.completedFuture(null);
         }
+        Integer[] ids = listenerIds.toArray(Integer[]::new);
+        listenerIds.clear();
         try {
-            return topic.removeListenerAsync(ids.toArray(Integer[]::new)).toCompletableFuture();
+            return topic.removeListenerAsync(ids).toCompletableFuture();
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }

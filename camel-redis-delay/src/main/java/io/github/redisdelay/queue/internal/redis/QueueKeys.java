@@ -2,8 +2,9 @@
 package io.github.redisdelay.queue.internal.redis;
 
 import io.github.redisdelay.queue.ScheduleRequest;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * The Redis keys of one queue, or of one partition of it. All have the queue's name as their hash tag, or the tag of the
@@ -15,8 +16,10 @@ import java.util.List;
 public record QueueKeys(String base, boolean deadLetters) {
 
     /** The first keys of the scripts that change the states of messages; see {@code queue.lua}. */
-    private static final List<String> COMMON =
-            List.of("messages", "delayed", "leased", "state", "sessions", "config", "seen");
+    private static final List<String> COMMON = Stream.concat(
+                    Stream.of("messages", "delayed", "leased", "state", "sessions", "config", "seen"),
+                    IntStream.rangeClosed(1, ScheduleRequest.MAX_PRIORITY).mapToObj(priority -> "delayed:" + priority))
+            .toList();
 
     /** @param tag the hash tag: the queue's name, or the tag of one of its partitions */
     public static QueueKeys of(String prefix, String tag) {
@@ -31,56 +34,32 @@ public record QueueKeys(String base, boolean deadLetters) {
     /** The keys of a script, in the order that its comment names. */
     public List<Object> of(LuaScript script) {
         return switch (script) {
-            case SCHEDULE, CLAIM -> common(key("waiters"));
-            case CHANGE -> common(key("waiters"), key("index"), dead().key("index"), dead().key("messages"));
-            case REPAIR -> common(key("waiters"), key("index"));
+            case SCHEDULE, CLAIM -> common("waiters");
+            case CHANGE -> common("waiters", "index", "dead:index", "dead:messages");
+            case REPAIR -> common("waiters", "index");
             case SETTLE ->
                 common(
-                        key("waiters"),
-                        dead().key("messages"),
-                        dead().key("delayed"),
-                        dead().key("state"),
-                        dead().key("waiters"),
-                        dead().key("index"),
-                        key("index"));
+                        "waiters", "dead:messages", "dead:delayed", "dead:state", "dead:waiters", "dead:index", "index");
             case REDRIVE ->
-                common(
-                        key("waiters"),
-                        dead().key("messages"),
-                        dead().key("delayed"),
-                        dead().key("leased"),
-                        dead().key("state"),
-                        dead().key("index"));
-            case EXTEND, ACKNOWLEDGE ->
-                COMMON.stream().limit(6).<Object>map(this::key).toList();
-            case GET, BROWSE -> common(key("consumers"));
-            case STATS -> common(key("consumers"), dead().key("delayed"), dead().key("leased"));
-            case DEAD_LETTERS -> List.of(dead().key("index"), dead().key("messages"), key("config"));
-            case TRIM ->
-                List.of(
-                        dead().key("messages"),
-                        dead().key("delayed"),
-                        dead().key("state"),
-                        key("config"),
-                        dead().key("index"));
-            case HEARTBEAT -> List.of(key("consumers"));
-            case SERVER -> List.of(key("messages"));
-            case PARTITIONS ->
-                List.of(key("config"), dead().key("config"), key("messages"), dead().key("messages"), key("seen"));
-            case REPLICATION -> List.of(key("sessions"));
+                common("waiters", "dead:messages", "dead:delayed", "dead:leased", "dead:state", "dead:index");
+            case EXTEND, ACKNOWLEDGE -> keys(COMMON.stream().limit(6));
+            case GET, BROWSE -> common("consumers");
+            case STATS -> common("consumers", "dead:delayed", "dead:leased");
+            case DEAD_LETTERS -> keys(Stream.of("dead:index", "dead:messages", "config"));
+            case TRIM -> keys(Stream.of("dead:messages", "dead:delayed", "dead:state", "config", "dead:index"));
+            case HEARTBEAT -> keys(Stream.of("consumers"));
+            case SERVER -> keys(Stream.of("messages"));
+            case PARTITIONS -> keys(Stream.of("config", "dead:config", "messages", "dead:messages", "seen"));
+            case REPLICATION -> keys(Stream.of("sessions"));
         };
     }
 
     private List<Object> common(String... more) {
-        List<Object> keys = new ArrayList<>(COMMON.size() + ScheduleRequest.MAX_PRIORITY + more.length);
-        for (String part : COMMON) {
-            keys.add(key(part));
-        }
-        for (int priority = 1; priority <= ScheduleRequest.MAX_PRIORITY; priority++) {
-            keys.add(key("delayed:" + priority));
-        }
-        keys.addAll(List.of(more));
-        return keys;
+        return keys(Stream.concat(COMMON.stream(), Stream.of(more)));
+    }
+
+    private List<Object> keys(Stream<String> parts) {
+        return parts.<Object>map(this::key).toList();
     }
 
     public String key(String part) {

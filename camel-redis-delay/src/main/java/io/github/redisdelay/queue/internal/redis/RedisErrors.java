@@ -20,6 +20,7 @@ public final class RedisErrors {
     private static final Pattern PERMANENT =
             Pattern.compile("REDISDELAY (argument|format|superseded|partitions)|WRONGTYPE Operation against");
 
+    private static final Pattern REFUSAL = Pattern.compile("(ERR|WRONGTYPE|NOPERM|MISCONF|NOAUTH|WRONGPASS) ");
     private static final Pattern PARTITIONS = Pattern.compile("REDISDELAY partitions: (\\d{1,9})");
 
     private RedisErrors() {}
@@ -36,13 +37,7 @@ public final class RedisErrors {
         // Redis 6 reports what a command in a script met as an ERR with the real error inside.
         return !text.contains("READONLY You can't write")
                 && !text.contains("NOREPLICAS Not enough")
-                && (text.startsWith("ERR ")
-                        || text.startsWith("WRONGTYPE ")
-                        || text.startsWith("NOPERM ")
-                        || text.startsWith("MISCONF ")
-                        || text.startsWith("NOAUTH ")
-                        || text.startsWith("WRONGPASS ")
-                        || isPermanent(error));
+                && (REFUSAL.matcher(text).lookingAt() || isPermanent(error));
     }
 
     /**

@@ -21,7 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.random.RandomGenerator;
 
 /**
@@ -40,9 +39,8 @@ final class DurabilityConfirmations {
     private final RandomGenerator random;
     private final Request.Sender sender;
 
-    private final ReentrantLock lock = new ReentrantLock();
-    /** The queues for which a wait is under way, by their base keys. Guarded by lock. */
-    private final Map<String, Group> groups = new HashMap<>();
+    /** For each queue with a wait under way, the waits that share its next call. Guarded by itself. */
+    private final Map<QueueKeys, List<Wait<?>>> waiting = new HashMap<>();
     /** The waits that have no answer. Thread-safe. */
     private final Set<Wait<?>> open = ConcurrentHashMap.newKeySet();
     /**
@@ -50,16 +48,6 @@ final class DurabilityConfirmations {
      * failed.
      */
     private volatile DelayQueueException closed;
-
-    /** The waits of one queue that share the next call. */
-    private static final class Group {
-        final QueueKeys keys;
-        List<Wait<?>> waiting = new ArrayList<>(); // guarded by lock
-
-        Group(QueueKeys keys) {
-            this.keys = keys;
-        }
-    }
 
     /**
      * The request that is waited for.
@@ -102,56 +90,48 @@ final class DurabilityConfirmations {
         open.add(wait);
         Timers.Timer expiry = timers.schedule(options.requestTimeout().toNanos(), wait::expire);
         wait.submission.whenComplete((none, error) -> expiry.cancel());
-        Group begun = null;
-        lock.lock();
-        try {
-            QueueKeys keys = wait.queue.keys();
-            Group group = groups.get(keys.base());
-            if (group == null) {
-                begun = group = new Group(keys);
-                groups.put(keys.base(), group);
+        QueueKeys keys = wait.queue.keys();
+        List<Wait<?>> shared;
+        synchronized (waiting) {
+            shared = waiting.putIfAbsent(keys, new ArrayList<>());
+            if (shared != null) {
+                shared.add(wait);
             }
-            group.waiting.add(wait);
-        } finally {
-            lock.unlock();
         }
         DelayQueueException reason = closed;
         if (reason != null) {
             close(reason); // the wait may have come while the others were failed
-        } else if (begun != null) {
-            next(begun);
+        } else if (shared == null) {
+            send(keys, List.of(wait), 1);
         }
         return wait.submission;
     }
 
     /** Begins one wait for all requests that want one. */
-    private void next(Group group) {
+    private void next(QueueKeys keys) {
         List<Wait<?>> waits;
-        lock.lock();
-        try {
-            waits = group.waiting;
-            group.waiting = new ArrayList<>();
+        synchronized (waiting) {
+            waits = waiting.get(keys);
             if (waits.isEmpty()) {
-                groups.remove(group.keys.base(), group);
+                waiting.remove(keys);
                 return;
             }
-        } finally {
-            lock.unlock();
+            waiting.put(keys, new ArrayList<>());
         }
-        send(group, waits, 1);
+        send(keys, waits, 1);
     }
 
-    private void send(Group group, List<Wait<?>> waits, int attempt) {
-        redis.awaitDurable(group.keys, attempt, options.durability()).whenComplete((reply, failure) -> {
+    private void send(QueueKeys keys, List<Wait<?>> waits, int attempt) {
+        redis.awaitDurable(keys, attempt, options.durability()).whenComplete((reply, failure) -> {
             if (closed != null) {
                 return;
             }
             Throwable error = failure == null ? null : ErrorText.unwrap(failure);
             if (error != null && !RedisErrors.isRefusal(error)) {
-                timers.schedule(Backoff.nanos(attempt, random), () -> send(group, waits, attempt + 1));
+                timers.schedule(Backoff.nanos(attempt, random), () -> send(keys, waits, attempt + 1));
                 return;
             }
-            next(group);
+            next(keys);
             CompletingThread.run(() -> waits.forEach(wait -> wait.answer(reply, error)));
         });
     }

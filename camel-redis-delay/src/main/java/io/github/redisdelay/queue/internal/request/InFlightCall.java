@@ -10,9 +10,11 @@ import io.github.redisdelay.queue.internal.redis.DurableReply;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.UnmetDurability;
 import java.nio.ByteBuffer;
-import java.util.HashSet;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -76,21 +78,12 @@ final class InFlightCall {
      * The arguments of a new call: the session's name, the call's number, the head, and the arguments of each request.
      */
     static Object[] arguments(Session session, Object[] head, List<Request<?>> requests) {
-        int count = 2 + head.length;
-        for (Request<?> request : requests) {
-            count += request.arguments().length;
-        }
-        Object[] arguments = new Object[count];
-        arguments[0] = session.name();
-        arguments[1] = Digits.of(session.numbers().getAsLong());
-        System.arraycopy(head, 0, arguments, 2, head.length);
-        int at = 2 + head.length;
-        for (Request<?> request : requests) {
-            Object[] own = request.arguments();
-            System.arraycopy(own, 0, arguments, at, own.length);
-            at += own.length;
-        }
-        return arguments;
+        List<Object> arguments = new ArrayList<>(2 + head.length + 5 * requests.size());
+        arguments.add(session.name());
+        arguments.add(Digits.of(session.numbers().getAsLong()));
+        Collections.addAll(arguments, head);
+        requests.forEach(request -> Collections.addAll(arguments, request.arguments()));
+        return arguments.toArray();
     }
 
     int slot() {
@@ -102,11 +95,7 @@ final class InFlightCall {
     }
 
     Set<String> messageIds() {
-        Set<String> ids = new HashSet<>(2 * requests.size());
-        for (Request<?> request : requests) {
-            ids.add(request.id());
-        }
-        return ids;
+        return requests.stream().map(Request::id).collect(Collectors.toSet());
     }
 
     /** The error of the last sending; null if none has failed. */

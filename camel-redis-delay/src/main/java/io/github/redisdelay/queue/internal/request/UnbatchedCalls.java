@@ -94,7 +94,10 @@ public final class UnbatchedCalls {
             open.add(this);
             outcome.whenComplete((reply, error) -> open.remove(this));
             next();
-            return answer();
+            return outcome.orTimeout(requestTimeout.toNanos(), TimeUnit.NANOSECONDS)
+                    .exceptionally(error -> {
+                        throw exception(ErrorText.unwrap(error));
+                    });
         }
 
         private void next() {
@@ -122,16 +125,6 @@ public final class UnbatchedCalls {
             } else {
                 outcome.completeExceptionally(error);
             }
-        }
-
-        private CompletableFuture<Object> answer() {
-            return outcome.orTimeout(requestTimeout.toNanos(), TimeUnit.NANOSECONDS)
-                    .handle((reply, error) -> {
-                        if (error == null) {
-                            return reply;
-                        }
-                        throw exception(ErrorText.unwrap(error));
-                    });
         }
 
         private DelayQueueException exception(Throwable error) {

@@ -63,5 +63,4 @@ else
   end
   reply = struct.pack('<d' .. string.rep('Bd', count), unpack(answers))
 end
-session_end(now, reply)
-return reply
+return session_end(now, reply)

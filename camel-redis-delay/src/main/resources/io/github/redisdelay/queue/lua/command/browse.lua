@@ -65,8 +65,7 @@ end
 if which == 'leased' then
   look_into(queue_leased, 0)
 else
-  look_into(queue_delayed, 0)
-  for i = 1, #queue_priorities do
+  for i = 0, #queue_priorities do
     look_into(queue_delayed_set(queue_priorities[i]), queue_priorities[i])
   end
 end

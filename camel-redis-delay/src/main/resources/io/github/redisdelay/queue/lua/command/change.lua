@@ -88,10 +88,7 @@ local function cancel(id, was)
   redis.call('HDEL', queue_state, id)
   place_remove(id)
   redis.call('ZREM', queue_leased, id)
-  local member = index_member(id)
-  if member then
-    redis.call('ZREM', index, member)
-  end
+  index_forget(index, { id })
   if remembers then
     if was == NOWHERE and seen_until(id, now) then
       was = FINISHED
@@ -144,6 +141,4 @@ for i = 1, count do
   end
   reply[i + 1] = struct.pack('<Bd', was, due)
 end
-reply = table.concat(reply)
-session_end(now, reply)
-return reply
+return session_end(now, table.concat(reply))

@@ -176,8 +176,7 @@ if not stored then
       fields[2 * i - 1], fields[2 * i] = ids[i], records[i]
     end
     redis.call('ZADD', queue_leased, unpack(leases))
-    redis.call('ZREM', queue_delayed, unpack(ids))
-    for i = 1, #queue_priorities do
+    for i = 0, #queue_priorities do
       redis.call('ZREM', queue_delayed_set(queue_priorities[i]), unpack(ids))
     end
     if new_table then
@@ -191,15 +190,14 @@ if not stored then
   if #dropped > 0 then
     redis.call('HDEL', queue_messages, unpack(dropped)) -- an empty one
     redis.call('HDEL', queue_state, unpack(dropped))
-    redis.call('ZREM', queue_delayed, unpack(dropped))
-    for i = 1, #queue_priorities do
+    for i = 0, #queue_priorities do
       redis.call('ZREM', queue_delayed_set(queue_priorities[i]), unpack(dropped))
     end
     redis.call('ZREM', queue_leased, unpack(dropped))
   end
   -- Priorities that no message waits with any more cost no further look.
   if #queue_priorities > 0 then
-    local used = {}
+    local used = { [0] = 0 }
     for i = 1, #queue_priorities do
       if redis.call('ZCARD', queue_delayed_set(queue_priorities[i])) > 0 then
         used[#used + 1] = queue_priorities[i]

@@ -50,6 +50,4 @@ for i = 1, count do
   end
   reply[i + 1] = struct.pack('<Bd', outcomes[i], expires)
 end
-reply = table.concat(reply)
-session_end(now, reply)
-return reply
+return session_end(now, table.concat(reply))

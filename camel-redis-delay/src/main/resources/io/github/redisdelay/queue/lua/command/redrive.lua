@@ -74,16 +74,11 @@ for i = 1, count do
       redis.call('HDEL', dead_state, dead_id)
       redis.call('ZREM', dead_delayed, dead_id)
       redis.call('ZREM', dead_leased, dead_id)
-      local member = index_member(dead_id)
-      if member then
-        redis.call('ZREM', dead_index, member)
-      end
+      index_forget(dead_index, { dead_id })
     end
   elseif redis.call('ZSCORE', dead_leased, dead_id) then
     outcome = HELD
   end
   reply[i + 1] = struct.pack('<Bd', outcome, due)
 end
-reply = table.concat(reply)
-session_end(now, reply)
-return reply
+return session_end(now, table.concat(reply))

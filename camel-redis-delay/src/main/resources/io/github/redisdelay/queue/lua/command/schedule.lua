@@ -109,8 +109,8 @@ local function none_in(set)
   return true
 end
 
-new = new and none_in(queue_delayed) and none_in(queue_leased) and not (remembers and not none_in(seen_key))
-for i = 1, #queue_priorities do
+new = new and none_in(queue_leased) and not (remembers and not none_in(seen_key))
+for i = 0, #queue_priorities do
   new = new and none_in(queue_delayed_set(queue_priorities[i]))
 end
 
@@ -137,8 +137,8 @@ if new then
 else
   -- One after the other.
   length = length or redis.call('HLEN', queue_messages)
-  local ids_in_sets = redis.call('ZCARD', queue_delayed) + redis.call('ZCARD', queue_leased)
-  for i = 1, #queue_priorities do
+  local ids_in_sets = redis.call('ZCARD', queue_leased)
+  for i = 0, #queue_priorities do
     ids_in_sets = ids_in_sets + redis.call('ZCARD', queue_delayed_set(queue_priorities[i]))
   end
   -- Some were lost (to eviction, or deleted by hand), and a new message may get the id of one.

@@ -152,13 +152,8 @@ end
 if #finished > 0 then
   redis.call('ZREM', queue_leased, unpack(finished))
 end
-local members = index_members(gone)
-if #members > 0 then
-  redis.call('ZREM', index, unpack(members))
-end
+index_forget(index, gone)
 if #remembered > 0 then
   seen_forget_some(now)
 end
-local reply = struct.pack('<d' .. string.rep('Bd', count), unpack(answers))
-session_end(now, reply)
-return reply
+return session_end(now, struct.pack('<d' .. string.rep('Bd', count), unpack(answers)))

@@ -28,8 +28,7 @@ local function count(set)
   last = math.max(last, tonumber(redis.call('ZRANGE', set, -1, -1, 'WITHSCORES')[2]) or 0)
 end
 
-count(queue_delayed)
-for i = 1, #queue_priorities do
+for i = 0, #queue_priorities do
   count(queue_delayed_set(queue_priorities[i]))
 end
 local oldest = queue_first_due()

@@ -35,9 +35,6 @@ if #ids > 0 then
   redis.call('HDEL', messages, unpack(ids))
   redis.call('HDEL', state, unpack(ids))
   redis.call('ZREM', delayed, unpack(ids))
-  local members = index_members(ids)
-  if #members > 0 then
-    redis.call('ZREM', index, unpack(members))
-  end
+  index_forget(index, ids)
 end
 return struct.pack('<d', #ids)

@@ -27,6 +27,14 @@ local function index_members(ids)
   return members
 end
 
+-- Removes the entries of dead letters; ids of messages have none.
+local function index_forget(index, ids)
+  local members = index_members(ids)
+  if #members > 0 then
+    redis.call('ZREM', index, unpack(members))
+  end
+end
+
 -- Returns the digits of a message's dead letters, the newest first. An entry without a body is no dead letter. Neither is
 -- one that no script has put there: change.lua makes a number of the digits after its first write.
 local function index_find(index, dead_messages, id)

@@ -14,12 +14,8 @@ end
 
 -- Returns when a delayed message is due, as text, and its priority; nil if it is not delayed.
 local function place_find(id)
-  local score = redis.call('ZSCORE', queue_delayed, id)
-  if score then
-    return score, 0
-  end
-  for i = 1, #queue_priorities do
-    score = redis.call('ZSCORE', queue_delayed_set(queue_priorities[i]), id)
+  for i = 0, #queue_priorities do
+    local score = redis.call('ZSCORE', queue_delayed_set(queue_priorities[i]), id)
     if score then
       return score, queue_priorities[i]
     end
@@ -28,8 +24,7 @@ end
 
 -- Removes an id from whatever set of delayed ones it is in.
 local function place_remove(id)
-  redis.call('ZREM', queue_delayed, id)
-  for i = 1, #queue_priorities do
+  for i = 0, #queue_priorities do
     redis.call('ZREM', queue_delayed_set(queue_priorities[i]), id)
   end
 end

@@ -17,7 +17,8 @@ local queue_config = KEYS[6]
 -- The kinds of these keys, for session_begin.
 local QUEUE_KINDS = 'hzzhhhzzzzzzzzzz'
 
--- What queue_read_config found.
+-- What queue_read_config found. The priorities above 0 stand from index 1 on, the highest first; index 0 is always 0, so that
+-- a loop from there goes through all sets of delayed messages.
 local queue_priorities, queue_paused
 
 local function queue_delayed_set(priority)
@@ -36,7 +37,7 @@ local function queue_read_config(finishes)
   if partitions and partitions ~= '1' and not finishes then
     error('REDISDELAY partitions: ' .. partitions)
   end
-  queue_priorities, queue_paused = {}, found[3] == '1'
+  queue_priorities, queue_paused = { [0] = 0 }, found[3] == '1'
   local digits = found[2]
   if not digits then
     return
@@ -62,8 +63,8 @@ end
 
 -- When the first delayed message is due; nil if there is none.
 local function queue_first_due()
-  local first = tonumber(redis.call('ZRANGE', queue_delayed, '0', '0', 'WITHSCORES')[2])
-  for i = 1, #queue_priorities do
+  local first
+  for i = 0, #queue_priorities do
     local other = tonumber(redis.call('ZRANGE', queue_delayed_set(queue_priorities[i]), '0', '0', 'WITHSCORES')[2])
     if other and (not first or other < first) then
       first = other

@@ -87,4 +87,5 @@ local function session_end(now, result)
   if session_preflight_due then
     redis.call('EXPIRE', session_key, CALL_UNUSED_SECONDS)
   end
+  return result
 end
