@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.camel.spi.UriParam;
 
 /**
@@ -69,7 +70,10 @@ final class EndpointOptions {
         boolean client = names.contains("redisson");
         boolean file = names.contains("configurationUri");
         boolean address = names.contains("address");
-        String part = first(names, "username", "password", "database", "sslContextParameters");
+        String part = Stream.of("username", "password", "database", "sslContextParameters")
+                .filter(names::contains)
+                .findFirst()
+                .orElse(null);
         if ((client && (file || address)) || (file && address)) {
             throw new IllegalArgumentException(
                     "more than one of the options 'redisson', 'configurationUri' and 'address' is set: set one of them");
@@ -96,15 +100,6 @@ final class EndpointOptions {
                     "option '" + option + "' is set on the component, where it would choose for every"
                             + " redrive, purge and promote: set it on the endpoint that is meant");
         }
-    }
-
-    private static String first(Set<String> names, String... candidates) {
-        for (String candidate : candidates) {
-            if (names.contains(candidate)) {
-                return candidate;
-            }
-        }
-        return null;
     }
 
     /**

@@ -10,9 +10,7 @@ import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.camel.monitor.CachedStats;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.producer.ProducerSettings;
-import io.github.redisdelay.camel.redelivery.RetryPolicy;
 import io.github.redisdelay.queue.ClientOptions;
-import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.QueueNames;
 import io.github.redisdelay.queue.QueueStats;
@@ -90,8 +88,6 @@ public class RedisDelayEndpoint extends DefaultEndpoint
             ClientOptions clientOptions,
             int partitions,
             ProducerSettings producer,
-            ConsumerOptions consumer,
-            RetryPolicy retries,
             MessageMapper mapper) {}
 
     public RedisDelayEndpoint(
@@ -141,13 +137,14 @@ public class RedisDelayEndpoint extends DefaultEndpoint
 
     private void resolve() {
         OptionReader options = new OptionReader(configuration);
+        // A consumer may be made later. What is wrong with its options is said now.
+        options.claims();
+        options.retries();
         resolved = new Resolved(
                 options.connection(),
                 options.client(),
                 options.partitions(),
                 options.producer(ownOptions.keySet()),
-                options.claims(),
-                options.retries(),
                 options.mapper());
     }
 
@@ -243,14 +240,6 @@ public class RedisDelayEndpoint extends DefaultEndpoint
 
     ProducerSettings producerSettings() {
         return resolved.producer();
-    }
-
-    ConsumerOptions consumerOptions() {
-        return resolved.consumer();
-    }
-
-    RetryPolicy retryPolicy() {
-        return resolved.retries();
     }
 
     /**

@@ -59,9 +59,9 @@ class OptionsTest {
                         100,
                         new MessageChoice(false, null, null, null, null),
                         null));
-        assertThat(endpoint.consumerOptions()).isEqualTo(io.github.redisdelay.queue.ConsumerOptions.DEFAULTS);
+        assertThat(new OptionReader(endpoint.getConfiguration()).claims()).isEqualTo(io.github.redisdelay.queue.ConsumerOptions.DEFAULTS);
         assertThat(endpoint.clientOptions()).isEqualTo(io.github.redisdelay.queue.ClientOptions.DEFAULTS);
-        assertThat(endpoint.retryPolicy().maximumRedeliveries()).isEqualTo(9);
+        assertThat(new OptionReader(endpoint.getConfiguration()).retries().maximumRedeliveries()).isEqualTo(9);
         assertThat(endpoint.getConfiguration().isDeadLetter()).isTrue();
         assertThat(endpoint.getConfiguration().getMaximumMessageSize()).isEqualTo(1024 * 1024);
     }
@@ -86,12 +86,12 @@ class OptionsTest {
                         256,
                         new MessageChoice(true, "a.B", "failed", "notify", 256),
                         MessageScope.DELAYED));
-        assertThat(endpoint.consumerOptions())
+        assertThat(new OptionReader(endpoint.getConfiguration()).claims())
                 .isEqualTo(new io.github.redisdelay.queue.ConsumerOptions(
                         7, 256, Duration.ofMinutes(1), false, Duration.ofHours(2)));
         assertThat(endpoint.clientOptions())
                 .isEqualTo(new io.github.redisdelay.queue.ClientOptions("shop", Duration.ofMillis(1500)));
-        assertThat(endpoint.retryPolicy().maximumRedeliveries()).isEqualTo(-1);
+        assertThat(new OptionReader(endpoint.getConfiguration()).retries().maximumRedeliveries()).isEqualTo(-1);
         assertThat(endpoint.getConfiguration().isDeadLetter()).isFalse();
     }
 

@@ -75,7 +75,9 @@ public final class RefCounted<K, R> {
         Reference<R> retain();
 
         /** Gives up this share. The last share closes the resource, which may take a while. */
-        void release();
+        default void release() {
+            release(Runnable::run);
+        }
 
         /** As {@link #release()}, but the executor closes the resource: for threads that must not be blocked. */
         void release(Executor executor);
@@ -126,27 +128,15 @@ public final class RefCounted<K, R> {
         }
 
         @Override
-        public void release() {
-            if (isLast()) {
-                shut();
-            }
-        }
-
-        @Override
         public void release(Executor executor) {
-            if (isLast()) {
-                executor.execute(this::shut);
-            }
-        }
-
-        private boolean isLast() {
             synchronized (entries) {
                 shares--;
-                if (shares == 0) {
-                    entries.remove(key, this);
+                if (shares > 0) {
+                    return;
                 }
-                return shares == 0;
+                entries.remove(key, this);
             }
+            executor.execute(this::shut);
         }
 
         void shut() {

@@ -243,7 +243,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         try {
             exchange = consumer.createExchange(true);
             filler.accept(exchange);
-            routed = RoutedExchange.begin(consumer, exchange, completion, handler != null);
+            routed = new RoutedExchange(consumer, exchange, completion, handler != null);
             for (DeliveryCompletion message : messages) {
                 underWay.put(message.delivery(), exchange.getExchangeId());
             }

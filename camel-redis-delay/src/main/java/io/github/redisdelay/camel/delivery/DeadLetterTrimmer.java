@@ -3,6 +3,8 @@ package io.github.redisdelay.camel.delivery;
 
 import io.github.redisdelay.queue.Timers;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
@@ -55,10 +57,7 @@ public final class DeadLetterTrimmer {
         /** The time between two looks that nothing else asks for. */
         Duration interval() {
             Duration part = retention.isZero() ? LONGEST_INTERVAL : retention.dividedBy(10);
-            if (part.compareTo(SHORTEST_INTERVAL) < 0) {
-                return SHORTEST_INTERVAL;
-            }
-            return part.compareTo(LONGEST_INTERVAL) > 0 ? LONGEST_INTERVAL : part;
+            return Collections.max(List.of(SHORTEST_INTERVAL, Collections.min(List.of(LONGEST_INTERVAL, part))));
         }
 
         /** The limits as options. */

@@ -3,9 +3,10 @@ package io.github.redisdelay.camel.delivery;
 
 import io.github.redisdelay.camel.option.OwnHeaders;
 import io.github.redisdelay.queue.DelayQueue;
-import io.github.redisdelay.queue.Delivery;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
 import org.apache.camel.Exchange;
 
 /**
@@ -30,34 +31,30 @@ public record DeliveriesOfExchange(DeliveryCompletion latest, String reason, Del
 
     /** The completion of this message's delivery if the exchange holds or held it; else null. */
     public static DeliveryCompletion find(Exchange exchange, DelayQueue queue, String id) {
-        for (DeliveriesOfExchange held = of(exchange); held != null; held = held.earlier) {
-            Delivery delivery = held.latest.delivery();
-            if (delivery.id().equals(id) && delivery.isFrom(queue)) {
-                return held.latest;
-            }
-        }
-        return null;
+        return latestFirst(exchange)
+                .map(DeliveriesOfExchange::latest)
+                .filter(held -> held.delivery().id().equals(id) && held.delivery().isFrom(queue))
+                .findFirst()
+                .orElse(null);
     }
 
     /** The completions of the deliveries from this queue that the exchange still holds, the first one first. */
     public static List<DeliveryCompletion> all(Exchange exchange, DelayQueue queue) {
         List<DeliveryCompletion> all = new ArrayList<>();
-        for (DeliveriesOfExchange held = of(exchange); held != null; held = held.earlier) {
-            if (!held.latest.isOver() && held.latest.delivery().isFrom(queue)) {
-                all.add(0, held.latest);
-            }
-        }
+        latestFirst(exchange)
+                .map(DeliveriesOfExchange::latest)
+                .filter(held -> !held.isOver() && held.delivery().isFrom(queue))
+                .forEach(held -> all.add(0, held));
         return all;
     }
 
     /** Tells whether a dead letter that the exchange holds came with this reason in its header. */
     static boolean isKnownReason(Exchange exchange, Object reason) {
-        for (DeliveriesOfExchange held = of(exchange); held != null; held = held.earlier) {
-            if (reason.equals(held.reason)) {
-                return true;
-            }
-        }
-        return false;
+        return latestFirst(exchange).anyMatch(held -> reason.equals(held.reason));
+    }
+
+    private static Stream<DeliveriesOfExchange> latestFirst(Exchange exchange) {
+        return Stream.iterate(of(exchange), Objects::nonNull, held -> held.earlier);
     }
 
     private static DeliveriesOfExchange of(Exchange exchange) {

@@ -40,38 +40,27 @@ final class RoutedExchange implements AsyncCallback {
     /** True once the processor was done with it on that thread. Used by that thread only. */
     private boolean doneHere;
 
-    private RoutedExchange(
-            Exchange exchange,
-            UnitOfWork work,
-            ExchangeCompletion completion,
-            DefaultConsumer consumer,
-            AsyncCallback callback) {
-        this.exchange = exchange;
-        this.work = work;
-        this.completion = completion;
-        this.consumer = consumer;
-        this.callback = callback;
-    }
-
     /**
      * Begins the unit of work of an exchange that is to be handed over next.
      *
      * @param completion finishes what the exchange holds
      * @param tell whether failures go to the consumer's exception handler
      */
-    static RoutedExchange begin(
-            DefaultConsumer consumer, Exchange exchange, ExchangeCompletion completion, boolean tell) throws Exception {
+    RoutedExchange(DefaultConsumer consumer, Exchange exchange, ExchangeCompletion completion, boolean tell)
+            throws Exception {
+        this.consumer = consumer;
+        this.exchange = exchange;
+        this.completion = completion;
         exchange.getExchangeExtension().addOnCompletion(completion);
         exchange.getExchangeExtension().addOnCompletion(completion.watch());
         boolean used = exchange.getUnitOfWork() != null;
-        UnitOfWork work = consumer.createUoW(exchange);
+        work = consumer.createUoW(exchange);
         if (used) {
             // It is that of a pooled exchange, and the first to prepare it has to end it.
             work.onPrepare(exchange);
         }
         // Camel's callback tells the exception handler, and Camel's own handler would only log what is logged already.
-        AsyncCallback callback = tell ? consumer.defaultConsumerCallback(exchange, true) : doneSync -> {};
-        return new RoutedExchange(exchange, work, completion, consumer, callback);
+        callback = tell ? consumer.defaultConsumerCallback(exchange, true) : doneSync -> {};
     }
 
     /** Hands the exchange to the processor. */

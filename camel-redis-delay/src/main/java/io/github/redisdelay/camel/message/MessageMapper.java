@@ -38,6 +38,7 @@ import org.apache.camel.Message;
 import org.apache.camel.StreamCache;
 import org.apache.camel.WrappedFile;
 import org.apache.camel.spi.HeaderFilterStrategy;
+import org.apache.camel.util.StringHelper;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.w3c.dom.Node;
@@ -108,14 +109,9 @@ public final class MessageMapper {
         if (element instanceof Exchange own) {
             return toEnvelope(own.getMessage(), own, settings);
         }
-        if (element instanceof Message message) {
-            return toEnvelope(message, exchange, settings);
-        }
-        return toEnvelope(element, exchange.getMessage(), exchange, settings);
-    }
-
-    private Envelope toEnvelope(Message message, Exchange exchange, Envelope.Settings settings) {
-        return toEnvelope(message.getBody(), message, exchange, settings);
+        return element instanceof Message message
+                ? toEnvelope(message.getBody(), message, exchange, settings)
+                : toEnvelope(element, exchange.getMessage(), exchange, settings);
     }
 
     private Envelope toEnvelope(Object body, Message headersFrom, Exchange exchange, Envelope.Settings settings) {
@@ -155,15 +151,8 @@ public final class MessageMapper {
     }
 
     /**
-     * Puts a stored message into the message of an exchange: its body, its content type as the header {@code
-     * Content-Type}, and those of its headers that may pass.
-     */
-    public void fill(Envelope envelope, Exchange exchange) {
-        fill(envelope, exchange.getMessage(), exchange);
-    }
-
-    /**
-     * Puts a stored message into a message of its own, such as one of a batch.
+     * Puts a stored message into a message: its body, its content type as the header {@code Content-Type}, and those of its
+     * headers that may pass.
      *
      * @param exchange the exchange for the header filter
      */
@@ -185,22 +174,13 @@ public final class MessageMapper {
 
     /** True for a header of Camel's own, which directs components: it never passes, whatever the filter says. */
     private static boolean isCamelHeader(String name) {
-        return begins(name, CAMEL_PREFIX) || begins(name, CAMEL_PACKAGE);
+        return StringHelper.startsWithIgnoreCase(name, CAMEL_PREFIX)
+                || StringHelper.startsWithIgnoreCase(name, CAMEL_PACKAGE);
     }
 
     /** False for a name that could end a line in a protocol that the message is sent on by. */
     private static boolean isUsable(String name) {
-        for (int i = 0; i < name.length(); i++) {
-            if (Character.isISOControl(name.charAt(i))) {
-                return false;
-            }
-        }
-        return !name.isEmpty();
-    }
-
-    /** True if a name begins with a prefix, in any letter case, as a message compares the names of its headers. */
-    private static boolean begins(String name, String prefix) {
-        return name.regionMatches(true, 0, prefix, 0, prefix.length());
+        return !name.isEmpty() && name.chars().noneMatch(Character::isISOControl);
     }
 
     /** The body as one of the types that an envelope holds. */
@@ -227,16 +207,10 @@ public final class MessageMapper {
                 return read(reader);
             }
         }
-        if (body instanceof CharSequence text) {
+        if (body instanceof CharSequence || body instanceof Character || body instanceof char[]) {
+            String text = body instanceof char[] characters ? new String(characters) : body.toString();
             checkLength(text.length());
-            return text.toString();
-        }
-        if (body instanceof Character character) {
-            return character.toString();
-        }
-        if (body instanceof char[] text) {
-            checkLength(text.length);
-            return new String(text);
+            return text;
         }
         if (body instanceof ByteBuffer buffer) {
             checkLength(buffer.remaining());
@@ -253,25 +227,17 @@ public final class MessageMapper {
         if (body instanceof StreamSource source) {
             return read(source);
         }
-        if (body instanceof Node node) {
-            return xmlText(new DOMSource(node), body, exchange);
-        }
-        if (body instanceof Source source) {
-            return xmlText(source, body, exchange);
+        if (body instanceof Node || body instanceof Source) {
+            return xmlText(body instanceof Node node ? new DOMSource(node) : (Source) body, body, exchange);
         }
         throw new IllegalArgumentException(
                 "body of type " + typeName(body) + " cannot be stored: marshal it first, e.g. .marshal().json()");
     }
 
     private static boolean isNumber(Object value) {
-        return value instanceof Integer
-                || value instanceof Long
-                || value instanceof Double
-                || value instanceof Float
-                || value instanceof Short
-                || value instanceof Byte
-                || value instanceof BigDecimal
-                || value instanceof BigInteger;
+        return value instanceof BigDecimal
+                || value instanceof BigInteger
+                || value instanceof Number && value.getClass().getPackageName().equals("java.lang");
     }
 
     private Object read(StreamCache cache) throws IOException {

@@ -70,14 +70,14 @@ public final class ManageOperations {
                             + " them");
                 }
                 yield ids == null
-                        ? all(() -> target.promoteAll(choice.which(), choice.most()))
+                        ? new RepeatableCall<>(() -> target.promoteAll(choice.which(), choice.most()), this::putCount)
                         : changes(ids, dead, exchange, target::promote, result -> moved(result, dead));
             }
             case redrive -> {
                 MessageChoice choice = settings.choice().with(message);
                 ScheduleIds ids = chosen(operation, exchange, choice);
                 yield ids == null
-                        ? all(() -> queue.redriveAll(choice.which(), choice.most()))
+                        ? new RepeatableCall<>(() -> queue.redriveAll(choice.which(), choice.most()), this::putCount)
                         : changes(ids, true, exchange, id -> redrive(id, exchange), redriven(ids, exchange));
             }
             case purge -> {
@@ -85,7 +85,7 @@ public final class ManageOperations {
                 MessageChoice choice = settings.choice().with(message);
                 ScheduleIds ids = chosen(operation, exchange, choice);
                 yield ids == null
-                        ? all(() -> letters.cancelAll(choice.which(), choice.most()))
+                        ? new RepeatableCall<>(() -> letters.cancelAll(choice.which(), choice.most()), this::putCount)
                         : changes(
                                 ids,
                                 true,
@@ -279,27 +279,19 @@ public final class ManageOperations {
     private Function<RedriveOutcome, Change> redriven(ScheduleIds ids, Exchange exchange) {
         List<String> held = ids.list() ? List.of() : heldLetters(exchange);
         String header = ScheduleIds.headerOfDeadLetter(exchange.getMessage());
-        return outcome -> {
-            if (outcome == RedriveOutcome.NONE && !held.isEmpty()) {
-                throw new IllegalArgumentException("header '" + header + "' ('"
-                        + ids.ids().get(0) + "') names no dead letter of queue '" + queue.name()
-                        + "', and the exchange holds dead letter '" + held.get(0)
-                        + "', which would be lost with it: remove the header to redrive that one");
-            }
-            return redriven(outcome);
-        };
-    }
-
-    private static Change redriven(RedriveOutcome outcome) {
-        return switch (outcome) {
+        return outcome -> switch (outcome) {
             case REDRIVEN -> new Change(DEAD, Change.DONE, 0);
             case DUPLICATE, LEASED -> new Change(DEAD, OptionValues.lower(outcome), 0);
-            case NONE -> new Change(NONE, NONE, 0);
+            case NONE -> {
+                if (!held.isEmpty()) {
+                    throw new IllegalArgumentException("header '" + header + "' ('"
+                            + ids.ids().get(0) + "') names no dead letter of queue '" + queue.name()
+                            + "', and the exchange holds dead letter '" + held.get(0)
+                            + "', which would be lost with it: remove the header to redrive that one");
+                }
+                yield new Change(NONE, NONE, 0);
+            }
         };
-    }
-
-    private PendingRequest all(Supplier<CompletableFuture<Long>> call) {
-        return new RepeatableCall<>(call, this::putCount);
     }
 
     private void putCount(long count, Message message) {

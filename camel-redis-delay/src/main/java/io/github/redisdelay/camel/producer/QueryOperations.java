@@ -198,17 +198,13 @@ public final class QueryOperations {
     }
 
     private CompletableFuture<MessagePage> page(String from, int limit) {
+        MessageState state = settings.state() == MessageScope.LEASED ? MessageState.LEASED : MessageState.DELAYED;
         try {
-            return browse(from, limit);
+            return target(settings.state() == MessageScope.DEAD).browse(state, from, limit);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
                     "header '" + RedisDelayConstants.CURSOR + "': " + e.getMessage() + ", by removing the header", e);
         }
-    }
-
-    private CompletableFuture<MessagePage> browse(String from, int limit) {
-        MessageState state = settings.state() == MessageScope.LEASED ? MessageState.LEASED : MessageState.DELAYED;
-        return target(settings.state() == MessageScope.DEAD).browse(state, from, limit);
     }
 
     private void put(MessagePage page, Message message) {

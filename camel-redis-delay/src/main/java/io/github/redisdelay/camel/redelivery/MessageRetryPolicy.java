@@ -33,6 +33,8 @@ public record MessageRetryPolicy(
     /** The longest stored policy; others may have written any. It is some thousands of steps. */
     private static final int MAX_LENGTH = 65_536;
 
+    private static final MessageRetryPolicy NOTHING = new MessageRetryPolicy(null, null, null, null, null);
+
     private static final String MAXIMUM_REDELIVERIES = "maximumRedeliveries";
     private static final String REDELIVERY_DELAY = "redeliveryDelay";
     private static final String BACK_OFF_MULTIPLIER = "backOffMultiplier";
@@ -71,15 +73,7 @@ public record MessageRetryPolicy(
                     + policy.redeliveryDelay + ", longer than header '" + RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY
                     + "', which is " + policy.maximumRedeliveryDelay + ": make that one longer too");
         }
-        return policy.isEmpty() ? null : policy;
-    }
-
-    private boolean isEmpty() {
-        return maximumRedeliveries == null
-                && redeliveryDelay == null
-                && backOffMultiplier == null
-                && maximumRedeliveryDelay == null
-                && redeliveryDelays == null;
+        return policy.equals(NOTHING) ? null : policy;
     }
 
     private static <T> T header(Message message, String name, Reader<T> reader) {

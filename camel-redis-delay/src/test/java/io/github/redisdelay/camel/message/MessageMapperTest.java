@@ -623,7 +623,7 @@ class MessageMapperTest {
                             .headers())
                     .containsOnlyKeys("kept");
             Exchange target = exchange(null);
-            any.fill(Envelope.of("x", null, Map.of(name, "evil", "kept", 1)), target);
+            any.fill(Envelope.of("x", null, Map.of(name, "evil", "kept", 1)), target.getMessage(), target);
             assertThat(target.getMessage().getHeaders()).containsOnlyKeys("kept");
         }
     }
@@ -638,7 +638,7 @@ class MessageMapperTest {
         assertThat(mapper.toEnvelope(exchange("x", name, "x"), Settings.NONE).headers())
                 .isEmpty();
         Exchange target = exchange(null);
-        mapper.fill(Envelope.of("x", null, Map.of(name, "x")), target);
+        mapper.fill(Envelope.of("x", null, Map.of(name, "x")), target.getMessage(), target);
         assertThat(target.getMessage().getHeaders()).isEmpty();
     }
 
@@ -665,7 +665,7 @@ class MessageMapperTest {
         target.setExchangeId("B");
 
         Envelope envelope = asking.toEnvelope(source, Settings.NONE);
-        asking.fill(envelope, target);
+        asking.fill(envelope, target.getMessage(), target);
 
         assertThat(envelope.headers()).containsOnlyKeys("kept");
         assertThat(envelope.contentType()).isEqualTo("text/plain");
@@ -694,7 +694,7 @@ class MessageMapperTest {
     void a_stored_message_replaces_the_body_and_adds_headers() {
         Exchange target = exchange("old", "CamelRedisDelayMessageId", "id-1");
 
-        mapper.fill(Envelope.of("new", null, Map.of("a", 1)), target);
+        mapper.fill(Envelope.of("new", null, Map.of("a", 1)), target.getMessage(), target);
 
         assertThat(target.getMessage().getBody()).isEqualTo("new");
         assertThat(target.getMessage().getHeaders()).containsOnlyKeys("CamelRedisDelayMessageId", "a");
@@ -746,7 +746,7 @@ class MessageMapperTest {
 
     private Exchange restore(Envelope envelope) {
         Exchange target = exchange(null);
-        mapper.fill(Envelope.decode(envelope.encode()), target);
+        mapper.fill(Envelope.decode(envelope.encode()), target.getMessage(), target);
         return target;
     }
 
