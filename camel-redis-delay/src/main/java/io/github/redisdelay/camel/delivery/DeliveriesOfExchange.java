@@ -11,8 +11,8 @@ import org.apache.camel.Exchange;
 
 /**
  * The deliveries whose leases an exchange holds, so that a route can schedule its own message again. Kept in an exchange
- * property, which Camel copies to copies of the exchange. Only an object of this class counts, and nothing outside of the
- * component can make one. Immutable, because copies share it.
+ * property, which Camel copies to copies of the exchange. Only an object of this class counts, which no
+ * data from outside can be. Immutable, because copies share it.
  *
  * @param latest finishes the latest of them
  * @param reason of a dead letter: why it was given up, as its header says; else null
