@@ -241,9 +241,9 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * Whose certificates are trusted, and which one is shown, where the option address begins with rediss://. The trust
-     * managers, key managers, certificate alias, protocols and cipher suites are used. Without it, the CAs are those that the
-     * JVM trusts. The address must be a name in the server's certificate.
+     * The certificates for TLS, those that are trusted and the one that is shown, where the option address begins with rediss://. The
+     * trust managers, key managers, certificate alias, protocols and cipher suites are used. Without it, the CAs are those that
+     * the JVM trusts. The address must be a name in the server's certificate.
      */
     public void setSslContextParameters(SSLContextParameters sslContextParameters) {
         this.sslContextParameters = sslContextParameters;
@@ -254,7 +254,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * How long a producer waits for Redis's answer, 1 ms or more. After that the exchange fails, and the message may
+     * The time for which a producer waits for Redis's answer, 1 ms or more. After that the exchange fails, and the message may
      * nevertheless be stored; the same id can safely be sent again, and a redelivery by Camel's error handler waits for the
      * answer instead of sending another message.
      */
@@ -267,7 +267,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * What the Redis keys of all queues begin with, at most 200 bytes without braces and control characters. Queues of the
+     * The beginning of the Redis keys of all queues, at most 200 bytes without braces and control characters. Queues of the
      * same name and different prefixes have nothing to do with each other.
      */
     public void setKeyPrefix(String keyPrefix) {
@@ -279,7 +279,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * Over how many hash tags the queue is spread, 1 to 64, so that it can grow past one node of a Redis Cluster. All producers and
+     * The number of hash tags over which the queue is spread, 1 to 64, so that it can grow past one node of a Redis Cluster. All producers and
      * consumers of the queue must have the same number; it is recorded in Redis, and another one is an error. The number of a queue
      * never changes: for another one take a new queue name.
      */
@@ -304,7 +304,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * For how long to delay messages, 0 or more: 30m, 1h30m or PT30M; a bare number is milliseconds. Without delay and
+     * The delay of messages, 0 or more: 30m, 1h30m or PT30M; a bare number is milliseconds. Without delay and
      * deliverAt a message is due at once. The headers CamelRedisDelay and CamelRedisDelayDeliverAt win over it.
      */
     public void setDelay(String delay) {
@@ -316,7 +316,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * When to deliver messages: ISO-8601 with an offset, such as 2030-01-31T10:15:00Z, or milliseconds since 1970; fewer than
+     * The time to deliver messages at: ISO-8601 with an offset, such as 2030-01-31T10:15:00Z, or milliseconds since 1970; fewer than
      * 100000000000 look like seconds and are an error. A time in the past means now. Must not be combined with delay; the headers CamelRedisDelay and CamelRedisDelayDeliverAt win over
      * it.
      */
@@ -329,7 +329,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * What the producer does: schedule stores a message; cancel removes those with the ids of the header
+     * The operation of the producer: schedule stores a message; cancel removes those with the ids of the header
      * CamelRedisDelayScheduleId, reschedule changes their due time, promote makes them due now; get,
      * list and stats look; pause and resume hold for all consumers; redrive moves dead letters back, purge removes them (one,
      * several, or with all=true all, as promote); check finds messages that are in no state, and lets them wait again. The header CamelRedisDelayOperation wins over it.
@@ -343,7 +343,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * What happens to a message whose id is pending, being delivered, or remembered (see deduplicationPeriod): reject fails with a DuplicateMessageException, ignore
+     * The treatment of a message whose id is pending, being delivered, or remembered (see deduplicationPeriod): reject fails with a DuplicateMessageException, ignore
      * keeps the stored message, replace puts the new body and due time in its place. An exchange that is itself the delivery
      * of this id always replaces it.
      */
@@ -356,8 +356,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * On a consumer: whether to route messages in batches, each a List of Messages in one exchange, acknowledged as one (see
-     * batchSize and batchTimeout). On a producer: whether a body that is a List is scheduled element by element in one go. An element is a body, or a Message or Exchange
+     * True for batches. On a consumer: messages are routed in batches, each a List of Messages in one exchange, acknowledged as one (see
+     * batchSize and batchTimeout). On a producer: a body that is a List is scheduled element by element in one go. An element is a body, or a Message or Exchange
      * with headers of its own; the header CamelRedisDelayMessageId is then a List of ids. If some fail, the others are
      * scheduled and the exchange fails with a BatchScheduleException that lists them. Other bodies are scheduled as they are.
      */
@@ -379,8 +379,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * How many Redis replicas must have received what a producer changes (schedule, cancel, reschedule, promote, redrive, purge, pause,
-     * resume, check) before the exchange goes on; 0 waits for none. If they have not within replicationTimeout, the exchange fails with
+     * The number of Redis replicas that must have received a producer's change (schedule, cancel, reschedule, promote, redrive, purge,
+     * pause, resume, check) before the exchange goes on; 0 waits for none. If they have not within replicationTimeout, the exchange fails with
      * a ReplicationTimeoutException although the change was made; a redelivery by Camel's error handler waits again, and makes no second
      * change. Claims and acknowledgements never wait.
      */
@@ -393,7 +393,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * Whether what a producer changes must have been written to disk (fsync), on the master and on as many replicas as waitForReplicas
+     * True if a producer's change must have been written to disk (fsync), on the master and on as many replicas as waitForReplicas
      * says, before the exchange goes on. Needs the append-only file, and Redis 7.2 or Valkey: elsewhere nothing is changed
      * and the exchange fails.
      */
@@ -406,7 +406,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * How long to wait for what waitForReplicas and waitForDisk ask for, from 1 ms to less than requestTimeout, and less than the
+     * The longest wait for the replicas and the disk of waitForReplicas and waitForDisk, from 1 ms to less than requestTimeout, and less than the
      * timeout of Redisson (3s unless configured otherwise). A wait for the disk takes a second or more where the server has
      * appendfsync everysec.
      */
@@ -418,7 +418,7 @@ public class RedisDelayConfiguration implements Cloneable {
         return concurrentConsumers;
     }
 
-    /** How many exchanges may be under way at a time. */
+    /** The most exchanges that may be under way at a time. */
     public void setConcurrentConsumers(int concurrentConsumers) {
         this.concurrentConsumers = concurrentConsumers;
     }
@@ -428,8 +428,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * How many messages to claim at a time at the most, 1 to 256. More than there are free consumers are claimed only as far
-     * as this consumer lately worked fast enough, so a slow one takes nothing away from others.
+     * The most messages to claim at a time, 1 to 256. More than there are free consumers are claimed only as far as this consumer
+     * lately worked fast enough, so a slow one takes nothing away from others.
      */
     public void setMaxMessagesPerPoll(int maxMessagesPerPoll) {
         this.maxMessagesPerPoll = maxMessagesPerPoll;
@@ -452,7 +452,7 @@ public class RedisDelayConfiguration implements Cloneable {
         return extendMessageVisibility;
     }
 
-    /** Whether the lease of a message is extended as long as its exchange is under way. */
+    /** True if the lease of a message is extended as long as its exchange is under way. */
     public void setExtendMessageVisibility(boolean extendMessageVisibility) {
         this.extendMessageVisibility = extendMessageVisibility;
     }
@@ -462,8 +462,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * For how long after its start an exchange's lease is extended at the most. After that a warning names it, and its message
-     * is delivered again when the lease ends.
+     * The longest time after its start for which an exchange's lease is extended. After that a warning names it, and its message
+     * is delivered again when the lease expires.
      */
     public void setMaximumVisibilityExtension(String maximumVisibilityExtension) {
         this.maximumVisibilityExtension = maximumVisibilityExtension;
@@ -474,7 +474,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * How often a message is delivered again after its first delivery failed; 0 for never, -1 for ever. If it is not set and
+     * The number of times that a message is delivered again after its first delivery failed; 0 for never, -1 for ever. If it is not set and
      * redeliveryDelays is, their number. What is given up goes to the dead letters.
      */
     public void setMaximumRedeliveries(Integer maximumRedeliveries) {
@@ -497,7 +497,7 @@ public class RedisDelayConfiguration implements Cloneable {
         return backOffMultiplier;
     }
 
-    /** By what the redelivery delay grows with each redelivery, 1 or more. */
+    /** The factor by which the redelivery delay grows with each redelivery, 1 or more. */
     public void setBackOffMultiplier(double backOffMultiplier) {
         this.backOffMultiplier = backOffMultiplier;
     }
@@ -516,7 +516,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * By which part of itself a redelivery delay is made shorter or longer at random, 0 to 1, so that messages which failed
+     * The part of itself by which a redelivery delay is made shorter or longer at random, 0 to 1, so that messages which failed
      * together do not come back together. Applies to redeliveryDelays, too; 0 keeps them exact.
      */
     public void setRedeliveryJitter(double redeliveryJitter) {
@@ -541,7 +541,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * Whether a message that is given up is kept among the queue's dead letters. Otherwise it is dropped, counted and logged.
+     * True if a message that is given up is kept among the queue's dead letters. Otherwise it is dropped, counted and logged.
      */
     public void setDeadLetter(boolean deadLetter) {
         this.deadLetter = deadLetter;
@@ -564,7 +564,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * For how long after it is due a message may be delivered, 1 ms or more; without it for ever. What is not delivered by then
+     * The time after its due time within which a message may be delivered, 1 ms or more; without it for ever. What is not delivered by then
      * is expired (see onExpiry). The header CamelRedisDelayTimeToLive wins over it.
      */
     public void setTimeToLive(String timeToLive) {
@@ -576,7 +576,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * For how long after a message was acknowledged or expired its id stays a duplicate, 1 ms or more; without it not at all. A
+     * The time for which a message's id stays a duplicate after it was acknowledged or expired, 1 ms or more; without it not at all. A
      * cancelled one is free at once. Takes about 100 bytes of Redis memory and the id for each until the period is over. The header
      * CamelRedisDelayDeduplicationPeriod wins over it.
      */
@@ -589,8 +589,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * How many messages the queue may hold, pending and being delivered, for another one to be stored; 0 for any number. Then the
-     * exchange fails with a QueueFullException. Dead letters do not count.
+     * The most messages that the queue may hold, pending and being delivered; 0 for any number. If it holds as many, the exchange
+     * fails with a QueueFullException. Dead letters do not count.
      */
     public void setMaximumQueueLength(long maximumQueueLength) {
         this.maximumQueueLength = maximumQueueLength;
@@ -601,8 +601,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * How many messages the operation list gives at the most, 1 to 256; set on the endpoint, also how many messages redrive, purge and
-     * promote change that name none by its id: the first ones. The header CamelRedisDelayLimit wins over it.
+     * The most messages that the operation list gives, 1 to 256; set on the endpoint, also the most messages, the first ones, that redrive,
+     * purge and promote change if they name none by its id. The header CamelRedisDelayLimit wins over it.
      */
     public void setLimit(int limit) {
         this.limit = limit;
@@ -649,7 +649,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * Whether redrive, purge and promote mean all messages. Without it they need the id of a message, or one of the options
+     * True if redrive, purge and promote mean all messages. Without it they need the id of a message, or one of the options
      * exceptionClass, reason, routeId and limit, or their headers. Cannot be set on the component. The header CamelRedisDelayAll
      * wins over it.
      */
@@ -662,9 +662,9 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * Which messages are meant. On a consumer: dead consumes the dead letters of the queue. On a producer: what the operation list
-     * gives, delayed (the default), leased or dead ones; and with dead, the operations get, stats, cancel, reschedule, promote,
-     * pause, resume and check are about the dead letters.
+     * The messages that are meant. On a consumer: dead consumes the dead letters of the queue. On a producer: delayed (the default),
+     * leased or dead ones for the operation list; and with dead, the operations get, stats, cancel, reschedule, promote, pause, resume
+     * and check are about the dead letters.
      */
     public void setState(String state) {
         this.state = state;
@@ -675,8 +675,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * What becomes of a message that was not delivered within its time to live: dead keeps it among the dead letters, drop drops,
-     * counts and logs it.
+     * The treatment of a message that was not delivered within its time to live: dead keeps it among the dead letters, drop drops, counts
+     * and logs it.
      */
     public void setOnExpiry(String onExpiry) {
         this.onExpiry = onExpiry;
@@ -687,7 +687,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * For how long dead letters are kept, 1 ms or more; without it for ever. Older ones are dropped, counted and logged by the
+     * The time for which dead letters are kept, 1 ms or more; without it for ever. Older ones are dropped, counted and logged by the
      * consumers that have this option.
      */
     public void setDeadLetterRetention(String deadLetterRetention) {
@@ -699,7 +699,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * How many dead letters are kept; 0 for any number. The oldest ones beyond it are dropped, counted and logged by the
+     * The most dead letters that are kept; 0 for any number. The oldest ones beyond it are dropped, counted and logged by the
      * consumers that have this option.
      */
     public void setMaximumDeadLetters(long maximumDeadLetters) {
@@ -710,7 +710,7 @@ public class RedisDelayConfiguration implements Cloneable {
         return batchSize;
     }
 
-    /** With batching=true: how many messages an exchange has at the most, 1 to 256. */
+    /** The most messages in an exchange with batching=true, 1 to 256. */
     public void setBatchSize(int batchSize) {
         this.batchSize = batchSize;
     }
@@ -719,7 +719,7 @@ public class RedisDelayConfiguration implements Cloneable {
         return batchTimeout;
     }
 
-    /** With batching=true: for how long an exchange waits for more messages after its first one. */
+    /** The time for which an exchange with batching=true waits for more messages after its first one. */
     public void setBatchTimeout(String batchTimeout) {
         this.batchTimeout = batchTimeout;
     }

@@ -14,7 +14,7 @@ public final class RedisDelayConstants {
     @Metadata(
             label = "producer",
             description =
-                    "For how long to delay the message, or to which delay to reschedule it: a java.time.Duration, a number of"
+                    "The delay of the message to schedule or to reschedule: a java.time.Duration, a number of"
                             + " milliseconds, or text such as 30m, 1h30m or PT30M. Wins over the options delay and deliverAt."
                             + " Removed after the message was stored.",
             javaType = "java.time.Duration")
@@ -23,7 +23,7 @@ public final class RedisDelayConstants {
     @Metadata(
             label = "producer",
             description =
-                    "When to deliver the message: an Instant, Date, ZonedDateTime, OffsetDateTime, a number of milliseconds"
+                    "The time to deliver the message at: an Instant, Date, ZonedDateTime, OffsetDateTime, a number of milliseconds"
                             + " since 1970 (fewer than 100000000000 look like seconds and are an error), or ISO-8601 text with"
                             + " an offset. A time in the past means now. Wins over the options delay and deliverAt; must not be combined with the header CamelRedisDelay. Removed after the"
                             + " message was stored.",
@@ -42,7 +42,7 @@ public final class RedisDelayConstants {
 
     @Metadata(
             label = "producer",
-            description = "What to do. Wins over the option operation. Removed after it was done.",
+            description = "The operation to do. Wins over the option operation. Removed after it was done.",
             javaType = "String",
             enums = "schedule,cancel,reschedule,promote,get,list,stats,pause,resume,redrive,purge,check")
     public static final String OPERATION = "CamelRedisDelayOperation";
@@ -64,7 +64,7 @@ public final class RedisDelayConstants {
     @Metadata(
             label = "common",
             description =
-                    "When the message was scheduled, by the Redis server's clock, in milliseconds since 1970: set by the consumer,"
+                    "The time when the message was scheduled, by the Redis server's clock, in milliseconds since 1970: set by the consumer,"
                             + " and by the producer as a result. After a batch, a List in the order of the elements.",
             javaType = "long")
     public static final String SCHEDULED_TIME = "CamelRedisDelayScheduledTime";
@@ -72,7 +72,7 @@ public final class RedisDelayConstants {
     @Metadata(
             label = "common",
             description =
-                    "When the message is or was due, by the Redis server's clock, in milliseconds since 1970: set by the consumer,"
+                    "The time when the message is or was due, by the Redis server's clock, in milliseconds since 1970: set by the consumer,"
                             + " and by the producer as a result of schedule, reschedule, promote and get. After a batch, a"
                             + " List in the order of the elements.",
             javaType = "long")
@@ -81,7 +81,7 @@ public final class RedisDelayConstants {
     @Metadata(
             label = "producer",
             description =
-                    "Where the message was when it was cancelled, rescheduled, promoted, redriven or purged: delayed, leased (it is"
+                    "The state of the message when it was cancelled, rescheduled, promoted, redriven or purged: delayed, leased (it is"
                             + " being delivered), dead or none. Set as a result of these operations; for several ids a List in their"
                             + " order.",
             javaType = "String",
@@ -91,14 +91,14 @@ public final class RedisDelayConstants {
     @Metadata(
             label = "common",
             description =
-                    "Which delivery of the message this is: 1 for the first; for a consumer of dead letters, which one of the dead"
+                    "The number of this delivery of the message: 1 for the first; for a consumer of dead letters, of the dead"
                             + " letter. The operation get sets how many there were, also for a dead letter those of its message.",
             javaType = "int")
     public static final String ATTEMPT = "CamelRedisDelayAttempt";
 
     @Metadata(
             label = "consumer",
-            description = "How late the delivery was when it was handed to the route, in milliseconds.",
+            description = "The lateness of the delivery when it was handed to the route, in milliseconds.",
             javaType = "long")
     public static final String LATENESS = "CamelRedisDelayLateness";
 
@@ -112,7 +112,7 @@ public final class RedisDelayConstants {
 
     @Metadata(
             label = "producer",
-            description = "For how long after it is due the message may be delivered: a java.time.Duration, a number of"
+            description = "The time after its due time within which the message may be delivered: a java.time.Duration, a number of"
                     + " milliseconds, or text such as 30m. After that it is expired. Wins over the option timeToLive."
                     + " Removed after the message was stored.",
             javaType = "java.time.Duration")
@@ -120,7 +120,7 @@ public final class RedisDelayConstants {
 
     @Metadata(
             label = "producer",
-            description = "For how long after the message was acknowledged or expired its id stays a duplicate: a"
+            description = "The time for which the message's id stays a duplicate after it was acknowledged or expired: a"
                     + " java.time.Duration, a number of milliseconds, or text such as 1h. Wins over the option"
                     + " deduplicationPeriod. Removed after the message was stored.",
             javaType = "java.time.Duration")
@@ -182,7 +182,7 @@ public final class RedisDelayConstants {
 
     @Metadata(
             label = "common",
-            description = "Why the message is delivered again: failed (or the route asked for it), leaseExpired (its"
+            description = "The reason why the message is delivered again: failed (or the route asked for it), leaseExpired (its"
                     + " consumer died, was cut off or worked for too long), released (it was given back without having"
                     + " been begun). Missing in a first delivery. Set by the consumer, and by the operation get.",
             javaType = "String",
@@ -197,7 +197,7 @@ public final class RedisDelayConstants {
 
     @Metadata(
             label = "producer",
-            description = "Where the message is that was asked for by the operation get: delayed, leased (it is being"
+            description = "The state of the message that was asked for by the operation get: delayed, leased (it is being"
                     + " delivered), dead or none.",
             javaType = "String",
             enums = "delayed,leased,dead,none")
@@ -206,7 +206,7 @@ public final class RedisDelayConstants {
     @Metadata(
             label = "producer",
             description =
-                    "When the lease of a message that is being delivered ends, by the Redis server's clock, in milliseconds since"
+                    "The time when the lease of a message that is being delivered expires, by the Redis server's clock, in milliseconds since"
                             + " 1970: set by the operation get.",
             javaType = "long")
     public static final String LEASE_END = "CamelRedisDelayLeaseEnd";
@@ -222,7 +222,7 @@ public final class RedisDelayConstants {
     @Metadata(
             label = "producer",
             description =
-                    "What cancel, reschedule, promote, redrive or purge did with the message: done, or why nothing"
+                    "The outcome of cancel, reschedule, promote, redrive or purge for the message: done, or why nothing"
                             + " was done: leased (it is being delivered), duplicate (its id is in use), dead (it was given up, see"
                             + " CamelRedisDelayDeadLetterId), none (there is no such message). For several ids a List in their"
                             + " order.",
@@ -233,13 +233,13 @@ public final class RedisDelayConstants {
     @Metadata(
             label = "producer",
             description =
-                    "How many messages cancel, reschedule, promote, redrive, purge or check changed, or how many list gave.",
+                    "The number of messages that cancel, reschedule, promote, redrive, purge or check changed, or that list gave.",
             javaType = "long")
     public static final String COUNT = "CamelRedisDelayCount";
 
     @Metadata(
             label = "producer",
-            description = "Where the next page of the operation list begins: set as a result as long as there are more,"
+            description = "The beginning of the next page of the operation list: set as a result as long as there are more,"
                     + " and read by the next list. Without it, a list begins with the first message.",
             javaType = "String")
     public static final String CURSOR = "CamelRedisDelayCursor";
@@ -247,7 +247,7 @@ public final class RedisDelayConstants {
     @Metadata(
             label = "producer",
             description =
-                    "Whether redrive, purge and promote mean all messages: true or false. Without it they need the id of"
+                    "True if redrive, purge and promote mean all messages. Without it they need the id of"
                             + " a message, or one of the headers CamelRedisDelayExceptionClass, CamelRedisDelayReason,"
                             + " CamelRedisDelayRouteId and CamelRedisDelayLimit. Wins over the option all. Removed after it was"
                             + " done.",
@@ -281,7 +281,7 @@ public final class RedisDelayConstants {
     @Metadata(
             label = "producer",
             description =
-                    "How many messages list gives, or redrive, purge and promote change that name none by its id, at the most, 1"
+                    "The most messages that list gives, or that redrive, purge and promote change if they name none by its id, 1"
                             + " to 256. Wins over the option limit. Removed after it was done.",
             javaType = "int")
     public static final String LIMIT = "CamelRedisDelayLimit";
@@ -299,7 +299,7 @@ public final class RedisDelayConstants {
     @Metadata(
             label = "common",
             description =
-                    "When the message of a dead letter was given up, by the Redis server's clock, in milliseconds since"
+                    "The time when the message of a dead letter was given up, by the Redis server's clock, in milliseconds since"
                             + " 1970: set by a consumer of dead letters, and by the operation get.",
             javaType = "long")
     public static final String DEAD_LETTER_TIME = "CamelRedisDelayDeadLetterTime";
@@ -307,7 +307,7 @@ public final class RedisDelayConstants {
     @Metadata(
             label = "producer",
             description =
-                    "How many dead letters a message has, of which at most 100 are counted: set by get, cancel, reschedule"
+                    "The number of dead letters of a message, of which at most 100 are counted: set by get, cancel, reschedule"
                             + " and promote where they find the message dead by its own id. CamelRedisDelayDeadLetterId is the newest"
                             + " one then.",
             javaType = "int")
@@ -334,13 +334,13 @@ public final class RedisDelayConstants {
 
     @Metadata(
             label = "common",
-            description = "Which delivery of the message failed: how many attempts there were until then.",
+            description = "The number of the delivery of the message that failed: the attempts until then.",
             javaType = "int")
     public static final String FAILURE_ATTEMPTS = "CamelRedisDelayFailureAttempts";
 
     @Metadata(
             label = "common",
-            description = "When the last delivery failed, by the clock of its host, in milliseconds since 1970.",
+            description = "The time when the last delivery failed, by the clock of its host, in milliseconds since 1970.",
             javaType = "long")
     public static final String FAILURE_TIME = "CamelRedisDelayFailureTime";
 
