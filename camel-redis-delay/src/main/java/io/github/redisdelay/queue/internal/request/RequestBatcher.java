@@ -257,7 +257,8 @@ public final class RequestBatcher {
             if (call != null) {
                 call.start();
             }
-            leftOut.forEach(request -> request.submission().fail(errors.cancelled(request)));
+            CompletingThread.run(() -> leftOut.forEach(
+                    request -> request.submission().fail(errors.cancelled(request))));
         };
     }
 

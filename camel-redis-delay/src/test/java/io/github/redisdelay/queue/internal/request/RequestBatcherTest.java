@@ -582,6 +582,27 @@ class RequestBatcherTest {
     }
 
     @Test
+    void should_not_hold_up_the_thread_that_tells_of_a_cancelled_request() {
+        long deadline = timers.nanoTime() + s(3600).toNanos();
+        submit("first");
+        Request<String> cancelled = request(LuaScript.SCHEDULE, "cancelled", 10, deadline);
+        batcher.submit(List.of(cancelled), 0);
+        for (int i = 0; i < RequestBatcher.MAX_WAITING_REQUESTS - 1; i++) {
+            batcher.submit(List.of(request(LuaScript.SCHEDULE, "m" + i, 10, deadline)), 0);
+        }
+        cancelled.submission().cancel(false);
+        int[] sent = new int[1];
+        // More than the call that left it out has made space for.
+        cancelled.submission().outcome().whenComplete((none, error) -> {
+            while (sent[0] < 300) {
+                batcher.submit(List.of(request(LuaScript.SCHEDULE, "n" + sent[0]++, 10, deadline)), 0);
+            }
+        });
+        redis.answer(reply(1, 0));
+        assertThat(sent[0]).isEqualTo(300);
+    }
+
+    @Test
     void should_fail_a_caller_that_was_held_up_until_its_deadline() throws Exception {
         fill();
         Request<String> request = request(
