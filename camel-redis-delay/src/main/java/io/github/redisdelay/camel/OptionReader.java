@@ -43,14 +43,15 @@ public record OptionReader(RedisDelayConfiguration options) {
 
     /** The connection to Redis; credentials are not shown in errors. */
     ConnectionSettings connection() {
-        return ConnectionSettings.of(
-                options.getRedisson(),
-                options.getConfigurationUri(),
-                options.getAddress(),
-                options.getUsername(),
-                options.getPassword(),
-                options.getDatabase(),
-                options.getSslContextParameters());
+        return new ConnectionSettings(
+                        options.getRedisson(),
+                        options.getConfigurationUri(),
+                        options.getAddress(),
+                        options.getUsername(),
+                        options.getPassword(),
+                        options.getDatabase(),
+                        options.getSslContextParameters())
+                .checked();
     }
 
     ClientOptions client() {

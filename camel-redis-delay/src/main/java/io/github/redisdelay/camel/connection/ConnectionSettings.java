@@ -34,24 +34,17 @@ public record ConnectionSettings(
     private static final String HIDDEN = "…";
 
     /**
-     * Reads the options; each may be null.
+     * The settings of options that were set as this says; each may be null.
      *
      * @throws IllegalArgumentException naming the option that is wrong; credentials are not shown
      */
-    public static ConnectionSettings of(
-            RedissonClient redisson,
-            String configurationUri,
-            String address,
-            String username,
-            String password,
-            int database,
-            SSLContextParameters tls) {
+    public ConnectionSettings checked() {
         if (address != null) {
             if (configurationUri != null) {
                 throw new IllegalArgumentException("options 'configurationUri' ("
                         + fileWithoutCredentials(configurationUri) + ") and 'address' are both set: set one of them");
             }
-            return ofAddress(address, username, password, database, tls);
+            return withServer();
         }
         checkUnset("username", username == null);
         checkUnset("password", password == null);
@@ -73,30 +66,29 @@ public record ConnectionSettings(
                 + " with an address, set it in the RedissonClient or in the Redisson configuration file otherwise");
     }
 
-    private static ConnectionSettings ofAddress(
-            String text, String username, String password, int database, SSLContextParameters tls) {
+    private ConnectionSettings withServer() {
         OptionValues.check("database", database, 0, Integer.MAX_VALUE, "0 or more");
         URI uri;
         try {
-            uri = new URI(text);
+            uri = new URI(address);
         } catch (URISyntaxException e) {
-            throw badAddress(text, "cannot be read");
+            throw badAddress("cannot be read");
         }
         String scheme = uri.getScheme();
         if (!"redis".equals(scheme) && !"rediss".equals(scheme)) {
-            throw badAddress(text, "begins with neither redis:// nor rediss://");
+            throw badAddress("begins with neither redis:// nor rediss://");
         }
         if (tls != null && scheme.equals("redis")) {
-            throw badAddress(text, "has no TLS and option 'sslContextParameters' is set");
+            throw badAddress("has no TLS and option 'sslContextParameters' is set");
         }
         if (uri.getHost() == null) {
-            throw badAddress(text, "has no host");
+            throw badAddress("has no host");
         }
         if (!uri.getPath().isEmpty() && !uri.getPath().equals("/")) {
-            throw badAddress(text, "has a path; the number of the database is the option 'database'");
+            throw badAddress("has a path; the number of the database is the option 'database'");
         }
         if (uri.getQuery() != null || uri.getFragment() != null) {
-            throw badAddress(text, "has a query or fragment");
+            throw badAddress("has a query or fragment");
         }
         String user = username;
         String secret = password;
@@ -110,12 +102,12 @@ public record ConnectionSettings(
                 user = parts[0];
             }
         }
-        String address = scheme + "://" + uri.getHost() + ":" + (uri.getPort() < 0 ? DEFAULT_PORT : uri.getPort());
-        return new ConnectionSettings(null, null, address, user, secret, database, tls);
+        String server = scheme + "://" + uri.getHost() + ":" + (uri.getPort() < 0 ? DEFAULT_PORT : uri.getPort());
+        return new ConnectionSettings(null, null, server, user, secret, database, tls);
     }
 
-    private static IllegalArgumentException badAddress(String text, String problem) {
-        return new IllegalArgumentException("option 'address' '" + withoutCredentials(text) + "' " + problem
+    private IllegalArgumentException badAddress(String problem) {
+        return new IllegalArgumentException("option 'address' '" + withoutCredentials(address) + "' " + problem
                 + ": write redis://host:6379, or rediss://host:6379 for TLS");
     }
 

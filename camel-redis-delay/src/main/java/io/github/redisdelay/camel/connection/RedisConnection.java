@@ -10,6 +10,7 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.security.cert.CertPathBuilderException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -26,6 +27,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.ByteArrayCodec;
 import org.redisson.config.BaseConfig;
 import org.redisson.config.Config;
+import org.redisson.config.SentinelServersConfig;
 import org.redisson.config.SingleServerConfig;
 
 /**
@@ -214,36 +216,41 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
 
     /** The addresses that a configuration connects to, without credentials. */
     public static String describe(Config config) {
-        if (config == null) {
-            return "Redis";
-        }
-        Stream<String> addresses;
-        if (config.isSingleConfig()) {
-            addresses = Stream.of(config.useSingleServer().getAddress());
-        } else if (config.isClusterConfig()) {
-            addresses = config.useClusterServers().getNodeAddresses().stream();
-        } else if (config.isSentinelConfig()) {
-            addresses = config.useSentinelServers().getSentinelAddresses().stream();
-        } else {
-            return "Redis";
-        }
-        return addresses
-                .filter(address -> address != null)
-                .map(ConnectionSettings::withoutCredentials)
-                .collect(Collectors.joining(","));
+        Servers servers = Servers.of(config);
+        return servers == null
+                ? "Redis"
+                : servers.addresses().stream()
+                        .map(ConnectionSettings::withoutCredentials)
+                        .collect(Collectors.joining(","));
     }
 
     /** The Redis and the database that a client uses; the client's id if its servers cannot be named. */
     public static String place(RedissonClient client) {
-        Config config = client.getConfig();
-        String address = describe(config);
-        if (address.equals("Redis")) {
-            return address + " of client " + client.getId();
+        Servers servers = Servers.of(client.getConfig());
+        return servers == null
+                ? "Redis of client " + client.getId()
+                : ConnectionSettings.withDatabase(describe(client.getConfig()), servers.database());
+    }
+
+    /** The servers of a configuration, as one of the kinds of settings of Redisson names them. */
+    record Servers(BaseConfig<?> settings, List<String> addresses, int database) {
+
+        /** Returns null if they are not one server, a cluster or watched by sentinels. */
+        static Servers of(Config config) {
+            if (config != null && config.isSingleConfig()) {
+                SingleServerConfig one = config.useSingleServer();
+                return new Servers(one, Stream.ofNullable(one.getAddress()).toList(), one.getDatabase());
+            }
+            if (config != null && config.isClusterConfig()) {
+                return new Servers(
+                        config.useClusterServers(), config.useClusterServers().getNodeAddresses(), 0);
+            }
+            if (config != null && config.isSentinelConfig()) {
+                SentinelServersConfig watched = config.useSentinelServers();
+                return new Servers(watched, watched.getSentinelAddresses(), watched.getDatabase());
+            }
+            return null;
         }
-        int database = config.isSingleConfig()
-                ? config.useSingleServer().getDatabase()
-                : config.isSentinelConfig() ? config.useSentinelServers().getDatabase() : 0;
-        return ConnectionSettings.withDatabase(address, database);
     }
 
     private static RuntimeCamelException unreachable(String address, RuntimeException error, Secrets secrets) {

@@ -21,15 +21,10 @@ final class Secrets {
         Secrets secrets = new Secrets();
         secrets.add(password);
         secrets.addPasswords(config);
-        if (config.isSingleConfig()) {
-            secrets.addPasswords(config.useSingleServer());
-            secrets.addPassword(config.useSingleServer().getAddress());
-        } else if (config.isClusterConfig()) {
-            secrets.addPasswords(config.useClusterServers());
-            config.useClusterServers().getNodeAddresses().forEach(secrets::addPassword);
-        } else if (config.isSentinelConfig()) {
-            secrets.addPasswords(config.useSentinelServers());
-            config.useSentinelServers().getSentinelAddresses().forEach(secrets::addPassword);
+        RedisConnection.Servers servers = RedisConnection.Servers.of(config);
+        if (servers != null) {
+            secrets.addPasswords(servers.settings());
+            servers.addresses().forEach(secrets::addPassword);
         }
         return secrets;
     }
@@ -52,7 +47,7 @@ final class Secrets {
     }
 
     private void addPassword(String address) {
-        int end = address == null ? -1 : address.lastIndexOf('@');
+        int end = address.lastIndexOf('@');
         if (end >= 0) {
             String credentials = address.substring(address.indexOf("//") + 2, end);
             String password = credentials.substring(credentials.indexOf(':') + 1);

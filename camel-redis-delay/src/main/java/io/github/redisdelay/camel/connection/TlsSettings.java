@@ -48,8 +48,8 @@ public record TlsSettings(
                 choose(keys, context.resolvePropertyPlaceholders(parameters.getCertAlias()));
             }
             return new TlsSettings(
-                    trust == null ? null : new GivenTrustManagers(trust),
-                    keys == null ? null : new GivenKeyManagers(keys),
+                    trust == null ? null : factory(trust),
+                    keys == null ? null : factory(keys),
                     engine.getEnabledProtocols(),
                     engine.getEnabledCipherSuites());
         } catch (GeneralSecurityException | IOException e) {
@@ -69,43 +69,35 @@ public record TlsSettings(
         }
     }
 
-    private static final class GivenTrustManagers extends TrustManagerFactory {
-        GivenTrustManagers(TrustManager[] managers) {
-            super(
-                    new TrustManagerFactorySpi() {
-                        @Override
-                        protected void engineInit(KeyStore store) {}
+    private static TrustManagerFactory factory(TrustManager[] managers) {
+        TrustManagerFactorySpi given = new TrustManagerFactorySpi() {
+            @Override
+            protected void engineInit(KeyStore store) {}
 
-                        @Override
-                        protected void engineInit(ManagerFactoryParameters parameters) {}
+            @Override
+            protected void engineInit(ManagerFactoryParameters parameters) {}
 
-                        @Override
-                        protected TrustManager[] engineGetTrustManagers() {
-                            return managers.clone();
-                        }
-                    },
-                    null,
-                    "given");
-        }
+            @Override
+            protected TrustManager[] engineGetTrustManagers() {
+                return managers.clone();
+            }
+        };
+        return new TrustManagerFactory(given, null, "given") {};
     }
 
-    private static final class GivenKeyManagers extends KeyManagerFactory {
-        GivenKeyManagers(KeyManager[] managers) {
-            super(
-                    new KeyManagerFactorySpi() {
-                        @Override
-                        protected void engineInit(KeyStore store, char[] password) {}
+    private static KeyManagerFactory factory(KeyManager[] managers) {
+        KeyManagerFactorySpi given = new KeyManagerFactorySpi() {
+            @Override
+            protected void engineInit(KeyStore store, char[] password) {}
 
-                        @Override
-                        protected void engineInit(ManagerFactoryParameters parameters) {}
+            @Override
+            protected void engineInit(ManagerFactoryParameters parameters) {}
 
-                        @Override
-                        protected KeyManager[] engineGetKeyManagers() {
-                            return managers.clone();
-                        }
-                    },
-                    null,
-                    "given");
-        }
+            @Override
+            protected KeyManager[] engineGetKeyManagers() {
+                return managers.clone();
+            }
+        };
+        return new KeyManagerFactory(given, null, "given") {};
     }
 }

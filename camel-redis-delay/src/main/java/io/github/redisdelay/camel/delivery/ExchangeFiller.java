@@ -9,6 +9,7 @@ import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.RedeliveryReason;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.apache.camel.Exchange;
 import org.apache.camel.ExchangePropertyKey;
 import org.apache.camel.Message;
@@ -67,21 +68,18 @@ public final class ExchangeFiller {
         message.setPayloadForTrait(
                 MessageTrait.REDELIVERY,
                 delivery.attempt() > 1 ? RedeliveryTraitPayload.IS_REDELIVERY : RedeliveryTraitPayload.NON_REDELIVERY);
-        String reason = FailureHeaders.set(message, delivery.lastFailure(), received.isOfDeadLetters());
+        Map<String, Object> failure = FailureHeaders.of(delivery.lastFailure(), received.isOfDeadLetters());
+        failure.forEach(message::setHeader);
         if (received.isOfDeadLetters()) {
             message.setHeader(RedisDelayConstants.DEAD_LETTER_ID, delivery.id());
-            setDeadLetterTime(message, delivery.id());
+            DeadLetterId letter = DeadLetterId.parse(delivery.id());
+            if (letter != null) {
+                message.setHeader(RedisDelayConstants.DEAD_LETTER_TIME, letter.millis());
+            }
             message.setHeader(RedisDelayConstants.MESSAGE_ID, DeadLetterId.messageIdOf(delivery.id()));
         }
-        return DeliveriesOfExchange.add(exchange, received, reason);
-    }
-
-    /** Tells when a message was given up, which the id of its dead letter says. */
-    static void setDeadLetterTime(Message message, String deadLetterId) {
-        DeadLetterId letter = DeadLetterId.parse(deadLetterId);
-        if (letter != null) {
-            message.setHeader(RedisDelayConstants.DEAD_LETTER_TIME, letter.millis());
-        }
+        return DeliveriesOfExchange.add(
+                exchange, received, (String) failure.get(RedisDelayConstants.DEAD_LETTER_REASON));
     }
 
     /** The reason of a redelivery as a header's text. */

@@ -6,7 +6,6 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
-import org.apache.camel.Message;
 
 /** The headers that tell a route about the last failure of a message. */
 public final class FailureHeaders {
@@ -35,16 +34,5 @@ public final class FailureHeaders {
             headers.values().removeIf(Objects::isNull);
         }
         return headers;
-    }
-
-    /**
-     * Sets the headers for a failure, as {@link #of} has them.
-     *
-     * @return the reason that was set, or null
-     */
-    public static String set(Message message, byte[] failure, boolean deadLetter) {
-        Map<String, Object> headers = of(failure, deadLetter);
-        headers.forEach(message::setHeader);
-        return (String) headers.get(RedisDelayConstants.DEAD_LETTER_REASON);
     }
 }
