@@ -42,7 +42,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     private volatile ConsumerSettings settings; // changed under lock
     private final LongAdder received = new LongAdder();
 
-    /** For a consumer without a route; no other of the component has it. */
+    /** The name of a consumer without a route; no other of the component has it. */
     private final Supplier<String> ownName;
     /** Camel's exception handler, which only logs. bridgeErrorHandler and exceptionHandler set another one. */
     private final ExceptionHandler camels = getExceptionHandler();

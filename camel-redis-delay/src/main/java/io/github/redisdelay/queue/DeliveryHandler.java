@@ -17,7 +17,7 @@ public interface DeliveryHandler {
 
     /**
      * A message's lease is not extended any more because it has been worked on for {@code age}: it will be delivered
-     * again when its lease ends.
+     * again when its lease expires.
      */
     default void extensionLimitReached(Delivery delivery, Duration age) {}
 

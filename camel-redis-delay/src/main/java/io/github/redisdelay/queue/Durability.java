@@ -33,7 +33,7 @@ public record Durability(int replicas, boolean disk, Duration timeout) {
         }
     }
 
-    /** As many replicas, within a second. */
+    /** A wait of up to a second for so many replicas. */
     public static Durability replicas(int replicas) {
         return new Durability(replicas, false, NONE.timeout);
     }

@@ -7,7 +7,7 @@ package io.github.redisdelay.queue;
  * @param id the message's id
  * @param state {@link MessageState#DELAYED} or {@link MessageState#LEASED}
  * @param dueMicros when it is or was due, in microseconds since the epoch by the Redis server's clock
- * @param leaseEndMicros when its lease ends, by the same clock; 0 if it is not leased
+ * @param leaseEndMicros the time when its lease expires, by the same clock; 0 if it is not leased
  * @param holder the name of the consumer that holds it (see {@link ConsumerOptions#name()}); empty if it is not leased
  *     or the consumer has not been seen for a day
  * @param attempts how many deliveries were begun

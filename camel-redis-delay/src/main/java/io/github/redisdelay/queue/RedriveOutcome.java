@@ -3,7 +3,7 @@ package io.github.redisdelay.queue;
 
 /** The outcome of sending a dead letter back to its queue. */
 public enum RedriveOutcome {
-    /** It waits in its queue and is due now; its attempts begin anew. */
+    /** The message waits in its queue again and is due now; its attempts begin anew. */
     REDRIVEN,
     /** A message with its id is pending or being delivered: it stays a dead letter. */
     DUPLICATE,

@@ -20,7 +20,7 @@ import java.util.concurrent.CompletableFuture;
  */
 public abstract class Submission<T> extends CompletableFuture<T> {
 
-    /** For the implementation of this package's queues. */
+    /** The constructor for the implementation of this package's queues. */
     protected Submission() {}
 
     /**

@@ -29,7 +29,7 @@ public class DuplicateMessageException extends DelayQueueException {
         this.state = state;
     }
 
-    /** For a dead letter that cannot go back, because its message's id is in use. */
+    /** An error for a dead letter that cannot go back, because its message's id is in use. */
     public static DuplicateMessageException ofDeadLetter(String queue, String deadLetterId) {
         String id = DeadLetterId.messageIdOf(deadLetterId);
         return new DuplicateMessageException(

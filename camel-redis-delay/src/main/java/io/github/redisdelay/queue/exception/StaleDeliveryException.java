@@ -26,7 +26,7 @@ public class StaleDeliveryException extends DelayQueueException {
         this.messageId = messageId;
     }
 
-    /** For a dead letter that its own delivery could not move. */
+    /** An error for a dead letter that its own delivery could not move. */
     public static StaleDeliveryException ofDeadLetter(String queue, String deadLetterId) {
         return new StaleDeliveryException(
                 queue,

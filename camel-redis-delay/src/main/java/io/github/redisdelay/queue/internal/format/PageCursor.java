@@ -8,7 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Behind which message a page begins: its score and the bytes of its id (which may be no text), as text {@code
+ * The message behind which a page begins: its score and the bytes of its id (which may be no text), as text {@code
  * <list><score>:<id in Base64 for URLs>}. The list is a letter, because a position in one list says nothing about another. The
  * score is a number of microseconds; another one, which only others can have written, is {@code x} and the 16 hexadecimal
  * digits of its double.

@@ -56,7 +56,7 @@ final class BulkChange {
         this.left = MAX_GROWTH * stats.delayed();
     }
 
-    /** Sweeps over a queue; completes with how many were changed. */
+    /** Goes through a queue; completes with the number of changed messages. */
     static CompletableFuture<Long> of(
             DelayQueue queue,
             Predicate<MessageInfo> which,

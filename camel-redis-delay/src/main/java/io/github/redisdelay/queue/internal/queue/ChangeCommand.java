@@ -14,7 +14,7 @@ import io.github.redisdelay.queue.internal.request.Request;
 /** A call of {@code change.lua} for one message. */
 final class ChangeCommand extends Request<ChangeResult> {
 
-    /** From this outcome on a message is dead; what is more is how many dead letters it has. */
+    /** The outcome of a dead message is this number plus the number of its dead letters. */
     private static final int DEAD_AND = 20;
 
     private final ChangeAction action;

@@ -182,17 +182,15 @@ public final class DurableScriptExecutor {
         return sent.handle((all, failure) -> {
                     if (replies.stream().allMatch(DurableScriptExecutor::isAnswered) && disordered.get()) {
                         // A node has sent some of the commands on to another node. So the wait and the history may
-                        // belong
-                        // to another server than the call.
+                        // be those of another server than the call's.
                         return CompletableFuture.<DurableReply>failedFuture(
                                 new RedisTimeoutException("the commands were not executed one after the other"));
                     }
                     CompletableFuture<Object> first = replies.get(0);
                     String history = history(replies.get(replies.size() - 1));
                     Throwable error = failure == null ? null : ErrorText.unwrap(failure);
-                    // A command behind the first call has failed. If Redis has refused it, the call stands; if there is
-                    // no
-                    // answer, the call is repeated.
+                    // A command behind the first call has failed. If Redis has refused it, the call stands. If there is
+                    // no answer, the call is repeated.
                     return error == null || (isAnswered(first) && isServersRefusal(error))
                             ? CompletableFuture.completedFuture(new DurableReply(
                                     first.join(), missing(wanted, error == null ? batch.waited : null, history, error)))

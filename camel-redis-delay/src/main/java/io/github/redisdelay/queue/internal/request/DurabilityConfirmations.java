@@ -39,7 +39,7 @@ final class DurabilityConfirmations {
     private final RandomGenerator random;
     private final Request.Sender sender;
 
-    /** For each queue with a wait under way, the waits that share its next call. Guarded by itself. */
+    /** The waits that share the next call, for each queue with a wait under way. Guarded by itself. */
     private final Map<QueueKeys, List<Wait<?>>> waiting = new HashMap<>();
     /** The waits that have no answer. Thread-safe. */
     private final Set<Wait<?>> open = ConcurrentHashMap.newKeySet();

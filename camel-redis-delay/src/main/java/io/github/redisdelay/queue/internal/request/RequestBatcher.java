@@ -102,8 +102,7 @@ public final class RequestBatcher {
         Runnable after;
         lock.lock();
         try {
-            // Takes at most one call's worth. The requests taken here are sent only after this loop, so that waiting
-            // for
+            // Takes at most one call's worth. The requests taken here are sent only after this loop, so a wait for
             // space for more would never end.
             while (next < requests.size() && next - from < MAX_REQUESTS_PER_CALL) {
                 Request<?> request = requests.get(next);
@@ -137,9 +136,8 @@ public final class RequestBatcher {
         if (channel.kind() == RequestKind.DELIVERY) {
             return true; // the deliveries that are under way bound the number
         }
-        // A thread that completes futures must not wait for space. It has made space just now, so its requests are let
-        // in
-        // beyond the bound, up to twice as many.
+        // A thread that completes futures must not wait for space. It has made space just now, so its requests are
+        // let in beyond the bound, up to twice as many.
         boolean mayWait = !CompletingThread.isCurrent();
         int factor = mayWait ? 1 : 2;
         boolean interrupted = false;
