@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
 import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.internal.queue.RepairScan;
 import io.github.redisdelay.testkit.LogLines;
 import java.util.List;
 import java.util.Map;
@@ -78,7 +79,7 @@ class CheckOperationIT extends CamelRedisIT {
 
         Exchange found;
         List<String> warnings;
-        try (LogLines log = new LogLines(DelayQueue.class.getPackageName() + ".CheckWalk")) {
+        try (LogLines log = new LogLines(RepairScan.class)) {
             found = check("");
             warnings = log.of(Level.WARN);
         }
@@ -125,7 +126,7 @@ class CheckOperationIT extends CamelRedisIT {
         context.start();
         schedule("?delay=1h", "a");
         delete("messages");
-        try (LogLines log = new LogLines(DelayQueue.class.getPackageName() + ".CheckWalk")) {
+        try (LogLines log = new LogLines(RepairScan.class)) {
             assertThat(check("").getMessage().getBody(Map.class))
                     .containsEntry("messages", 0L)
                     .containsEntry("bodiesMissing", 1L);

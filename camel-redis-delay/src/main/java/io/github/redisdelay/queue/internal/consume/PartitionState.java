@@ -196,6 +196,7 @@ public final class PartitionState {
             case LEFT -> {
                 nextDueNanos = now;
                 nextExpiryNanos = now;
+                headNanos = now; // it hears of no new message: any may be due from now on
             }
         }
         nextDueNanos = Math.min(nextDueNanos, wokenNanos);
