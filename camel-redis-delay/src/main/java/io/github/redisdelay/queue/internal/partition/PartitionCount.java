@@ -17,6 +17,8 @@ import io.github.redisdelay.queue.internal.request.SubmissionPromise;
 import io.github.redisdelay.queue.internal.request.UnbatchedCalls;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -131,24 +133,27 @@ public final class PartitionCount implements CallGate {
 
     /** Lets the waiting calls pass, or fails them. Another number ends an agreement; Redis that does not answer does not. */
     private void answered(Throwable error) {
+        List<CompletableFuture<Void>> refused = new ArrayList<>();
         while (true) {
             CompletableFuture<Void> turn;
             lock.lock();
             try {
+                if (error != null) {
+                    // Whoever comes after the refusal asks anew, also a caller that is told of it just now.
+                    refused.addAll(waiting);
+                    waiting.clear();
+                }
                 turn = waiting.poll();
                 if (turn == null) {
                     asking = false;
                     agreed = error == null || agreed && !(error instanceof PartitionMismatchException);
-                    return;
+                    break;
                 }
             } finally {
                 lock.unlock();
             }
-            if (error == null) {
-                turn.complete(null);
-            } else {
-                turn.completeExceptionally(error);
-            }
+            turn.complete(null);
         }
+        refused.forEach(turn -> turn.completeExceptionally(error));
     }
 }

@@ -115,6 +115,20 @@ class PartitionCountTest {
     }
 
     @Test
+    void should_ask_anew_for_a_caller_that_tries_again_as_soon_as_it_is_told_of_a_failure() {
+        int[] tries = new int[1];
+        CompletableFuture<String> a = ask("a").exceptionallyCompose(error -> {
+            tries[0]++;
+            return ask("again");
+        });
+        holds(6);
+        assertThat(tries[0]).isOne();
+        assertThat(redis.count()).isEqualTo(2);
+        holds(3);
+        assertThat(a).isCompletedWithValue("again");
+    }
+
+    @Test
     void should_ask_again_after_a_minute_while_calls_pass() {
         ask("a");
         holds(3);
