@@ -129,7 +129,8 @@ public record OptionReader(RedisDelayConfiguration options) {
                 messages,
                 lease,
                 options.isExtendMessageVisibility(),
-                Durations.parse("option 'maximumVisibilityExtension'", options.getMaximumVisibilityExtension()));
+                Durations.parse("option 'maximumVisibilityExtension'", options.getMaximumVisibilityExtension()),
+                "unnamed");
     }
 
     public RetryPolicy retries() {

@@ -38,17 +38,7 @@ public record ConsumerOptions(
 
     /** The defaults: one message at a time, a prefetch of up to 100, a lease of 30 s that is extended for up to an hour. */
     public static final ConsumerOptions DEFAULTS =
-            new ConsumerOptions(1, 100, Duration.ofSeconds(30), true, Duration.ofHours(1));
-
-    /** A consumer without a name of its own. */
-    public ConsumerOptions(
-            int concurrentConsumers,
-            int maxMessagesPerPoll,
-            Duration visibilityTimeout,
-            boolean extendVisibility,
-            Duration maximumExtension) {
-        this(concurrentConsumers, maxMessagesPerPoll, visibilityTimeout, extendVisibility, maximumExtension, "unnamed");
-    }
+            new ConsumerOptions(1, 100, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed");
 
     public ConsumerOptions {
         Objects.requireNonNull(visibilityTimeout, "visibilityTimeout");

@@ -448,7 +448,7 @@ class ChosenMessagesIT extends ConsumerSideIT {
             if (!other.isEmpty()) {
                 return;
             }
-            ConsumerOptions anHour = new ConsumerOptions(1, 1, Duration.ofHours(1), false, Duration.ZERO);
+            ConsumerOptions anHour = new ConsumerOptions(1, 1, Duration.ofHours(1), false, Duration.ZERO, "unnamed");
             try (var receiver = stored().deadLetters().receiver(anHour, delivery -> {})) {
                 other.add(receiver.receive(Duration.ofSeconds(20)));
             }

@@ -144,7 +144,8 @@ class ConsumerIT extends CamelRedisIT {
         // Two consumers that die with it.
         for (int i = 0; i < 2; i++) {
             var options =
-                    new io.github.redisdelay.queue.ConsumerOptions(1, 1, Duration.ofMillis(100), false, Duration.ZERO);
+                    new io.github.redisdelay.queue.ConsumerOptions(
+                            1, 1, Duration.ofMillis(100), false, Duration.ZERO, "unnamed");
             try (var receiver = stored().receiver(options, delivery -> {})) {
                 assertThat(receiver.receive(Duration.ofSeconds(10))).isNotNull();
             }

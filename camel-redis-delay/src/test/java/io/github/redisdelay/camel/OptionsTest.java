@@ -88,7 +88,7 @@ class OptionsTest {
                         MessageScope.DELAYED));
         assertThat(new OptionReader(endpoint.getConfiguration()).claims())
                 .isEqualTo(new io.github.redisdelay.queue.ConsumerOptions(
-                        7, 256, Duration.ofMinutes(1), false, Duration.ofHours(2)));
+                        7, 256, Duration.ofMinutes(1), false, Duration.ofHours(2), "unnamed"));
         assertThat(endpoint.clientOptions())
                 .isEqualTo(new io.github.redisdelay.queue.ClientOptions("shop", Duration.ofMillis(1500)));
         assertThat(new OptionReader(endpoint.getConfiguration()).retries().maximumRedeliveries()).isEqualTo(-1);

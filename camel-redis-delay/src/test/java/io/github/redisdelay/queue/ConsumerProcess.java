@@ -34,7 +34,7 @@ final class ConsumerProcess {
                 DelayQueueClient.create(redisson, new ClientOptions(arguments[1], Duration.ofSeconds(5)));
         int concurrent = Integer.parseInt(arguments[4]);
         ConsumerOptions options = new ConsumerOptions(
-                concurrent, 100, Duration.ofMillis(Long.parseLong(arguments[3])), true, Duration.ofHours(1));
+                concurrent, 100, Duration.ofMillis(Long.parseLong(arguments[3])), true, Duration.ofHours(1), "unnamed");
         boolean die = arguments[5].equals("die");
         client.queue(arguments[2]).consume(options, Executors.newCachedThreadPool(), delivery -> {
             say("begun " + delivery.id() + " " + delivery.attempt() + " " + delivery.claimedMicros());

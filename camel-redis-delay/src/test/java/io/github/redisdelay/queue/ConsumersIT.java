@@ -73,7 +73,7 @@ class ConsumersIT {
     }
 
     private static ConsumerOptions concurrent(int consumers) {
-        return new ConsumerOptions(consumers, 100, Duration.ofSeconds(30), true, Duration.ofHours(1));
+        return new ConsumerOptions(consumers, 100, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed");
     }
 
     private int waitingTimers() {

@@ -70,11 +70,11 @@ class DelayQueueIT {
     }
 
     private static ConsumerOptions concurrent(int consumers) {
-        return new ConsumerOptions(consumers, 100, Duration.ofSeconds(30), true, Duration.ofHours(1));
+        return new ConsumerOptions(consumers, 100, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed");
     }
 
     private static ConsumerOptions leased(Duration lease, boolean extend) {
-        return new ConsumerOptions(10, 100, lease, extend, Duration.ofHours(1));
+        return new ConsumerOptions(10, 100, lease, extend, Duration.ofHours(1), "unnamed");
     }
 
     private Delivery next(BlockingQueue<Delivery> received) throws InterruptedException {

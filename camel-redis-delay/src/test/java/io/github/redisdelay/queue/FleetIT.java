@@ -65,7 +65,7 @@ class FleetIT extends RealQueueIT {
 
         DelayQueueConsumer consume(int slots) {
             return client.queue(queue.name())
-                    .consume(new ConsumerOptions(slots, 100, LEASE, true, HOUR), executor, delivery -> {
+                    .consume(new ConsumerOptions(slots, 100, LEASE, true, HOUR, "unnamed"), executor, delivery -> {
                         if (cut) {
                             return; // what it holds dies with it
                         }

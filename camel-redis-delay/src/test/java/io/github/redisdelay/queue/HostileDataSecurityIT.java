@@ -108,7 +108,7 @@ class HostileDataSecurityIT extends RealQueueIT {
     /** Consumes with a lease short enough to see what comes again, and acknowledges. */
     private Map<String, AtomicInteger> acknowledgeAll(DelayQueue from) {
         Map<String, AtomicInteger> settled = new ConcurrentHashMap<>();
-        from.consume(new ConsumerOptions(4, 100, Duration.ofSeconds(20), true, HOUR), executor, new DeliveryHandler() {
+        from.consume(new ConsumerOptions(4, 100, Duration.ofSeconds(20), true, HOUR, "unnamed"), executor, new DeliveryHandler() {
             @Override
             public void handle(Delivery delivery) {
                 delivery.acknowledge().thenAccept(settlement -> {

@@ -140,7 +140,7 @@ class KilledConsumerIT {
 
         Map<String, Delivery> received = new ConcurrentHashMap<>();
         ConcurrentLinkedQueue<String> twice = new ConcurrentLinkedQueue<>();
-        queue.consume(new ConsumerOptions(10, 100, lease, true, Duration.ofHours(1)), executor, delivery -> {
+        queue.consume(new ConsumerOptions(10, 100, lease, true, Duration.ofHours(1), "unnamed"), executor, delivery -> {
             if (received.put(delivery.id(), delivery) != null) {
                 twice.add(delivery.id());
             }

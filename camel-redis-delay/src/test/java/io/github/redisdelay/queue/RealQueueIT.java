@@ -211,7 +211,7 @@ public abstract class RealQueueIT {
     }
 
     public static ConsumerOptions concurrent(int consumers) {
-        return new ConsumerOptions(consumers, 100, Duration.ofSeconds(30), true, HOUR);
+        return new ConsumerOptions(consumers, 100, Duration.ofSeconds(30), true, HOUR, "unnamed");
     }
 
     public static ConsumerOptions named(String name) {

@@ -67,7 +67,7 @@ class ServerRestartIT {
     }
 
     private static ConsumerOptions options(int consumers, Duration lease) {
-        return new ConsumerOptions(consumers, 100, lease, true, Duration.ofHours(1));
+        return new ConsumerOptions(consumers, 100, lease, true, Duration.ofHours(1), "unnamed");
     }
 
     /** Acknowledges what it receives and keeps count. */

@@ -74,7 +74,7 @@ class FleetSimulationTest {
                 timers, random, () -> TimeUnit.MICROSECONDS.toNanos(50 + random.nextInt(250)), probability -> false);
         List<SimulatedConsumer> fleet = new ArrayList<>();
         ConsumerOptions options =
-                new ConsumerOptions(load.slots, 100, Duration.ofSeconds(30), true, Duration.ofHours(1));
+                new ConsumerOptions(load.slots, 100, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed");
         int messages = messages(load.rate);
         long[] late = new long[messages];
         int[] deliveries = {0};

@@ -19,7 +19,7 @@ import org.redisson.api.RedissonClient;
 final class QueueContender implements Contender {
 
     static final ConsumerOptions CONSUMER =
-            new ConsumerOptions(256, 256, Duration.ofSeconds(30), true, Duration.ofHours(1));
+            new ConsumerOptions(256, 256, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed");
 
     private final DelayQueueClient client;
     private final DelayQueue queue;

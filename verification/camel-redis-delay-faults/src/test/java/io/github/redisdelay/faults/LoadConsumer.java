@@ -58,7 +58,7 @@ final class LoadConsumer implements DeliveryHandler, AutoCloseable {
 
     /** Begins to consume. */
     void consume(DelayQueue queue, int concurrentConsumers) {
-        ConsumerOptions options = new ConsumerOptions(concurrentConsumers, 100, lease, true, Duration.ofHours(1));
+        ConsumerOptions options = new ConsumerOptions(concurrentConsumers, 100, lease, true, Duration.ofHours(1), "unnamed");
         queue.consume(options, workers, this);
     }
 

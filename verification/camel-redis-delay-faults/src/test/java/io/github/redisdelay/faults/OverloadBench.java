@@ -90,7 +90,7 @@ final class OverloadBench implements AutoCloseable {
     }
 
     static ConsumerOptions concurrent(int consumers) {
-        return new ConsumerOptions(consumers, 100, Duration.ofSeconds(30), true, Duration.ofHours(1));
+        return new ConsumerOptions(consumers, 100, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed");
     }
 
     /** {@code -Doverload.minutes=}: for how long a consumer is slower than its producers; 0 if nothing is said. */

@@ -152,7 +152,7 @@ class PartitionRatesBench {
         Set<String> acknowledged = ConcurrentHashMap.newKeySet();
         long begin = System.nanoTime();
         DelayQueueConsumer consumer = queue.consume(
-                new ConsumerOptions(64, 256, Duration.ofSeconds(30), true, Duration.ofHours(1)),
+                new ConsumerOptions(64, 256, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed"),
                 executor,
                 delivery -> acknowledge(delivery, acknowledged, left));
         assertThat(left.await(120, TimeUnit.SECONDS)).as("all received").isTrue();
@@ -169,7 +169,7 @@ class PartitionRatesBench {
         CountDownLatch left = new CountDownLatch(count);
         Set<String> acknowledged = ConcurrentHashMap.newKeySet();
         DelayQueueConsumer consumer = queue.consume(
-                new ConsumerOptions(4, 100, Duration.ofSeconds(30), true, Duration.ofHours(1)), executor, delivery -> {
+                new ConsumerOptions(4, 100, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed"), executor, delivery -> {
                     if (delivery.attempt() == 1) {
                         late.set(received.getAndIncrement(), delivery.claimedMicros() - delivery.dueMicros());
                     }

@@ -50,7 +50,7 @@ class PartitionsClusterIT {
                 consumers
                         .queue(Experiment.QUEUE, PARTITIONS)
                         .consume(
-                                new ConsumerOptions(1, 10, Duration.ofSeconds(10), true, Duration.ofHours(1)),
+                                new ConsumerOptions(1, 10, Duration.ofSeconds(10), true, Duration.ofHours(1), "unnamed"),
                                 executor,
                                 delivery -> {
                                     received.add(delivery.id());

@@ -355,7 +355,7 @@ class ServerFaultsIT {
     /** Works on a message for longer than its lease, in a queue of its own. */
     private static final class Holder implements AutoCloseable {
         private static final ConsumerOptions OPTIONS =
-                new ConsumerOptions(1, 1, Experiment.LEASE, true, Duration.ofHours(1));
+                new ConsumerOptions(1, 1, Experiment.LEASE, true, Duration.ofHours(1), "unnamed");
 
         private final Experiment experiment;
         private final RedissonClient redisson;

@@ -189,9 +189,9 @@ class SteppedClockIT {
     // One message at a time.
 
     private static final ConsumerOptions LEASED_FOR_A_MINUTE =
-            new ConsumerOptions(1, 1, Duration.ofMinutes(1), true, Duration.ofHours(1));
+            new ConsumerOptions(1, 1, Duration.ofMinutes(1), true, Duration.ofHours(1), "unnamed");
     private static final ConsumerOptions LEASED_FOR_15_MINUTES =
-            new ConsumerOptions(1, 1, Duration.ofMinutes(15), true, Duration.ofHours(1));
+            new ConsumerOptions(1, 1, Duration.ofMinutes(15), true, Duration.ofHours(1), "unnamed");
 
     private interface Steps {
         void on(SteppedServer server, DelayQueue queue) throws Exception;

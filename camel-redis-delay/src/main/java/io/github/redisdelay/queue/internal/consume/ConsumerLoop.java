@@ -156,20 +156,14 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
 
     @Override
     public void stop(boolean extendLeases) {
-        List<ClaimedDelivery> letGo = List.of();
-        boolean first;
-        lock.lock();
-        try {
-            first = mode != Mode.STOPPED;
-            mode = Mode.STOPPED;
-            if (!extendLeases) {
-                handOver.letLeasesRunOut();
-                letGo = inFlight.all();
-            }
-        } finally {
-            lock.unlock();
+        boolean first = read(() -> {
+            boolean running = mode != Mode.STOPPED;
+            mode = Mode.STOPPED; // from here on none is begun
+            return running;
+        });
+        if (!extendLeases) {
+            handOver.letLeasesRunOut(read(inFlight::all));
         }
-        handOver.letLeasesRunOut(letGo);
         step();
         if (first) {
             for (PartitionState partition : partitions) {
@@ -316,12 +310,10 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
     }
 
     private void locked(Runnable change) {
-        lock.lock();
-        try {
+        read(() -> {
             change.run();
-        } finally {
-            lock.unlock();
-        }
+            return null;
+        });
     }
 
     // The step.

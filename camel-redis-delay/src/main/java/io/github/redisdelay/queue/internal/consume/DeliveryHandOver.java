@@ -97,12 +97,13 @@ final class DeliveryHandOver {
         leases.remove(delivery);
     }
 
-    /** No lease is extended from now on. */
-    void letLeasesRunOut() {
+    /**
+     * No lease is extended from now on.
+     *
+     * @param inFlight what was begun, or is just being begun
+     */
+    void letLeasesRunOut(List<ClaimedDelivery> inFlight) {
         letLeasesRunOut = true;
-    }
-
-    void letLeasesRunOut(List<ClaimedDelivery> deliveries) {
-        deliveries.forEach(leases::remove);
+        inFlight.forEach(leases::remove);
     }
 }

@@ -108,6 +108,7 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
         partitions.get(0).checkNoDeadLetters("schedule");
         // The partition follows from the id, so the id is generated here.
         String id = message.id() == null ? ids.next() : message.id();
+        // A partition knows only its own messages: it has its share of a limit, rounded up.
         ScheduleRequest own = message.id() != null && message.maximumQueueLength() == 0
                 ? message
                 : new ScheduleRequest(
@@ -117,14 +118,9 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
                         message.onDuplicate(),
                         message.supersedes(),
                         message.priority(),
-                        share(message.maximumQueueLength()));
+                        (message.maximumQueueLength() + partitions.size() - 1) / partitions.size());
         RedisDelayQueue partition = partition(id);
         return count.submit(() -> partition.schedule(own));
-    }
-
-    /** The share of a partition in a limit, rounded up: a partition knows only its own messages. */
-    private long share(long maximum) {
-        return maximum / partitions.size() + (maximum % partitions.size() == 0 ? 0 : 1);
     }
 
     @Override

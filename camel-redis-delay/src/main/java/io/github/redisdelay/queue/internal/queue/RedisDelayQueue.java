@@ -321,12 +321,8 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
         if (limit < 1 || limit > MAX_PAGE) {
             throw new IllegalArgumentException("limit is " + limit + ": it must be from 1 to " + MAX_PAGE);
         }
-        char letter = letter(state);
+        char letter = state == MessageState.LEASED ? 'l' : 'd';
         return deadLetters ? Character.toUpperCase(letter) : letter;
-    }
-
-    private static char letter(MessageState state) {
-        return state == MessageState.LEASED ? 'l' : 'd';
     }
 
     public static PageCursor cursor(char list, String from) {

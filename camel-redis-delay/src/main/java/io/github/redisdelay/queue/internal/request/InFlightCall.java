@@ -6,6 +6,7 @@ import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.internal.format.Digits;
 import io.github.redisdelay.queue.internal.format.LittleEndian;
+import io.github.redisdelay.queue.internal.redis.Backoff;
 import io.github.redisdelay.queue.internal.redis.DurableReply;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.UnmetDurability;
@@ -193,7 +194,7 @@ final class InFlightCall {
                     script,
                     error.toString());
         }
-        resend = channel.retry(failures, this::sendAgain);
+        resend = channel.timers().schedule(Backoff.nanos(failures, channel.random()), this::sendAgain);
     }
 
     private void sendAgain() {

@@ -3,7 +3,6 @@ package io.github.redisdelay.queue.internal.request;
 
 import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.Timers;
-import io.github.redisdelay.queue.internal.redis.Backoff;
 import io.github.redisdelay.queue.internal.redis.DurableReply;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
@@ -33,10 +32,6 @@ public record RequestChannel(
         return durability.waits()
                 ? redis.callDurably(script, queue.keys(), arguments, attempt, durability)
                 : redis.call(script, names, arguments, attempt).thenApply(reply -> new DurableReply(reply, null));
-    }
-
-    Timers.Timer retry(int failures, Runnable task) {
-        return timers.schedule(Backoff.nanos(failures, random), task);
     }
 
     RequestErrors errors() {

@@ -108,7 +108,7 @@ class ConsumerLoopTest {
     }
 
     private ConsumerLoop task(int concurrentConsumers, int maxMessagesPerPoll) {
-        return task(new ConsumerOptions(concurrentConsumers, maxMessagesPerPoll, LEASE, true, Duration.ofHours(1)));
+        return task(new ConsumerOptions(concurrentConsumers, maxMessagesPerPoll, LEASE, true, Duration.ofHours(1), "unnamed"));
     }
 
     private ConsumerLoop task(ConsumerOptions options) {
@@ -510,7 +510,7 @@ class ConsumerLoopTest {
 
         @Test
         void should_give_back_before_the_lease_is_used_up_when_the_lease_is_short() {
-            ConsumerLoop task = task(new ConsumerOptions(1, 10, ms(300), true, Duration.ofHours(1)));
+            ConsumerLoop task = task(new ConsumerOptions(1, 10, ms(300), true, Duration.ofHours(1), "unnamed"));
             task.resume();
             becomeFast(task, 10);
             claims.answer(reply(ZERO, null, messages(1000, 1010)));

@@ -53,7 +53,7 @@ class LeaseExtenderTest {
     };
 
     private static ConsumerOptions options(Duration lease, boolean extend, Duration maximum) {
-        return new ConsumerOptions(10, 100, lease, extend, maximum);
+        return new ConsumerOptions(10, 100, lease, extend, maximum, "unnamed");
     }
 
     private static ConsumerOptions options(Duration maximum) {

@@ -77,7 +77,7 @@ class PartitionedConsumerLoopTest {
                 .toList();
         ConsumerLoop task = new ConsumerLoop(
                 all,
-                new ConsumerOptions(concurrentConsumers, 100, LEASE, true, Duration.ofHours(1)),
+                new ConsumerOptions(concurrentConsumers, 100, LEASE, true, Duration.ofHours(1), "unnamed"),
                 new FakeHost(),
                 timers,
                 new Random(7),
