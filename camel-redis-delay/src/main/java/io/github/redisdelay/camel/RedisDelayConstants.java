@@ -13,10 +13,9 @@ public final class RedisDelayConstants {
 
     @Metadata(
             label = "producer",
-            description =
-                    "The delay of the message to schedule or to reschedule: a java.time.Duration, a number of"
-                            + " milliseconds, or text such as 30m, 1h30m or PT30M. Wins over the options delay and deliverAt."
-                            + " Removed after the message was stored.",
+            description = "The delay of the message to schedule or to reschedule: a java.time.Duration, a number of"
+                    + " milliseconds, or text such as 30m, 1h30m or PT30M. Wins over the options delay and deliverAt."
+                    + " Removed after the message was stored.",
             javaType = "java.time.Duration")
     public static final String DELAY = "CamelRedisDelay";
 
@@ -112,17 +111,19 @@ public final class RedisDelayConstants {
 
     @Metadata(
             label = "producer",
-            description = "The time after its due time within which the message may be delivered: a java.time.Duration, a number of"
-                    + " milliseconds, or text such as 30m. After that it is expired. Wins over the option timeToLive."
-                    + " Removed after the message was stored.",
+            description =
+                    "The time after its due time within which the message may be delivered: a java.time.Duration, a number of"
+                            + " milliseconds, or text such as 30m. After that it is expired. Wins over the option timeToLive."
+                            + " Removed after the message was stored.",
             javaType = "java.time.Duration")
     public static final String TIME_TO_LIVE = "CamelRedisDelayTimeToLive";
 
     @Metadata(
             label = "producer",
-            description = "The time for which the message's id stays a duplicate after it was acknowledged or expired: a"
-                    + " java.time.Duration, a number of milliseconds, or text such as 1h. Wins over the option"
-                    + " deduplicationPeriod. Removed after the message was stored.",
+            description =
+                    "The time for which the message's id stays a duplicate after it was acknowledged or expired: a"
+                            + " java.time.Duration, a number of milliseconds, or text such as 1h. Wins over the option"
+                            + " deduplicationPeriod. Removed after the message was stored.",
             javaType = "java.time.Duration")
     public static final String DEDUPLICATION_PERIOD = "CamelRedisDelayDeduplicationPeriod";
 
@@ -182,9 +183,10 @@ public final class RedisDelayConstants {
 
     @Metadata(
             label = "common",
-            description = "The reason why the message is delivered again: failed (or the route asked for it), leaseExpired (its"
-                    + " consumer died, was cut off or worked for too long), released (it was given back without having"
-                    + " been begun). Missing in a first delivery. Set by the consumer, and by the operation get.",
+            description =
+                    "The reason why the message is delivered again: failed (or the route asked for it), leaseExpired (its"
+                            + " consumer died, was cut off or worked for too long), released (it was given back without having"
+                            + " been begun). Missing in a first delivery. Set by the consumer, and by the operation get.",
             javaType = "String",
             enums = "failed,leaseExpired,released")
     public static final String REDELIVERY_REASON = "CamelRedisDelayRedeliveryReason";
@@ -197,8 +199,9 @@ public final class RedisDelayConstants {
 
     @Metadata(
             label = "producer",
-            description = "The state of the message that was asked for by the operation get: delayed, leased (it is being"
-                    + " delivered), dead or none.",
+            description =
+                    "The state of the message that was asked for by the operation get: delayed, leased (it is being"
+                            + " delivered), dead or none.",
             javaType = "String",
             enums = "delayed,leased,dead,none")
     public static final String MESSAGE_STATE = "CamelRedisDelayState";
@@ -239,18 +242,18 @@ public final class RedisDelayConstants {
 
     @Metadata(
             label = "producer",
-            description = "The beginning of the next page of the operation list: set as a result as long as there are more,"
-                    + " and read by the next list. Without it, a list begins with the first message.",
+            description =
+                    "The beginning of the next page of the operation list: set as a result as long as there are more,"
+                            + " and read by the next list. Without it, a list begins with the first message.",
             javaType = "String")
     public static final String CURSOR = "CamelRedisDelayCursor";
 
     @Metadata(
             label = "producer",
-            description =
-                    "True if redrive, purge and promote mean all messages. Without it they need the id of"
-                            + " a message, or one of the headers CamelRedisDelayExceptionClass, CamelRedisDelayReason,"
-                            + " CamelRedisDelayRouteId and CamelRedisDelayLimit. Wins over the option all. Removed after it was"
-                            + " done.",
+            description = "True if redrive, purge and promote mean all messages. Without it they need the id of"
+                    + " a message, or one of the headers CamelRedisDelayExceptionClass, CamelRedisDelayReason,"
+                    + " CamelRedisDelayRouteId and CamelRedisDelayLimit. Wins over the option all. Removed after it was"
+                    + " done.",
             javaType = "boolean")
     public static final String ALL = "CamelRedisDelayAll";
 
@@ -340,7 +343,8 @@ public final class RedisDelayConstants {
 
     @Metadata(
             label = "common",
-            description = "The time when the last delivery failed, by the clock of its host, in milliseconds since 1970.",
+            description =
+                    "The time when the last delivery failed, by the clock of its host, in milliseconds since 1970.",
             javaType = "long")
     public static final String FAILURE_TIME = "CamelRedisDelayFailureTime";
 

@@ -59,9 +59,11 @@ class OptionsTest {
                         100,
                         new MessageChoice(false, null, null, null, null),
                         null));
-        assertThat(new OptionReader(endpoint.getConfiguration()).claims()).isEqualTo(io.github.redisdelay.queue.ConsumerOptions.DEFAULTS);
+        assertThat(new OptionReader(endpoint.getConfiguration()).claims())
+                .isEqualTo(io.github.redisdelay.queue.ConsumerOptions.DEFAULTS);
         assertThat(endpoint.clientOptions()).isEqualTo(io.github.redisdelay.queue.ClientOptions.DEFAULTS);
-        assertThat(new OptionReader(endpoint.getConfiguration()).retries().maximumRedeliveries()).isEqualTo(9);
+        assertThat(new OptionReader(endpoint.getConfiguration()).retries().maximumRedeliveries())
+                .isEqualTo(9);
         assertThat(endpoint.getConfiguration().isDeadLetter()).isTrue();
         assertThat(endpoint.getConfiguration().getMaximumMessageSize()).isEqualTo(1024 * 1024);
     }
@@ -91,7 +93,8 @@ class OptionsTest {
                         7, 256, Duration.ofMinutes(1), false, Duration.ofHours(2), "unnamed"));
         assertThat(endpoint.clientOptions())
                 .isEqualTo(new io.github.redisdelay.queue.ClientOptions("shop", Duration.ofMillis(1500)));
-        assertThat(new OptionReader(endpoint.getConfiguration()).retries().maximumRedeliveries()).isEqualTo(-1);
+        assertThat(new OptionReader(endpoint.getConfiguration()).retries().maximumRedeliveries())
+                .isEqualTo(-1);
         assertThat(endpoint.getConfiguration().isDeadLetter()).isFalse();
     }
 

@@ -108,23 +108,26 @@ class HostileDataSecurityIT extends RealQueueIT {
     /** Consumes with a lease short enough to see what comes again, and acknowledges. */
     private Map<String, AtomicInteger> acknowledgeAll(DelayQueue from) {
         Map<String, AtomicInteger> settled = new ConcurrentHashMap<>();
-        from.consume(new ConsumerOptions(4, 100, Duration.ofSeconds(20), true, HOUR, "unnamed"), executor, new DeliveryHandler() {
-            @Override
-            public void handle(Delivery delivery) {
-                delivery.acknowledge().thenAccept(settlement -> {
-                    assertThat(settlement).isEqualTo(Settlement.DONE);
-                    settled.computeIfAbsent(delivery.id(), id -> new AtomicInteger())
-                            .incrementAndGet();
-                });
-            }
+        from.consume(
+                new ConsumerOptions(4, 100, Duration.ofSeconds(20), true, HOUR, "unnamed"),
+                executor,
+                new DeliveryHandler() {
+                    @Override
+                    public void handle(Delivery delivery) {
+                        delivery.acknowledge().thenAccept(settlement -> {
+                            assertThat(settlement).isEqualTo(Settlement.DONE);
+                            settled.computeIfAbsent(delivery.id(), id -> new AtomicInteger())
+                                    .incrementAndGet();
+                        });
+                    }
 
-            @Override
-            public void claimsFailing(Throwable error) {
-                if (error != null) {
-                    failing.set(error);
-                }
-            }
-        });
+                    @Override
+                    public void claimsFailing(Throwable error) {
+                        if (error != null) {
+                            failing.set(error);
+                        }
+                    }
+                });
         return settled;
     }
 

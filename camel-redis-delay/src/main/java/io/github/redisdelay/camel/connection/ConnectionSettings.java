@@ -151,7 +151,6 @@ public record ConnectionSettings(
     }
 
     /** Compares clients and parameters for TLS by identity, whatever their classes say. */
-
     static String withDatabase(String address, int database) {
         return database == 0 ? address : address + " database " + database;
     }

@@ -33,7 +33,8 @@ public record DeliveriesOfExchange(DeliveryCompletion latest, String reason, Del
     public static DeliveryCompletion find(Exchange exchange, DelayQueue queue, String id) {
         return latestFirst(exchange)
                 .map(DeliveriesOfExchange::latest)
-                .filter(held -> held.delivery().id().equals(id) && held.delivery().isFrom(queue))
+                .filter(held ->
+                        held.delivery().id().equals(id) && held.delivery().isFrom(queue))
                 .findFirst()
                 .orElse(null);
     }

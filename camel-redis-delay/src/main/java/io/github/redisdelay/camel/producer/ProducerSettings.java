@@ -37,7 +37,8 @@ public record ProducerSettings(
         int highest = ScheduleRequest.MAX_PRIORITY;
         long most = DueTime.MAX_MICROS;
         OptionValues.check("priority", priority, 0, highest, "from 0 to " + highest);
-        OptionValues.check("maximumQueueLength", maximumQueueLength, 0, most, "from 1 to " + most + ", or 0 for any number");
+        OptionValues.check(
+                "maximumQueueLength", maximumQueueLength, 0, most, "from 1 to " + most + ", or 0 for any number");
         OptionValues.check("limit", limit, 1, DelayQueue.MAX_PAGE, "from 1 to " + DelayQueue.MAX_PAGE);
     }
 

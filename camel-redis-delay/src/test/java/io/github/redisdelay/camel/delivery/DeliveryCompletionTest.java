@@ -154,7 +154,8 @@ class DeliveryCompletionTest {
         try (LogLines lines = new LogLines(DeliveryCompletion.class)) {
             DeliveryCompletion message = admit(delivery);
             if (message != null) {
-                message.ended(success ? RouteOutcome.SUCCEEDED : RouteOutcome.failed(new IllegalStateException()), null);
+                message.ended(
+                        success ? RouteOutcome.SUCCEEDED : RouteOutcome.failed(new IllegalStateException()), null);
             }
             assertThat(lines.of(Level.WARN))
                     .singleElement()

@@ -187,7 +187,8 @@ class ConsumersSimulationTest {
                     1 + random.nextInt(50),
                     Duration.ofNanos(leaseMicros * 1_000),
                     true,
-                    Duration.ofHours(1), "unnamed");
+                    Duration.ofHours(1),
+                    "unnamed");
             int slowest = new int[] {1, 20, 500, 12_000}[random.nextInt(4)];
             SimulatedConsumer node = new SimulatedConsumer(queue, nodes.size(), options, delivery -> {
                 deliveries++;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.benchmark;
 
-import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.benchmark.Contender.Consumption;
+import io.github.redisdelay.queue.DueTime;
 import java.io.BufferedReader;
 import java.io.File;
 import java.time.Duration;

@@ -29,7 +29,8 @@ final class RecoveryVictim {
                 ConsumerOptions.MAX_MESSAGES,
                 Duration.ofMillis(Long.parseLong(arguments[3])),
                 true,
-                Duration.ofHours(1), "unnamed");
+                Duration.ofHours(1),
+                "unnamed");
         client.queue(arguments[1]).consume(options, Runnable::run, delivery -> held.countDown());
         held.await();
         System.out.println(READY);

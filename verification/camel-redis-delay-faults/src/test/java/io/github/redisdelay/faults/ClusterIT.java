@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
-import io.github.redisdelay.queue.ClientOptions;
-import io.github.redisdelay.queue.DelayQueue;
-import io.github.redisdelay.queue.client.DelayQueueClient;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.faults.History.Event;
 import io.github.redisdelay.faults.History.What;
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.testkit.ClusterServers;
 import io.github.redisdelay.testkit.ClusterServers.Node;
 import java.time.Duration;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
 import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.client.DelayQueueClient;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
-
 import io.github.redisdelay.testkit.ClusterServers;
 import io.github.redisdelay.testkit.ClusterServers.Node;
 import java.nio.file.Files;
@@ -126,7 +126,8 @@ class ClusterRoutesIT {
         try (DelayQueueClient consumer = DelayQueueClient.create(consuming, Experiment.OPTIONS);
                 DelayQueueClient producer = DelayQueueClient.create(producing, Experiment.OPTIONS)) {
             Set<String> received = ConcurrentHashMap.newKeySet();
-            ConsumerOptions options = new ConsumerOptions(1, 1, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed");
+            ConsumerOptions options =
+                    new ConsumerOptions(1, 1, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed");
             for (String queue : sleeping) {
                 consumer.queue(queue).consume(options, executor, delivery -> {
                     received.add(delivery.id());

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
-import io.github.redisdelay.camel.TestConnections;
-import io.github.redisdelay.queue.DelayQueue;
-import io.github.redisdelay.queue.client.DelayQueueClient;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.camel.TestConnections;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.testkit.FaultyProxy;
 import io.github.redisdelay.testkit.FaultyProxy.Kind;
 import io.github.redisdelay.testkit.RedisSocket;

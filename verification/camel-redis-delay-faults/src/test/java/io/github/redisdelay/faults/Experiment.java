@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
-import io.github.redisdelay.queue.ClientOptions;
-import io.github.redisdelay.queue.DelayQueue;
-import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.QueueStats;
-import io.github.redisdelay.queue.ScheduleRequest;
-import io.github.redisdelay.queue.client.DelayQueueClient;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.faults.History.Event;
 import io.github.redisdelay.faults.History.What;
 import io.github.redisdelay.faults.HistoryChecker.Report;
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;

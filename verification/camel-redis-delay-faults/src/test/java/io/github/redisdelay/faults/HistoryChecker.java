@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
+import io.github.redisdelay.faults.History.Event;
+import io.github.redisdelay.faults.History.Failure;
+import io.github.redisdelay.faults.History.Receipt;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.RedeliveryReason;
 import io.github.redisdelay.queue.ScheduleOutcome;
 import io.github.redisdelay.queue.Settlement;
-import io.github.redisdelay.faults.History.Event;
-import io.github.redisdelay.faults.History.Failure;
-import io.github.redisdelay.faults.History.Receipt;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;

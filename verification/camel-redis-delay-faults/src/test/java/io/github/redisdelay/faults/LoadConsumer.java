@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
+import io.github.redisdelay.faults.HistoryChecker.Finish;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
-import io.github.redisdelay.faults.HistoryChecker.Finish;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.Executors;
@@ -58,7 +58,8 @@ final class LoadConsumer implements DeliveryHandler, AutoCloseable {
 
     /** Begins to consume. */
     void consume(DelayQueue queue, int concurrentConsumers) {
-        ConsumerOptions options = new ConsumerOptions(concurrentConsumers, 100, lease, true, Duration.ofHours(1), "unnamed");
+        ConsumerOptions options =
+                new ConsumerOptions(concurrentConsumers, 100, lease, true, Duration.ofHours(1), "unnamed");
         queue.consume(options, workers, this);
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
+import io.github.redisdelay.faults.HistoryChecker.Finish;
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
@@ -13,7 +14,6 @@ import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.queue.envelope.EnvelopeFormatException;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
-import io.github.redisdelay.faults.HistoryChecker.Finish;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
+import static org.awaitility.Awaitility.await;
+
 import io.github.redisdelay.camel.TestConnections;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.client.DelayQueueClient;
-import static org.awaitility.Awaitility.await;
-
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.RedisSocket;
 import java.io.IOException;

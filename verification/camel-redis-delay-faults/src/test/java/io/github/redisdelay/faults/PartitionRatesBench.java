@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
@@ -13,8 +15,6 @@ import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.client.DelayQueueClient;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.github.redisdelay.testkit.ClusterServers;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -169,7 +169,9 @@ class PartitionRatesBench {
         CountDownLatch left = new CountDownLatch(count);
         Set<String> acknowledged = ConcurrentHashMap.newKeySet();
         DelayQueueConsumer consumer = queue.consume(
-                new ConsumerOptions(4, 100, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed"), executor, delivery -> {
+                new ConsumerOptions(4, 100, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed"),
+                executor,
+                delivery -> {
                     if (delivery.attempt() == 1) {
                         late.set(received.getAndIncrement(), delivery.claimedMicros() - delivery.dueMicros());
                     }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
@@ -9,9 +12,6 @@ import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.client.DelayQueueClient;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
-
 import io.github.redisdelay.testkit.ClusterServers;
 import io.github.redisdelay.testkit.ClusterServers.Node;
 import java.time.Duration;
@@ -50,7 +50,8 @@ class PartitionsClusterIT {
                 consumers
                         .queue(Experiment.QUEUE, PARTITIONS)
                         .consume(
-                                new ConsumerOptions(1, 10, Duration.ofSeconds(10), true, Duration.ofHours(1), "unnamed"),
+                                new ConsumerOptions(
+                                        1, 10, Duration.ofSeconds(10), true, Duration.ofHours(1), "unnamed"),
                                 executor,
                                 delivery -> {
                                     received.add(delivery.id());

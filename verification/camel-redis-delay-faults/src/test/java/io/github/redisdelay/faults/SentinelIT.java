@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
 import io.github.redisdelay.camel.TestConnections;
+import io.github.redisdelay.faults.History.What;
+import io.github.redisdelay.faults.HistoryChecker.Problem;
+import io.github.redisdelay.faults.HistoryChecker.Report;
+import io.github.redisdelay.faults.HistoryChecker.Rule;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
@@ -11,14 +18,6 @@ import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
-
-import io.github.redisdelay.faults.History.What;
-import io.github.redisdelay.faults.HistoryChecker.Problem;
-import io.github.redisdelay.faults.HistoryChecker.Report;
-import io.github.redisdelay.faults.HistoryChecker.Rule;
-import io.github.redisdelay.testkit.FaultyProxy;
 import io.github.redisdelay.testkit.FaultyProxy.Kind;
 import io.github.redisdelay.testkit.SentinelServers;
 import java.nio.file.Files;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import io.github.redisdelay.camel.ObservedComponent;
 import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.queue.Delivery;
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;

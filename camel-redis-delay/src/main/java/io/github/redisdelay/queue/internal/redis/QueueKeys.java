@@ -38,8 +38,7 @@ public record QueueKeys(String base, boolean deadLetters) {
             case CHANGE -> common("waiters", "index", "dead:index", "dead:messages");
             case REPAIR -> common("waiters", "index");
             case SETTLE ->
-                common(
-                        "waiters", "dead:messages", "dead:delayed", "dead:state", "dead:waiters", "dead:index", "index");
+                common("waiters", "dead:messages", "dead:delayed", "dead:state", "dead:waiters", "dead:index", "index");
             case REDRIVE ->
                 common("waiters", "dead:messages", "dead:delayed", "dead:leased", "dead:state", "dead:index");
             case EXTEND, ACKNOWLEDGE -> keys(COMMON.stream().limit(6));

@@ -255,8 +255,8 @@ public final class RequestBatcher {
             if (call != null) {
                 call.start();
             }
-            CompletingThread.run(() -> leftOut.forEach(
-                    request -> request.submission().fail(errors.cancelled(request))));
+            CompletingThread.run(
+                    () -> leftOut.forEach(request -> request.submission().fail(errors.cancelled(request))));
         };
     }
 

@@ -108,7 +108,8 @@ class ConsumerLoopTest {
     }
 
     private ConsumerLoop task(int concurrentConsumers, int maxMessagesPerPoll) {
-        return task(new ConsumerOptions(concurrentConsumers, maxMessagesPerPoll, LEASE, true, Duration.ofHours(1), "unnamed"));
+        return task(new ConsumerOptions(
+                concurrentConsumers, maxMessagesPerPoll, LEASE, true, Duration.ofHours(1), "unnamed"));
     }
 
     private ConsumerLoop task(ConsumerOptions options) {

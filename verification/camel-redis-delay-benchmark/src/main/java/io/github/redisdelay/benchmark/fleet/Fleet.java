@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.benchmark.fleet;
 
-import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.benchmark.lateness.CamelReceiver;
 import io.github.redisdelay.benchmark.lateness.LatenessRecorder;
+import io.github.redisdelay.camel.RedisDelayConstants;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;

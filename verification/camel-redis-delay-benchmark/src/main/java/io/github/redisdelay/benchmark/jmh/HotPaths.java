@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.benchmark.jmh;
 
-import io.github.redisdelay.queue.GroupCommitBenchmark;
-import io.github.redisdelay.queue.envelope.EnvelopeBenchmark;
 import io.github.redisdelay.benchmark.Environment;
 import io.github.redisdelay.benchmark.Experiment;
 import io.github.redisdelay.benchmark.Figures;
 import io.github.redisdelay.benchmark.Subject;
+import io.github.redisdelay.queue.GroupCommitBenchmark;
+import io.github.redisdelay.queue.envelope.EnvelopeBenchmark;
 import java.util.Collection;
 import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.results.BenchmarkResult;

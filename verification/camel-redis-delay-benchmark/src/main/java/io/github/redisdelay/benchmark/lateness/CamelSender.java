@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.benchmark.lateness;
 
+import io.github.redisdelay.benchmark.InFlight;
 import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.camel.RedisDelayConstants;
-import io.github.redisdelay.benchmark.InFlight;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
