@@ -180,18 +180,7 @@ public final class Envelope {
      */
     public static Envelope decode(byte[] bytes) {
         EnvelopeReader in = new EnvelopeReader(bytes);
-        int first = in.readByte("the version");
-        if ((first & MARKER) != MARKER) {
-            throw new EnvelopeFormatException("it starts with " + hex(first) + " and not with the marker 0xf9", 0);
-        }
-        if (first != (MARKER | VERSION)) {
-            throw new EnvelopeFormatException(
-                    "version " + (first & ~MARKER) + " is unknown, this reader knows version " + VERSION, 0);
-        }
-        int second = in.readByte("the body type");
-        if ((second & ~(HAS_FIELDS | BODY_TYPE_BITS)) != 0) {
-            throw new EnvelopeFormatException("unknown flags " + hex(second), 1);
-        }
+        int second = readFlags(in);
         BodyType type = BodyType.of(second & BODY_TYPE_BITS);
         if (type == null) {
             throw new EnvelopeFormatException("unknown body type " + (second & BODY_TYPE_BITS), 1);
@@ -248,6 +237,23 @@ public final class Envelope {
                     case BOOLEAN -> in.bool();
                 };
         return new Envelope(type, value, bytes, start, contentType, headers, settings, null);
+    }
+
+    /** Reads the first two bytes: the version, which must be known, and the flags with the body's type. */
+    private static int readFlags(EnvelopeReader in) {
+        int first = in.readByte("the version");
+        if ((first & MARKER) != MARKER) {
+            throw new EnvelopeFormatException("it starts with " + hex(first) + " and not with the marker 0xf9", 0);
+        }
+        if (first != (MARKER | VERSION)) {
+            throw new EnvelopeFormatException(
+                    "version " + (first & ~MARKER) + " is unknown, this reader knows version " + VERSION, 0);
+        }
+        int second = in.readByte("the body type");
+        if ((second & ~(HAS_FIELDS | BODY_TYPE_BITS)) != 0) {
+            throw new EnvelopeFormatException("unknown flags " + hex(second), 1);
+        }
+        return second;
     }
 
     private static void checkFirst(Object before, String what, int position) {
