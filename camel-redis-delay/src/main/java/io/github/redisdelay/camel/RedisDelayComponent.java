@@ -123,6 +123,10 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     }
 
     private Resources resources() {
+        Resources open = resources;
+        if (open != null) {
+            return open; // without the lock: each exchange comes by here
+        }
         synchronized (resourcesLock) {
             if (resources == null) {
                 resources = new Resources(
