@@ -61,7 +61,7 @@ final class OrderRoutes extends RouteBuilder {
                 .log(LoggingLevel.INFO, Story.ORDERS, "known    ${variable.order.id}")
                 .setHeader(Exchange.HTTP_RESPONSE_CODE, constant(200))
                 .otherwise()
-                // What the file or the HTTP request brought along does not belong into the message.
+                // The headers of the file or the HTTP request do not belong into the message.
                 .removeHeaders("*")
                 .setHeader(RedisDelayConstants.SCHEDULE_ID, simple("${variable.order.id}"))
                 .setHeader(RedisDelayConstants.DELAY)

@@ -75,7 +75,7 @@ final class OrderShop implements AutoCloseable {
         sayWhatIsLeft();
 
         Main main = new Main();
-        // Who starts the shop stops it; Camel's own hook would race with it at a Ctrl-C.
+        // The starter of the shop stops it; Camel's own hook would race with it at a Ctrl-C.
         main.setShutdownStrategy(new SimpleMainShutdownStrategy());
         main.addInitialProperty("inbox", settings.inbox().toString());
         main.addInitialProperty("http.port", String.valueOf(settings.httpPort()));

@@ -57,7 +57,7 @@ final class ReminderRoutes extends RouteBuilder {
                         exchange.getVariable(STARTS_AT, Instant.class).minus(ahead))
                 .setHeader(STARTS_AT, variable(STARTS_AT))
                 .setBody(variable("title"))
-                // Whether an earlier reminder waits, is being sent or is gone: from now on there is this one.
+                // This one replaces an earlier reminder, be that one waiting, being sent or gone.
                 .to("redis-delay:reminders?onDuplicate=replace")
                 .setVariable("done", constant("moved to"))
                 .filter(variable("before").isNull())

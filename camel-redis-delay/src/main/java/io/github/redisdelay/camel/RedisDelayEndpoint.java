@@ -79,7 +79,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     /** The options that this endpoint's own URI sets, as they are written there. */
     private final Map<String, Object> ownOptions = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
 
-    // What the options mean: read once, before the endpoint is used.
+    // The meaning of the options: read once, before the endpoint is used.
     private Resolved resolved;
 
     /** All options, checked. */

@@ -142,7 +142,7 @@ public final class ConsumerStarter {
         ConsumerRegistration registration = new ConsumerRegistration(stats);
         List<PartitionState> sources = registration.sources(partitions);
         for (ConsumedPartition partition : partitions) {
-            registration.presences.add(new ConsumerHeartbeat(
+            registration.heartbeats.add(new ConsumerHeartbeat(
                     arguments ->
                             partition.gate().ask(() -> calls.once(partition.address(), LuaScript.HEARTBEAT, arguments)),
                     timers,
@@ -174,7 +174,7 @@ public final class ConsumerStarter {
         // Set before anything can call this object, and not changed afterwards.
         private volatile ConsumerLoop loop;
         private final List<PartitionListener> listeners = new ArrayList<>();
-        private final List<ConsumerHeartbeat> presences = new ArrayList<>();
+        private final List<ConsumerHeartbeat> heartbeats = new ArrayList<>();
         private final AtomicBoolean begun = new AtomicBoolean();
 
         ConsumerRegistration(Supplier<CompletableFuture<QueueStats>> stats) {
@@ -246,7 +246,7 @@ public final class ConsumerStarter {
 
         void begin() {
             if (begun.compareAndSet(false, true)) {
-                presences.forEach(ConsumerHeartbeat::start);
+                heartbeats.forEach(ConsumerHeartbeat::start);
                 loop.start();
             }
         }
@@ -254,7 +254,7 @@ public final class ConsumerStarter {
         @Override
         public void stopped() {
             begun.set(true);
-            presences.forEach(ConsumerHeartbeat::stop);
+            heartbeats.forEach(ConsumerHeartbeat::stop);
             listeners.forEach(listener -> wakeups.remove(listener.base, listener));
             consumers.remove(loop);
             leases.trim();

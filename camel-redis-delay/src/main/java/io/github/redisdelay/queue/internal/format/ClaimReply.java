@@ -88,7 +88,7 @@ public record ClaimReply(
         for (int i = 0; i < count; i++) {
             int idEnd = idAt + lengths.getInt(4 * i);
             int recordEnd = recordAt + lengths.getInt(4 * (count + i));
-            // What is copied from beyond the end would be zeros, and as many as the number says.
+            // Bytes from beyond the end would be zeros, and as many as the number says.
             Objects.checkFromToIndex(idAt, idEnd, ids.length);
             Objects.checkFromToIndex(recordAt, recordEnd, records.length);
             byte[] id = Arrays.copyOfRange(ids, idAt, idEnd);

@@ -208,8 +208,8 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
      * Waits for replicas or the disk once more at the end. A bulk change that finds nothing left to change has sent nothing that
      * waits, and the one before it may have failed in its wait.
      */
-    private CompletableFuture<Long> durable(CompletableFuture<Long> sweep) {
-        return sweep.thenCompose(
+    private CompletableFuture<Long> durable(CompletableFuture<Long> change) {
+        return change.thenCompose(
                 count -> router.awaitDurable(address, "the changes of " + count + " messages were made", count));
     }
 

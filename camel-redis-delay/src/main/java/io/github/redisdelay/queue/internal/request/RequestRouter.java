@@ -103,7 +103,7 @@ public final class RequestRouter implements Request.Sender {
         Together part = collected.computeIfAbsent(key, k -> new Together(queue));
         part.requests.add(request);
         part.bytes += request.bytes();
-        // What fills a call does not wait for the others: their deadlines run, and the heap has bounds.
+        // A full call does not wait for the others: their deadlines run, and the heap has bounds.
         if (part.requests.size() >= RequestBatcher.MAX_REQUESTS_PER_CALL
                 || part.bytes >= RequestBatcher.MAX_BYTES_PER_CALL) {
             collected.remove(key);

@@ -224,7 +224,7 @@ if queue_paused then
 else
   due = queue_first_due()
 end
--- What a repeated call promised may have been removed meanwhile: its consumer claims again, and promises anew.
+-- The promise of a repeated call may have been removed meanwhile: its consumer claims again, and promises anew.
 local duty = WAKEUP_LEFT
 if not stored then
   local event = (due and expires) and math.min(due, expires) or due or expires

@@ -62,7 +62,7 @@ if walk == 'index' then
   return { struct.pack('<ddd', now, #found, 0), #found == SLICE and found[SLICE] or '0' }
 end
 
--- What the sets hold: how many ids, in which priorities, and in which of those no claim looks for it.
+-- The contents of the sets: how many ids, in which priorities, and in which of those no claim looks for it.
 local ids_in_sets = redis.call('ZCARD', queue_leased)
 local levels, hidden, noted = {}, {}, { [0] = true }
 for i = 1, #queue_priorities do

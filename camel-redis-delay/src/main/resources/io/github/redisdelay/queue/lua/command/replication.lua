@@ -1,5 +1,5 @@
 -- Tells which history the master has, and writes something, so that WAIT behind it covers all that was written before.
--- What it writes is gone again when it ends.
+-- Its writes are gone again when it ends.
 --
 -- WAIT waits for what its own connection has written last. Up to Redis 7.0 that is the end of the history at its last
 -- command; since 7.2, and in Valkey, only commands count that were replicated. A call that is repeated on another

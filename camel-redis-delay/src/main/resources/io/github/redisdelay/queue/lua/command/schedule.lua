@@ -48,7 +48,7 @@ end
 queue_read_config()
 local remembers = seen_any()
 
--- What the words say: words -> table. In most calls all messages have the same.
+-- The meaning of the words: words -> table. In most calls all messages have the same.
 local options = {}
 -- How many messages the queue holds; counted only if a message has a limit.
 local length
@@ -73,7 +73,7 @@ end
 local ids, dues, known = {}, {}, {}
 local earliest = math.huge
 local arguments = ARGV -- a local is read faster
--- Whether all messages are plain ones with new ids.
+-- True if all messages are plain ones with new ids.
 local new = true
 for i = 1, count do
   local at = 3 + (i - 1) * 5

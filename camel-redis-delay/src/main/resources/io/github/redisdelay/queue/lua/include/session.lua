@@ -17,7 +17,7 @@
 -- where it was; and a body goes before the entry that leads to it.
 
 local session_key = KEYS[5]
--- What session_begin found.
+-- The findings of session_begin.
 local session_sequence, session_preflight_due
 
 -- Begins a call: returns its time and, if it is a repeat, the stored result. Otherwise does the preflight, if it is due.
@@ -51,7 +51,7 @@ local function session_begin(kinds, more_kinds, needs_memory)
         redis.call('ZCARD', KEYS[i])
       end
     end
-    -- What commands do after their first write is done on nothing: no message has this id.
+    -- The later writes of commands are tried on nothing: no message has this id.
     local leased, nobody = KEYS[3], '\0' .. ARGV[1]
     redis.call('ZRANGE', leased, 0, 0)
     redis.call('ZRANGEBYSCORE', leased, 0, 0, 'LIMIT', 0, 1)

@@ -119,7 +119,7 @@ local function wakeup_write(waiters, promises)
   end
 end
 
--- What a consumer promises after its claim: not to come before its safety interval is over, to come by the event, to come
+-- The promise of a consumer after its claim: not to come before its safety interval is over, to come by the event, to come
 -- 10 ms after it, or nothing, as it is no waiter.
 local WAKEUP_NONE, WAKEUP_FIRST, WAKEUP_BACKUP, WAKEUP_LEFT = 0, 1, 2, 3
 
