@@ -208,6 +208,11 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         }
     }
 
+    /**
+     * Stops the trimming of dead letters, then the deliveries, then gives back the client. Before that, Camel has suspended
+     * the consumer of a route and waited for its work, see {@link #deferShutdown}. {@link ConsumerDeliveries#stop} has the
+     * order of the rest.
+     */
     @Override
     protected void doStop() throws Exception {
         Running stopping = running;

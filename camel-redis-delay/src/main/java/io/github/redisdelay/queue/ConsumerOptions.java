@@ -5,7 +5,8 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * The options by which a consumer claims and holds messages.
+ * The options by which a consumer claims and holds messages. A consumer of Camel's has had its own options checked before,
+ * in the words of a route, by {@code OptionReader}.
  *
  * @param concurrentConsumers how many messages may be worked on at a time, 1 or more
  * @param maxMessagesPerPoll how many messages a claim may take at the most, 1 to {@value #MAX_MESSAGES}; more than

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-/** The reasons why a message is delivered again. */
+/**
+ * The reasons why a message is delivered again, as Redis knows them. What lies behind them is told in {@code
+ * docs/reliability.md}, "What is not". A lost acknowledgement shows as {@link #LEASE_EXPIRED}; a message that was
+ * scheduled a second time, as {@link #NONE}.
+ */
 public enum RedeliveryReason {
     /** None: this is the first delivery. */
     NONE,

@@ -84,7 +84,7 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
             URI tls = tlsAddress(config);
             RedissonClient client = tls == null
                     ? Redisson.create(config)
-                    : TlsConnector.DEFAULT.connect(
+                    : PlaintextDetector.DEFAULT.connect(
                             tls,
                             () -> Redisson.create(config),
                             RedissonClient::shutdown,
@@ -263,7 +263,7 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
         }
         String reason = reason(address, error) + (untrusted ? "; " + UNTRUSTED : "");
         if (reason.contains("handshake timed out")) {
-            reason += "; " + TlsConnector.QUESTION;
+            reason += "; " + PlaintextDetector.QUESTION;
         }
         return new RuntimeCamelException(
                 "Redis at " + address + " cannot be used: " + secrets.hide(reason), secret ? null : error);

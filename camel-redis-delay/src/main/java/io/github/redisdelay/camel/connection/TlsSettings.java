@@ -18,7 +18,7 @@ import org.apache.camel.support.jsse.AliasedX509ExtendedKeyManager;
 import org.apache.camel.support.jsse.SSLContextParameters;
 
 /**
- * Camel's parameters for TLS in the form in which Redisson takes them.
+ * Camel's parameters for TLS in the form in which Redisson takes them; {@link RedisConnection} gives them to it.
  *
  * @param trustManagers null for those of the JVM
  * @param keyManagers null for none

@@ -164,7 +164,9 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     }
 
     /**
-     * Stops for good.
+     * Stops for good. A consumer without a route first claims nothing more and waits for its work. Then the claims end:
+     * leases of work under way are extended no more, what was not begun goes back to Redis, and the consumer takes back its
+     * promises to come for messages and ends its heartbeat.
      *
      * @param patience how many nanoseconds a consumer without a route waits for its work
      */

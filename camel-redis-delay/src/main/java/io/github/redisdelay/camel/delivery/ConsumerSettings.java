@@ -10,7 +10,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.random.RandomGenerator;
 
 /**
- * The settings of a consumer, from the options of its endpoint.
+ * The settings of a consumer. {@code OptionReader} makes them of the options of its endpoint, which it checks.
  *
  * @param deadLetters whether it consumes the dead letters of its queue
  * @param claims how it claims and holds messages, for one message an exchange

@@ -102,8 +102,8 @@ public final class MessageMapper {
      * @param element an {@link Exchange} or {@link Message}, which has headers of its own; or a body, which is sent with
      *     the headers of {@code exchange}
      * @param exchange the exchange whose body is the list
-     * @throws IllegalArgumentException as {@link #toEnvelope(Exchange)}
-     * @throws UncheckedIOException as {@link #toEnvelope(Exchange)}
+     * @throws IllegalArgumentException as {@link #toEnvelope(Exchange, Envelope.Settings)}
+     * @throws UncheckedIOException as {@link #toEnvelope(Exchange, Envelope.Settings)}
      */
     public Envelope toEnvelope(Object element, Exchange exchange, Envelope.Settings settings) {
         if (element instanceof Exchange own) {

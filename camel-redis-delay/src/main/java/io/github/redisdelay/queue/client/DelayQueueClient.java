@@ -8,7 +8,7 @@ import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.PartitionMismatchException;
 import io.github.redisdelay.queue.internal.consume.ConsumerStarter;
-import io.github.redisdelay.queue.internal.format.MessageIds;
+import io.github.redisdelay.queue.internal.format.MessageIdGenerator;
 import io.github.redisdelay.queue.internal.partition.PartitionCount;
 import io.github.redisdelay.queue.internal.partition.PartitionHash;
 import io.github.redisdelay.queue.internal.partition.PartitionedQueue;
@@ -56,7 +56,7 @@ public final class DelayQueueClient implements AutoCloseable {
 
     private final ClientOptions options;
     private final Timers timers;
-    private final MessageIds ids;
+    private final MessageIdGenerator ids;
     private final UnbatchedCalls calls;
     private final RequestRouter router;
     private final ConsumerStarter consumers;
@@ -73,7 +73,7 @@ public final class DelayQueueClient implements AutoCloseable {
             RedissonClient redisson) {
         this.options = options;
         this.timers = timers;
-        this.ids = new MessageIds(wallClockMillis, random);
+        this.ids = new MessageIdGenerator(wallClockMillis, random);
         this.calls = new UnbatchedCalls(redis, timers, random, options.requestTimeout());
         ClientSessions sessions = new ClientSessions(random);
         this.router = new RequestRouter(redis, options, sessions, timers, random);

@@ -12,7 +12,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * A message as it is stored: body, content type and headers. {@link #encode} makes bytes of it, and {@link #decode} reads them.
+ * A message as the component gives it to a queue: body, content type and headers. In Redis the time of scheduling stands
+ * before it. {@link #encode} makes bytes of it, and {@link #decode} reads them.
  * The section "The envelope" of {@code docs/architecture.md} describes them byte by byte, for readers and writers in any
  * language. Nothing in them names a class, and a reader creates nothing but scalar values.
  *
@@ -262,7 +263,7 @@ public final class Envelope {
         }
     }
 
-    /** Writes the envelope in the format above. */
+    /** Writes the envelope as bytes. */
     public byte[] encode() {
         byte[] written = fields();
         byte[] bytes = new byte[(int) size(written)];

@@ -29,7 +29,8 @@ import org.junit.jupiter.api.Test;
 /** {@code rediss://} to a port where no TLS is spoken. */
 class NoTlsIT {
 
-    private static final TlsConnector QUICK = new TlsConnector(Duration.ofMillis(100), Duration.ofMillis(400));
+    private static final PlaintextDetector QUICK =
+            new PlaintextDetector(Duration.ofMillis(100), Duration.ofMillis(400));
 
     private final CountDownLatch go = new CountDownLatch(1);
     private final List<String> dropped = new CopyOnWriteArrayList<>();
@@ -80,7 +81,7 @@ class NoTlsIT {
         try (ServerSocket silent = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
             URI address = URI.create("rediss://127.0.0.1:" + silent.getLocalPort());
             assertThatThrownBy(() -> connect(address, this::slow))
-                    .hasMessage("no TLS handshake within 500 ms: " + TlsConnector.QUESTION);
+                    .hasMessage("no TLS handshake within 500 ms: " + PlaintextDetector.QUESTION);
         }
         go.countDown();
         await().untilAsserted(() -> assertThat(dropped).containsExactly("client"));

@@ -94,7 +94,7 @@ public final class ConsumerStarter {
             List<ConsumedPartition> partitions, ConsumerOptions consumerOptions, DeliveryHandler listener) {
         ConsumerRegistration registration = new ConsumerRegistration(
                 () -> CompletableFuture.failedFuture(new IllegalStateException("a receiver asks for no figures")));
-        PullReceiver receiver = new PullReceiver(
+        RedisDelayQueueReceiver receiver = new RedisDelayQueueReceiver(
                 registration.sources(partitions), consumerOptions, registration, timers, random, leases, listener);
         registration.loop = receiver.loop();
         consumers.add(receiver.loop());
@@ -168,7 +168,7 @@ public final class ConsumerStarter {
     }
 
     /** The connection of a consumer with the wake-ups and its heartbeat. */
-    private final class ConsumerRegistration implements PullReceiver.Host {
+    private final class ConsumerRegistration implements RedisDelayQueueReceiver.Host {
         private final ConsumerId consumer = ConsumerId.next(random);
         private final Supplier<CompletableFuture<QueueStats>> stats;
         // Set before anything can call this object, and not changed afterwards.

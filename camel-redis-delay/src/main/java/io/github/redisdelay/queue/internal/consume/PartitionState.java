@@ -20,7 +20,7 @@ public final class PartitionState {
     /** The longest time without a claim: a lost wake-up costs no more than this. */
     static final long SAFETY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** The backup comes for an event by so much later than the first consumer; {@code SECOND} in {@code wakeup.lua}. */
+    /** How much later than the first consumer the backup comes: {@code WAKEUP_BACKUP_MICROS} in {@code wakeup.lua}. */
     static final long BACKUP_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     /** A full consumer waits for a free slot for so long before it takes back its promise to come. */

@@ -14,7 +14,9 @@ import java.util.Objects;
  *
  * @param timeMicros the server's time at the claim
  * @param nextDueMicros in how many microseconds, from the claim, the next message is due; 0 now, -1 none is pending
+ *     or the queue is paused
  * @param nextExpiryMicros in how many microseconds the next lease expires; 0 now, -1 nothing is leased
+ *     or the queue is paused
  * @param safetyMicros in how many microseconds this consumer is to claim again in any case
  * @param duty when this consumer comes again
  * @param messages what was claimed

@@ -26,7 +26,7 @@ import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import io.github.redisdelay.queue.internal.consume.ConsumedPartition;
 import io.github.redisdelay.queue.internal.consume.ConsumerStarter;
-import io.github.redisdelay.queue.internal.format.MessageIds;
+import io.github.redisdelay.queue.internal.format.MessageIdGenerator;
 import io.github.redisdelay.queue.internal.format.MessageRows;
 import io.github.redisdelay.queue.internal.format.PageCursor;
 import io.github.redisdelay.queue.internal.queue.Partitioned;
@@ -51,11 +51,11 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
 
     private final List<RedisDelayQueue> partitions;
     private final PartitionCount count;
-    private final MessageIds ids;
+    private final MessageIdGenerator ids;
     private final ConsumerStarter starter;
 
     public PartitionedQueue(
-            List<RedisDelayQueue> partitions, PartitionCount count, MessageIds ids, ConsumerStarter starter) {
+            List<RedisDelayQueue> partitions, PartitionCount count, MessageIdGenerator ids, ConsumerStarter starter) {
         this.partitions = partitions;
         this.count = count;
         this.ids = ids;

@@ -29,7 +29,7 @@ import io.github.redisdelay.queue.internal.consume.DeliverySettler;
 import io.github.redisdelay.queue.internal.format.ChangeAction;
 import io.github.redisdelay.queue.internal.format.Digits;
 import io.github.redisdelay.queue.internal.format.LittleEndian;
-import io.github.redisdelay.queue.internal.format.MessageIds;
+import io.github.redisdelay.queue.internal.format.MessageIdGenerator;
 import io.github.redisdelay.queue.internal.format.MessageRows;
 import io.github.redisdelay.queue.internal.format.PageCursor;
 import io.github.redisdelay.queue.internal.format.SettleAction;
@@ -66,11 +66,15 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
     private final QueueAddress address;
     private final RequestRouter router;
     private final UnbatchedCalls calls;
-    private final MessageIds ids;
+    private final MessageIdGenerator ids;
     private final ConsumerStarter starter;
 
     public RedisDelayQueue(
-            QueueAddress address, RequestRouter router, UnbatchedCalls calls, MessageIds ids, ConsumerStarter starter) {
+            QueueAddress address,
+            RequestRouter router,
+            UnbatchedCalls calls,
+            MessageIdGenerator ids,
+            ConsumerStarter starter) {
         this.address = address;
         this.router = router;
         this.calls = calls;

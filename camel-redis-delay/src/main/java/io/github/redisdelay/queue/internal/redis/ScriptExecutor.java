@@ -22,7 +22,7 @@ public interface ScriptExecutor {
      * Calls a script.
      *
      * @param attempt the number of this sending of the call, from 1; later sendings wait longer for their answer
-     * @return the reply: bytes, or a list of bytes for {@link LuaScript#CLAIM}
+     * @return the reply: bytes, or a list of bytes where {@link LuaScript#repliesWithList} says so
      */
     CompletableFuture<Object> call(LuaScript script, List<Object> keys, Object[] arguments, int attempt);
 

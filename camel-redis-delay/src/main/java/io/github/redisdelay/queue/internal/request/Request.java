@@ -8,7 +8,8 @@ import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 
 /**
- * The part of one caller in a script call. A subclass makes the arguments of its script and reads its answer.
+ * The part of one caller in a script call. A subclass makes the arguments of its script and reads its answer; {@link
+ * RequestBatcher} puts it into a call, and {@link InFlightCall} sends that.
  *
  * @param <T> the result for the caller
  */

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.redisdelay.queue.QueueNames;
-import io.github.redisdelay.queue.internal.format.MessageIds;
+import io.github.redisdelay.queue.internal.format.MessageIdGenerator;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -59,7 +59,7 @@ class PartitionHashTest {
     @ValueSource(ints = {2, 3, 4, 6, 10, 64})
     void should_spread_ids_evenly(int partitions) {
         Random random = new Random(1);
-        MessageIds generated = new MessageIds(() -> 1_700_000_000_000L, random);
+        MessageIdGenerator generated = new MessageIdGenerator(() -> 1_700_000_000_000L, random);
         assertEven(partitions, i -> generated.next());
         assertEven(partitions, i -> "order-" + i);
         assertEven(partitions, i -> "order-" + 2 * i);

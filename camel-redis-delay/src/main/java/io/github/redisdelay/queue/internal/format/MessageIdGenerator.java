@@ -11,7 +11,7 @@ import java.util.random.RandomGenerator;
  * that begin at random in each millisecond and count from there, so that ids of other clients do not collide with them.
  * When the clock steps back the last millisecond is counted on.
  */
-public final class MessageIds {
+public final class MessageIdGenerator {
 
     private static final byte[] ALPHABET = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
             .getBytes(java.nio.charset.StandardCharsets.US_ASCII);
@@ -28,7 +28,7 @@ public final class MessageIds {
     /**
      * @param clock the time in milliseconds since the epoch; only for the order of ids, never for a due time
      */
-    public MessageIds(LongSupplier clock, RandomGenerator random) {
+    public MessageIdGenerator(LongSupplier clock, RandomGenerator random) {
         this.clock = clock;
         this.random = random;
     }

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Receiving single messages where the subscription to wake-ups does not stand, without a Redis. */
 @Timeout(60)
-class PullReceiverTest {
+class RedisDelayQueueReceiverTest {
 
     private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(1);
 
@@ -39,7 +39,7 @@ class PullReceiverTest {
     }
 
     /** A host whose subscription never stands. */
-    private static class Host implements PullReceiver.Host {
+    private static class Host implements RedisDelayQueueReceiver.Host {
         final AtomicBoolean listens = new AtomicBoolean();
 
         @Override
@@ -92,8 +92,8 @@ class PullReceiverTest {
         };
     }
 
-    private PullReceiver receiver(Host host, ClaimCalls claims) {
-        return new PullReceiver(
+    private RedisDelayQueueReceiver receiver(Host host, ClaimCalls claims) {
+        return new RedisDelayQueueReceiver(
                 List.of(new PartitionState(new FakeSettlements(timers), claims, CallGate.OPEN, timers.nanoTime())),
                 ConsumerOptions.DEFAULTS,
                 host,
@@ -105,14 +105,14 @@ class PullReceiverTest {
 
     @Test
     void should_look_once_also_when_all_of_the_time_was_spent_on_the_subscription() throws Exception {
-        PullReceiver receiver = receiver(new Host(), answering(timers, reply(null, null, message("a"))));
+        RedisDelayQueueReceiver receiver = receiver(new Host(), answering(timers, reply(null, null, message("a"))));
         assertThat(receiver.receive(REQUEST_TIMEOUT)).isNotNull();
         receiver.close();
     }
 
     @Test
     void should_not_listen_any_more_when_it_is_closed_while_it_begins_to_listen() throws Exception {
-        PullReceiver[] receiver = new PullReceiver[1];
+        RedisDelayQueueReceiver[] receiver = new RedisDelayQueueReceiver[1];
         Host host = new Host() {
             @Override
             public CompletableFuture<Void> listen() {

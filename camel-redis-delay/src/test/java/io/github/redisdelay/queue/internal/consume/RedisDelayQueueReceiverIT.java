@@ -43,7 +43,7 @@ import org.redisson.client.codec.ByteArrayCodec;
 
 /** Receiving single messages, and what becomes of one that arrives when nobody waits for it any more. */
 @Timeout(60)
-class PullReceiverIT {
+class RedisDelayQueueReceiverIT {
 
     @RegisterExtension
     static RedisExtension redis = new RedisExtension();
@@ -52,14 +52,14 @@ class PullReceiverIT {
     private GatedCaller gate;
     private DelayQueueClient client;
     private DelayQueue queue;
-    private PullReceiver receiver;
+    private RedisDelayQueueReceiver receiver;
 
     @BeforeEach
     void open() {
         gate = new GatedCaller(redis.client());
         client = ClientAccess.create(redis.client(), new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(2)), gate);
         queue = client.queue(redis.uniqueQueue());
-        receiver = (PullReceiver) queue.receiver(ConsumerOptions.DEFAULTS, delivery -> {});
+        receiver = (RedisDelayQueueReceiver) queue.receiver(ConsumerOptions.DEFAULTS, delivery -> {});
     }
 
     @AfterEach

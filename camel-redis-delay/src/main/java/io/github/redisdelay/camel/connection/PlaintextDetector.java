@@ -18,17 +18,17 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A connection attempt by TLS that gives up if the server speaks none. Redisson by itself waits five times 10 s for an
+ * A connection attempt by TLS that detects a server which speaks plain text, and gives up. Redisson by itself waits five times 10 s for an
  * answer that never comes. The server is asked in plain text only if connecting takes long, because a server with TLS
  * logs that as an error.
  *
  * @param unsuspicious the time that connecting may take before the server is asked
  * @param patience the time that the server may take for its answer
  */
-public record TlsConnector(Duration unsuspicious, Duration patience) {
+public record PlaintextDetector(Duration unsuspicious, Duration patience) {
 
     /** 10 s in all. */
-    static final TlsConnector DEFAULT = new TlsConnector(Duration.ofSeconds(2), Duration.ofSeconds(8));
+    static final PlaintextDetector DEFAULT = new PlaintextDetector(Duration.ofSeconds(2), Duration.ofSeconds(8));
 
     private static final byte[] PING = "PING\r\n".getBytes(StandardCharsets.US_ASCII);
 

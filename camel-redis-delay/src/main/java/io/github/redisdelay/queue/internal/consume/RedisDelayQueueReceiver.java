@@ -27,7 +27,7 @@ import java.util.random.RandomGenerator;
  * the one that has waited for the longest time is given the next message. A message that arrives when nobody waits is
  * released at once.
  */
-final class PullReceiver implements DelayQueueReceiver, DeliveryHandler, ConsumerHost {
+final class RedisDelayQueueReceiver implements DelayQueueReceiver, DeliveryHandler, ConsumerHost {
 
     /** Longer than anybody waits, and short enough for nanoseconds. */
     private static final Duration FOREVER = Duration.ofDays(3650);
@@ -80,7 +80,7 @@ final class PullReceiver implements DelayQueueReceiver, DeliveryHandler, Consume
      * @param partitions all of the queue, at least one
      * @param listener told what becomes of the leases
      */
-    PullReceiver(
+    RedisDelayQueueReceiver(
             List<PartitionState> partitions,
             ConsumerOptions options,
             Host host,

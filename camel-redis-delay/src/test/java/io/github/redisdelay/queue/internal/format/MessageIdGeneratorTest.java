@@ -15,10 +15,10 @@ import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
 /** The order and the form of generated ids. */
-class MessageIdsTest {
+class MessageIdGeneratorTest {
 
     private long now = 1_700_000_000_000L;
-    private final MessageIds ids = new MessageIds(() -> now, new Random(5));
+    private final MessageIdGenerator ids = new MessageIdGenerator(() -> now, new Random(5));
 
     private static void assertGreater(String later, String earlier) {
         assertThat(Arrays.compareUnsigned(
@@ -75,7 +75,7 @@ class MessageIdsTest {
                 return (1L << 54) - 3;
             }
         };
-        MessageIds few = new MessageIds(() -> now, highest);
+        MessageIdGenerator few = new MessageIdGenerator(() -> now, highest);
         String last = few.next();
         for (int i = 0; i < 10; i++) {
             String next = few.next();
@@ -91,7 +91,7 @@ class MessageIdsTest {
         List<Long> times = List.of(1L, 63L, 64L, 4_095L, 4_096L, 1L << 30, 1_700_000_000_000L, (1L << 42) - 1);
         List<String> made = new ArrayList<>();
         for (long time : times) {
-            made.add(new MessageIds(() -> time, new Random(time)).next());
+            made.add(new MessageIdGenerator(() -> time, new Random(time)).next());
         }
         for (int i = 1; i < made.size(); i++) {
             assertGreater(made.get(i), made.get(i - 1));
@@ -102,7 +102,7 @@ class MessageIdsTest {
     void should_differ_between_clients_in_the_same_millisecond() {
         Set<String> all = new HashSet<>();
         for (int client = 0; client < 1_000; client++) {
-            MessageIds other = new MessageIds(() -> now, new Random(client));
+            MessageIdGenerator other = new MessageIdGenerator(() -> now, new Random(client));
             for (int i = 0; i < 20; i++) {
                 assertThat(all.add(other.next())).isTrue();
             }
