@@ -99,6 +99,7 @@ public final class RequestBatcher {
     public int submit(List<Request<?>> requests, int from) {
         int next = from;
         long bytes = 0;
+        List<Runnable> refusals = new ArrayList<>(0);
         Runnable after;
         lock.lock();
         try {
@@ -109,14 +110,15 @@ public final class RequestBatcher {
                 if (next > from && bytes + request.bytes() > MAX_BYTES_PER_CALL) {
                     break;
                 }
-                boolean space = retired || closed != null || waitForSpace(request);
+                DelayQueueException noSpace = retired || closed != null ? null : waitForSpace(request);
                 if (retired) {
                     break;
                 }
                 next++;
-                if (closed != null) {
-                    request.submission().fail(closed);
-                } else if (space) {
+                DelayQueueException refusal = closed != null ? closed : noSpace;
+                if (refusal != null) {
+                    refusals.add(() -> request.submission().fail(refusal));
+                } else {
                     bytes += request.bytes();
                     waiting.add(request);
                     waitingBytes += request.bytes();
@@ -128,13 +130,18 @@ public final class RequestBatcher {
             lock.unlock();
         }
         after.run();
+        refusals.forEach(Runnable::run);
         return next;
     }
 
-    /** Waits until there is space, or fails the request. Holds the lock. */
-    private boolean waitForSpace(Request<?> request) {
+    /**
+     * Waits until there is space. Holds the lock.
+     *
+     * @return the error of the request if there is none in time; else null
+     */
+    private DelayQueueException waitForSpace(Request<?> request) {
         if (channel.kind() == RequestKind.DELIVERY) {
-            return true; // the deliveries that are under way bound the number
+            return null; // the deliveries that are under way bound the number
         }
         // A thread that completes futures must not wait for space. It has made space just now, so its requests are
         // let in beyond the bound, up to twice as many.
@@ -145,8 +152,7 @@ public final class RequestBatcher {
             while (closed == null && isFull(request, factor)) {
                 long left = mayWait ? request.deadlineNanos() - channel.timers().nanoTime() : 0;
                 if (left <= 0 || interrupted) {
-                    request.submission().fail(errors.noSpace(request, waiting.size(), waitingBytes, lastError()));
-                    return false;
+                    return errors.noSpace(request, waiting.size(), waitingBytes, lastError());
                 }
                 try {
                     spaceAvailable.await(left, TimeUnit.NANOSECONDS);
@@ -154,7 +160,7 @@ public final class RequestBatcher {
                     interrupted = true;
                 }
             }
-            return true;
+            return null;
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -305,12 +311,6 @@ public final class RequestBatcher {
         return true;
     }
 
-    /** Sets the timer to the earliest deadline, after it has fired. Holds the lock. */
-    private void armExpiry() {
-        unanswered().forEach(this::armExpiry);
-        waiting.forEach(this::armExpiry);
-    }
-
     /** The requests under way whose callers have no outcome. Holds the lock. */
     private Stream<Request<?>> unanswered() {
         return calls().<Request<?>>flatMap(call -> call.requests().stream())
@@ -359,6 +359,8 @@ public final class RequestBatcher {
             withdrawn = waiting.stream().filter(isLate).toList();
             waiting.removeIf(isLate);
             withdrawn.forEach(request -> waitingBytes -= request.bytes());
+            Stream.concat(unanswered().filter(isLate.negate()), waiting.stream())
+                    .forEach(this::armExpiry);
             spaceAvailable.signalAll();
             cause = lastError();
         } finally {
@@ -368,12 +370,6 @@ public final class RequestBatcher {
             unknown.forEach(request -> request.submission().completeExceptionally(errors.unanswered(request, cause)));
             withdrawn.forEach(request -> request.submission().fail(errors.withdrawn(request, cause)));
         });
-        lock.lock();
-        try {
-            armExpiry();
-        } finally {
-            lock.unlock();
-        }
     }
 
     /** The reason why a call under way has no answer; null if none is known. Holds the lock. */

@@ -602,6 +602,29 @@ class RequestBatcherTest {
         assertThat(sent[0]).isEqualTo(300);
     }
 
+    /** Refuses a request, and has another thread use the batcher before its caller has been told. */
+    private CompletableFuture<Boolean> isIdleAsItIsRefused(Request<String> request) {
+        CompletableFuture<Boolean> idle = request.submission()
+                .outcome()
+                .handle((none, error) -> CompletableFuture.supplyAsync(batcher::isIdle)
+                        .orTimeout(5, TimeUnit.SECONDS)
+                        .join());
+        batcher.submit(List.of(request), 0);
+        return idle;
+    }
+
+    @Test
+    void should_refuse_a_request_without_holding_up_other_threads() {
+        fill();
+        assertThat(isIdleAsItIsRefused(request(LuaScript.SCHEDULE, "late", 10, timers.nanoTime())))
+                .as("for want of space")
+                .isCompletedWithValue(false);
+        batcher.close(new DelayQueueException("closed"));
+        assertThat(isIdleAsItIsRefused(request(LuaScript.SCHEDULE, "later", 10, timers.nanoTime() + WAIT)))
+                .as("as it is closed")
+                .isCompletedWithValue(true);
+    }
+
     @Test
     void should_fail_a_caller_that_was_held_up_until_its_deadline() throws Exception {
         fill();
