@@ -242,7 +242,8 @@ class ChosenMessagesIT extends ConsumerSideIT {
         claim(stored())
                 .negativeAcknowledge(
                         Duration.ofHours(1),
-                        new FailureRecord("java.io.IOException", "wrong", "notify", "host", 1, Instant.now()).encode())
+                        new FailureRecord("java.io.IOException", "wrong", "notify", "host", 1, Instant.now(), null)
+                                .encode())
                 .join();
         context.start();
         assertThat(count("?operation=promote&routeId=other", Map.of())).isZero();

@@ -58,7 +58,7 @@ final class DeadLetterDeliveryPolicy implements DeliveryPolicy {
     public Decision decide(Delivery delivery, MessagePolicy own, String routeId, RouteOutcome outcome) {
         // A dead letter cannot be given up again: a route that wants that keeps it.
         if (outcome.succeeded() && outcome.deadLetterReason() == null) {
-            return new Decision.Acknowledge(Duration.ZERO);
+            return new Decision.Acknowledgement(Duration.ZERO);
         }
         Duration delay = own.retries().delayAfter(delivery.attempt(), outcome.retryAfter(), random);
         return new Decision.Return(delay, delivery.lastFailure());

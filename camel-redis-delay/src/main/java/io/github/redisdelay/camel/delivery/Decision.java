@@ -3,16 +3,22 @@ package io.github.redisdelay.camel.delivery;
 
 import io.github.redisdelay.camel.message.FailureRecord;
 import java.time.Duration;
+import java.util.Locale;
 
 /** The end of a delivery, as a {@link DeliveryPolicy} decides it. {@link DeliveryCompletion} carries it out. */
 sealed interface Decision {
+
+    /** The name of the decision in the log: the name of its class. */
+    default String title() {
+        return getClass().getSimpleName().toLowerCase(Locale.ROOT);
+    }
 
     /**
      * The message is finished.
      *
      * @param remember for how long its id stays a duplicate; zero for not at all
      */
-    record Acknowledge(Duration remember) implements Decision {}
+    record Acknowledgement(Duration remember) implements Decision {}
 
     /**
      * The message is delivered again.
@@ -31,7 +37,7 @@ sealed interface Decision {
      * @param failure a {@link FailureRecord} as it is stored
      * @param remember for how long its id stays a duplicate; zero for not at all
      */
-    record Bury(byte[] failure, Duration remember, Reason why) implements Decision {}
+    record Burial(byte[] failure, Duration remember, Reason why) implements Decision {}
 
     /**
      * The message is given up and dropped.

@@ -149,7 +149,8 @@ public final class DeliveryCompletion {
         sent.outcome().whenComplete((settlement, error) -> {
             if (settlement == Settlement.STALE_HELD) {
                 delivery.isReplaced()
-                        .whenComplete((replaced, unknown) -> end(() -> stale(name(made), unknown == null && replaced)));
+                        .whenComplete(
+                                (replaced, unknown) -> end(() -> stale(made.title(), unknown == null && replaced)));
             } else {
                 end(() -> answered(made, route, settlement, error));
             }
@@ -157,30 +158,16 @@ public final class DeliveryCompletion {
     }
 
     private Submission<Settlement> send(Decision decision) {
-        if (decision instanceof Decision.Acknowledge acknowledge) {
-            return delivery.acknowledge(acknowledge.remember());
+        if (decision instanceof Decision.Acknowledgement acknowledgement) {
+            return delivery.acknowledge(acknowledgement.remember());
         }
         if (decision instanceof Decision.Return again) {
             return delivery.negativeAcknowledge(again.delay(), again.failure());
         }
-        if (decision instanceof Decision.Bury bury) {
-            return delivery.bury(bury.failure(), bury.remember());
+        if (decision instanceof Decision.Burial burial) {
+            return delivery.bury(burial.failure(), burial.remember());
         }
         return decision instanceof Decision.Discard discard ? delivery.discard(discard.remember()) : delivery.release();
-    }
-
-    /** The name of a decision in the log. */
-    private static String name(Decision decision) {
-        if (decision instanceof Decision.Acknowledge) {
-            return "acknowledgement";
-        }
-        if (decision instanceof Decision.Bury) {
-            return "burial";
-        }
-        if (decision instanceof Decision.Discard) {
-            return "discard";
-        }
-        return decision instanceof Decision.Release ? "release" : "return";
     }
 
     private void end(Runnable last) {
@@ -195,15 +182,15 @@ public final class DeliveryCompletion {
         if (error != null) {
             LOG.warn(
                     "The {} of {} could not be sent; it may be delivered again: {}",
-                    name(decision),
+                    decision.title(),
                     delivery,
                     error.getMessage());
         } else if (settlement == Settlement.STALE_GONE) {
             LOG.debug(
                     "The {} of {} is void: the message was cancelled, or another delivery has finished it",
-                    name(decision),
+                    decision.title(),
                     delivery);
-        } else if (decision instanceof Decision.Bury burial) {
+        } else if (decision instanceof Decision.Burial burial) {
             report.buried(delivery, route, burial);
         }
     }

@@ -102,7 +102,7 @@ public final class DeliveryReport {
     }
 
     private void givenUp(Delivery delivery, String routeId, Decision decision) {
-        if (decision instanceof Decision.Bury bury) {
+        if (decision instanceof Decision.Burial bury) {
             buried.increment();
             count(bury.why());
         } else if (decision instanceof Decision.Discard discard) {
@@ -119,7 +119,7 @@ public final class DeliveryReport {
     }
 
     /** Reports a burial to which Redis has answered. */
-    public void buried(Delivery delivery, String routeId, Decision.Bury bury) {
+    public void buried(Delivery delivery, String routeId, Decision.Burial bury) {
         DeadLetterId letter = delivery.deadLetterId();
         if (letter != null) {
             logGivenUp(delivery, routeId, bury.why(), "kept among the dead letters as '" + letter.shown() + "'");

@@ -78,7 +78,7 @@ final class QueueDeliveryPolicy implements DeliveryPolicy {
             return giveUp(delivery, routeId, outcome, outcome.causeMessage(), outcome.deadLetterReason());
         }
         if (outcome.succeeded()) {
-            return new Decision.Acknowledge(own.remember());
+            return new Decision.Acknowledgement(own.remember());
         }
         String message = messageOf(outcome);
         if (own.retries().isLast(delivery.attempt())) {
@@ -140,7 +140,7 @@ final class QueueDeliveryPolicy implements DeliveryPolicy {
 
     private Decision giveUp(Duration remember, FailureRecord failure, Decision.Reason why) {
         return deadLetter
-                ? new Decision.Bury(failure.encode(), remember, why)
+                ? new Decision.Burial(failure.encode(), remember, why)
                 : new Decision.Discard(remember, why, "deadLetter=false");
     }
 

@@ -56,11 +56,6 @@ public record FailureRecord(
     private static final int MAX_NAME_BYTES = 300;
     private static final int MAX_REASON_BYTES = 1000;
 
-    /** A record of a delivery that is not the end of its message. */
-    public FailureRecord(String exception, String message, String routeId, String host, int attempt, Instant time) {
-        this(exception, message, routeId, host, attempt, time, null);
-    }
-
     /**
      * Reads a record. Others can write to Redis, too, so nothing is expected of its text.
      *

@@ -11,6 +11,7 @@ import java.time.OffsetDateTime;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeParseException;
+import java.time.temporal.ChronoField;
 import java.time.temporal.ChronoUnit;
 import java.time.temporal.TemporalAccessor;
 import java.util.ArrayList;
@@ -220,16 +221,12 @@ public final class Durations {
      */
     public static Instant instant(String what, Object value) {
         Instant time;
-        if (value instanceof Instant instant) {
-            time = instant;
+        if (value instanceof TemporalAccessor moment && moment.isSupported(ChronoField.INSTANT_SECONDS)) {
+            time = Instant.from(moment);
         } else if (value instanceof Date date) {
             time = ofDate(what, date);
-        } else if (value instanceof ZonedDateTime zoned) {
-            time = zoned.toInstant();
-        } else if (value instanceof OffsetDateTime offset) {
-            time = offset.toInstant();
         } else if (value instanceof Calendar calendar) {
-            time = Instant.ofEpochMilli(calendar.getTimeInMillis());
+            time = calendar.toInstant();
         } else if (value instanceof Number number) {
             time = epochMillis(what, value, number(what, number, "give whole milliseconds since 1970"));
         } else if (value instanceof CharSequence text) {

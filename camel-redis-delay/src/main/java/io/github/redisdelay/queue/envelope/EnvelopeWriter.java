@@ -91,26 +91,19 @@ final class EnvelopeWriter {
         if (value instanceof String text) {
             typed(TEXT, utf8(what, text));
         } else if (value instanceof Boolean flag) {
-            put(BOOLEAN);
-            put(flag ? 1 : 0);
+            fixed(BOOLEAN, flag ? 1 : 0, 1);
         } else if (value instanceof Integer number) {
-            put(INT32);
-            bigEndian(number, 4);
+            fixed(INT32, number, 4);
         } else if (value instanceof Long number) {
-            put(INT64);
-            bigEndian(number, 8);
+            fixed(INT64, number, 8);
         } else if (value instanceof Double number) {
-            put(FLOAT64);
-            bigEndian(Double.doubleToRawLongBits(number), 8);
+            fixed(FLOAT64, Double.doubleToRawLongBits(number), 8);
         } else if (value instanceof Float number) {
-            put(FLOAT32);
-            bigEndian(Float.floatToRawIntBits(number), 4);
+            fixed(FLOAT32, Float.floatToRawIntBits(number), 4);
         } else if (value instanceof Short number) {
-            put(INT16);
-            bigEndian(number, 2);
+            fixed(INT16, number, 2);
         } else if (value instanceof Byte number) {
-            put(INT8);
-            bigEndian(number, 1);
+            fixed(INT8, number, 1);
         } else if (value instanceof BigInteger number) {
             // The size is checked first: turning a huge number into text costs the square of its length.
             checkNumber(what, number.bitLength() <= MAX_NUMBER_BITS);
@@ -156,6 +149,11 @@ final class EnvelopeWriter {
     private void typed(int type, byte[] content) {
         put(type);
         put(content, content.length);
+    }
+
+    private void fixed(int type, long value, int count) {
+        put(type);
+        bigEndian(value, count);
     }
 
     static IllegalArgumentException unsupported(String what, Object value) {

@@ -192,7 +192,7 @@ class DeliveryCompletionTest {
     @Test
     void should_keep_the_last_failure_of_what_used_up_its_attempts() {
         RecordingDelivery delivery = new RecordingDelivery(4);
-        delivery.lastFailure = new FailureRecord("E", "known", "r", "h", 1, Instant.EPOCH).encode();
+        delivery.lastFailure = new FailureRecord("E", "known", "r", "h", 1, Instant.EPOCH, null).encode();
         assertThat(admit(delivery)).isNull();
         assertThat(delivery.calls).containsExactly("bury");
         assertThat(delivery.failure).contains("\"message\":\"known\"", "\"attempt\":1", "\"reason\":\"leaseExpired\"");

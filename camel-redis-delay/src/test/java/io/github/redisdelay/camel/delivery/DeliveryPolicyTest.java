@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class DeliveryPolicyTest {
 
     /** The failure that is stored with each delivery. */
-    private static final byte[] EARLIER = new FailureRecord("E", "known", "r", "h", 1, Instant.EPOCH).encode();
+    private static final byte[] EARLIER = new FailureRecord("E", "known", "r", "h", 1, Instant.EPOCH, null).encode();
 
     private static final Map<String, RouteOutcome> OUTCOMES = Map.of(
             "success", RouteOutcome.SUCCEEDED,
@@ -58,14 +58,14 @@ class DeliveryPolicyTest {
 
     /** A decision as one word or two, with its reason. */
     private static String shown(Decision decision) {
-        if (decision instanceof Decision.Acknowledge done) {
+        if (decision instanceof Decision.Acknowledgement done) {
             return "acknowledge" + (done.remember().isZero() ? "" : " " + done.remember());
         }
         if (decision instanceof Decision.Return again) {
             String failure = FailureRecord.decode(again.failure()).message();
             return "return in " + again.delay().toSeconds() + " s: " + failure;
         }
-        if (decision instanceof Decision.Bury bury) {
+        if (decision instanceof Decision.Burial bury) {
             FailureRecord failure = FailureRecord.decode(bury.failure());
             assertThat(failure.reason()).isEqualTo(bury.why().text());
             return "bury: " + failure.reason() + ": " + failure.message();

@@ -25,7 +25,13 @@ class FailureRecordTest {
     @Test
     void should_say_what_failed_where_and_when() throws Exception {
         JsonObject json = json(new FailureRecord(
-                "java.net.ConnectException", "Connection \"refused\"\n\\ \u0001 ü 😀", "notify", "app-1", 10, TIME));
+                "java.net.ConnectException",
+                "Connection \"refused\"\n\\ \u0001 ü 😀",
+                "notify",
+                "app-1",
+                10,
+                TIME,
+                null));
         assertThat(json.getString("exception")).isEqualTo("java.net.ConnectException");
         assertThat(json.getString("message")).isEqualTo("Connection \"refused\"\n\\ \u0001 ü 😀");
         assertThat(json.getString("routeId")).isEqualTo("notify");
@@ -36,13 +42,14 @@ class FailureRecordTest {
 
     @Test
     void should_leave_out_what_there_is_not() throws Exception {
-        assertThat(json(new FailureRecord(null, null, null, "h", 1, TIME))).containsOnlyKeys("host", "attempt", "time");
+        assertThat(json(new FailureRecord(null, null, null, "h", 1, TIME, null)))
+                .containsOnlyKeys("host", "attempt", "time");
     }
 
     @Test
     void should_stay_readable_when_the_message_is_too_long() throws Exception {
         for (String part : new String[] {"x", "\u0000", "\"", "ü", "😀", "\uD800"}) {
-            JsonObject json = json(new FailureRecord("E", part.repeat(5000), "r".repeat(5000), "h", 1, TIME));
+            JsonObject json = json(new FailureRecord("E", part.repeat(5000), "r".repeat(5000), "h", 1, TIME, null));
             assertThat(json.getString("message")).endsWith("…").hasSizeGreaterThan(400);
             assertThat(json.getString("routeId")).endsWith("…");
         }
@@ -96,7 +103,7 @@ class FailureRecordTest {
         String text = "{\"exception\":5,\"message\":[\"x\"],\"routeId\":null,\"host\":{},\"attempt\":\"3\","
                 + "\"time\":\"yesterday\",\"reason\":true,\"more\":1}";
         assertThat(FailureRecord.decode(text.getBytes(StandardCharsets.UTF_8)))
-                .isEqualTo(new FailureRecord(null, null, null, null, 0, Instant.EPOCH));
+                .isEqualTo(new FailureRecord(null, null, null, null, 0, Instant.EPOCH, null));
         String far = "{\"time\":\"+1000000000-12-31T23:59:59Z\",\"attempt\":1e400}";
         assertThat(FailureRecord.decode(far.getBytes(StandardCharsets.UTF_8)).time())
                 .isEqualTo(Instant.EPOCH);

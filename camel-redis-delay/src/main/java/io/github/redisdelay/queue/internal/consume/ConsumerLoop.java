@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -47,7 +46,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
     private final ConsumerReports reports;
     private final long leaseNanos;
 
-    private final ReentrantLock lock = new ReentrantLock();
+    private final Object lock = new Object();
 
     // All below are guarded by lock.
     private enum Mode {
@@ -255,8 +254,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         PartitionState partition = claim.partition();
         boolean recovered;
         boolean tooLate;
-        lock.lock();
-        try {
+        synchronized (lock) {
             long now = timers.nanoTime();
             tooLate = now - sentNanos > leaseNanos / 2 && !reply.messages().isEmpty();
             recovered = partition.answered(reply, tooLate, now, random)
@@ -275,8 +273,6 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
                         timers,
                         this));
             }
-        } finally {
-            lock.unlock();
         }
         if (recovered) {
             reports.claimsFailing(null);
@@ -324,8 +320,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         List<ClaimedDelivery> begin = new ArrayList<>(0);
         List<Sending> claims = List.of();
         long now;
-        lock.lock();
-        try {
+        synchronized (lock) {
             now = timers.nanoTime();
             if (mode != Mode.RUNNING) {
                 prefetch.releaseAll(release);
@@ -347,8 +342,6 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
                 }
                 timer.arm(now, handOver.notBeforeNanos());
             }
-        } finally {
-            lock.unlock();
         }
         begin.forEach(this::hand);
         release.forEach(ClaimedDelivery::release);
@@ -444,11 +437,8 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
     }
 
     private <T> T read(Supplier<T> read) {
-        lock.lock();
-        try {
+        synchronized (lock) {
             return read.get();
-        } finally {
-            lock.unlock();
         }
     }
 

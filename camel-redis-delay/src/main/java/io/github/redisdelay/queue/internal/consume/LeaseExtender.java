@@ -59,7 +59,7 @@ public final class LeaseExtender {
         long lease = options.visibilityTimeout().toNanos();
         // The lease runs since the claim was sent: a message may have waited for its slot.
         long next = Math.max(timers.nanoTime(), delivery.claimSentNanos() + lease / 3);
-        held.put(delivery, new Held(lease, saturatedNanos(options.maximumExtension()), handler, next));
+        held.put(delivery, new Held(lease, TimeUnit.NANOSECONDS.convert(options.maximumExtension()), handler, next));
         if (timer == null || next - nextTickNanos < 0) {
             synchronized (lock) {
                 arm(next);
@@ -160,11 +160,5 @@ public final class LeaseExtender {
                 delivery.leaseLost();
             }
         });
-    }
-
-    private static long saturatedNanos(Duration duration) {
-        return duration.getSeconds() > TimeUnit.NANOSECONDS.toSeconds(Long.MAX_VALUE) - 1
-                ? Long.MAX_VALUE
-                : duration.toNanos();
     }
 }

@@ -21,7 +21,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
@@ -41,7 +40,7 @@ public final class PartitionCount implements CallGate {
     private final UnbatchedCalls calls;
     private final Timers timers;
 
-    private final ReentrantLock lock = new ReentrantLock();
+    private final Object lock = new Object();
     /** Written under the lock: true only while no call waits. Read without it by calls that may pass. */
     private volatile boolean agreed;
     /** Written under the lock, before {@link #agreed}. */
@@ -103,8 +102,7 @@ public final class PartitionCount implements CallGate {
         }
         CompletableFuture<Void> turn = null;
         boolean first;
-        lock.lock();
-        try {
+        synchronized (lock) {
             if (!agreed) {
                 if (waiting.size() >= MAX_WAITING) {
                     return CompletableFuture.failedFuture(new RequestTimeoutException(
@@ -121,8 +119,6 @@ public final class PartitionCount implements CallGate {
                 asking = true;
                 askedNanos = timers.nanoTime();
             }
-        } finally {
-            lock.unlock();
         }
         if (first) {
             check().whenComplete((done, error) ->
@@ -136,8 +132,7 @@ public final class PartitionCount implements CallGate {
         List<CompletableFuture<Void>> refused = new ArrayList<>();
         while (true) {
             CompletableFuture<Void> turn;
-            lock.lock();
-            try {
+            synchronized (lock) {
                 if (error != null) {
                     // Whoever comes after the refusal asks anew, also a caller that is told of it just now.
                     refused.addAll(waiting);
@@ -149,8 +144,6 @@ public final class PartitionCount implements CallGate {
                     agreed = error == null || agreed && !(error instanceof PartitionMismatchException);
                     break;
                 }
-            } finally {
-                lock.unlock();
             }
             turn.complete(null);
         }
