@@ -26,6 +26,7 @@ record Block(String page, int line, String language, String code) {
             "README.md",
             "docs/recipes.md",
             "docs/testing.md",
+            "docs/tools.md",
             "camel-redis-delay/src/main/docs/redis-delay-component.adoc");
 
     private static final Pattern MARKDOWN = Pattern.compile("\\s*(?:```|~~~)(\\S*)");

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.endpointdsl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.redisdelay.camel.RedisDelayComponent;
+import io.github.redisdelay.test.RedisExtension;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.apache.camel.CamelContext;
+import org.apache.camel.Exchange;
+import org.apache.camel.Message;
+import org.apache.camel.Processor;
+import org.apache.camel.RoutesBuilder;
+import org.apache.camel.impl.DefaultCamelContext;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Runs routes whose endpoints are made by the builders, on a real Redis. */
+class EndpointDslIT {
+
+    @RegisterExtension
+    static RedisExtension redis = new RedisExtension();
+
+    private final BlockingQueue<Message> closed = new LinkedBlockingQueue<>();
+
+    @Test
+    void should_run_routes_beside_camels_own_builders() throws Exception {
+        assertDelays(new OrderEndpointRoutes());
+    }
+
+    @Test
+    void should_run_routes_of_a_plain_route_builder() throws Exception {
+        assertDelays(new OrderRoutes());
+    }
+
+    private void assertDelays(RoutesBuilder routes) throws Exception {
+        try (CamelContext context = new DefaultCamelContext()) {
+            RedisDelayComponent component = new RedisDelayComponent();
+            component.getConfiguration().setRedisson(redis.client());
+            component.getConfiguration().setKeyPrefix(redis.keyPrefix());
+            context.addComponent("redis-delay", component);
+            context.getPropertiesComponent().addInitialProperty("rank", "3");
+            context.getRegistry().bind("closeIfUnpaid", (Processor)
+                    exchange -> closed.add(exchange.getMessage().copy()));
+            context.addRoutes(routes);
+            context.start();
+
+            Message later = send(context, Map.of());
+            assertThat(later.getHeader("CamelRedisDelayDueTime", Long.class)
+                            - later.getHeader("CamelRedisDelayScheduledTime", Long.class))
+                    .isEqualTo(30 * 60_000);
+
+            send(context, Map.of("CamelRedisDelay", "0ms", "CamelRedisDelayScheduleId", "A-1"));
+            Message received = closed.poll(10, TimeUnit.SECONDS);
+            assertThat(received).isNotNull();
+            assertThat(received.getHeaders())
+                    .containsEntry("CamelRedisDelayMessageId", "A-1")
+                    .containsEntry("CamelRedisDelayMessagePriority", 3);
+        }
+    }
+
+    private static Message send(CamelContext context, Map<String, Object> headers) throws Exception {
+        Exchange exchange = context.createProducerTemplate().request("direct:orderPlaced", sent -> {
+            sent.getMessage().setBody("order");
+            sent.getMessage().getHeaders().putAll(headers);
+        });
+        if (exchange.getException() != null) {
+            throw exchange.getException();
+        }
+        return exchange.getMessage();
+    }
+}
