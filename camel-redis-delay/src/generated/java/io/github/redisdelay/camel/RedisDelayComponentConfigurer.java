@@ -43,6 +43,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "batching": getOrCreateConfiguration(target).setBatching(property(camelContext, boolean.class, value)); return true;
         case "bridgeerrorhandler":
         case "bridgeErrorHandler": target.setBridgeErrorHandler(property(camelContext, boolean.class, value)); return true;
+        case "browselimit":
+        case "browseLimit": getOrCreateConfiguration(target).setBrowseLimit(property(camelContext, int.class, value)); return true;
         case "concurrentconsumers":
         case "concurrentConsumers": getOrCreateConfiguration(target).setConcurrentConsumers(property(camelContext, int.class, value)); return true;
         case "configuration": target.setConfiguration(property(camelContext, io.github.redisdelay.camel.RedisDelayConfiguration.class, value)); return true;
@@ -148,6 +150,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "batching": return boolean.class;
         case "bridgeerrorhandler":
         case "bridgeErrorHandler": return boolean.class;
+        case "browselimit":
+        case "browseLimit": return int.class;
         case "concurrentconsumers":
         case "concurrentConsumers": return int.class;
         case "configuration": return io.github.redisdelay.camel.RedisDelayConfiguration.class;
@@ -249,6 +253,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "batching": return getOrCreateConfiguration(target).isBatching();
         case "bridgeerrorhandler":
         case "bridgeErrorHandler": return target.isBridgeErrorHandler();
+        case "browselimit":
+        case "browseLimit": return getOrCreateConfiguration(target).getBrowseLimit();
         case "concurrentconsumers":
         case "concurrentConsumers": return getOrCreateConfiguration(target).getConcurrentConsumers();
         case "configuration": return target.getConfiguration();

@@ -34,6 +34,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "batching": target.getConfiguration().setBatching(property(camelContext, boolean.class, value)); return true;
         case "bridgeerrorhandler":
         case "bridgeErrorHandler": target.setBridgeErrorHandler(property(camelContext, boolean.class, value)); return true;
+        case "browselimit":
+        case "browseLimit": target.getConfiguration().setBrowseLimit(property(camelContext, int.class, value)); return true;
         case "concurrentconsumers":
         case "concurrentConsumers": target.getConfiguration().setConcurrentConsumers(property(camelContext, int.class, value)); return true;
         case "configurationuri":
@@ -134,6 +136,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "batching": return boolean.class;
         case "bridgeerrorhandler":
         case "bridgeErrorHandler": return boolean.class;
+        case "browselimit":
+        case "browseLimit": return int.class;
         case "concurrentconsumers":
         case "concurrentConsumers": return int.class;
         case "configurationuri":
@@ -230,6 +234,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "batching": return target.getConfiguration().isBatching();
         case "bridgeerrorhandler":
         case "bridgeErrorHandler": return target.isBridgeErrorHandler();
+        case "browselimit":
+        case "browseLimit": return target.getConfiguration().getBrowseLimit();
         case "concurrentconsumers":
         case "concurrentConsumers": return target.getConfiguration().getConcurrentConsumers();
         case "configurationuri":

@@ -23,7 +23,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
     private static final Set<String> SECRET_PROPERTY_NAMES;
     private static final Map<String, String> MULTI_VALUE_PREFIXES;
     static {
-        Set<String> props = new HashSet<>(52);
+        Set<String> props = new HashSet<>(53);
         props.add("address");
         props.add("all");
         props.add("backOffMultiplier");
@@ -31,6 +31,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
         props.add("batchTimeout");
         props.add("batching");
         props.add("bridgeErrorHandler");
+        props.add("browseLimit");
         props.add("concurrentConsumers");
         props.add("configurationUri");
         props.add("database");

@@ -81,6 +81,11 @@ public record OptionReader(RedisDelayConfiguration options) {
         return options.getPartitions();
     }
 
+    int browseLimit() {
+        OptionValues.check("browseLimit", options.getBrowseLimit(), 1, Integer.MAX_VALUE, "1 or more");
+        return options.getBrowseLimit();
+    }
+
     MessageMapper mapper() {
         HeaderFilterStrategy filter = options.getHeaderFilterStrategy();
         return new MessageMapper(

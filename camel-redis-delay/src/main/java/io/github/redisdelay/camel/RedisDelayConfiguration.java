@@ -105,6 +105,9 @@ public class RedisDelayConfiguration implements Cloneable {
     @UriParam(label = "common", enums = "delayed,leased,dead")
     private String state;
 
+    @UriParam(label = "advanced", defaultValue = "100")
+    private int browseLimit = 100;
+
     @UriParam(label = "producer", defaultValue = "0")
     private int waitForReplicas;
 
@@ -372,6 +375,18 @@ public class RedisDelayConfiguration implements Cloneable {
     /** The largest message to store, in bytes with its headers. A larger one is an error. */
     public void setMaximumMessageSize(int maximumMessageSize) {
         this.maximumMessageSize = maximumMessageSize;
+    }
+
+    public int getBrowseLimit() {
+        return browseLimit;
+    }
+
+    /**
+     * The most messages that one look by Camel's tools reads, such as the browse console or JMX, whatever they ask for; 1 or
+     * more. All of them are in memory then, bodies included.
+     */
+    public void setBrowseLimit(int browseLimit) {
+        this.browseLimit = browseLimit;
     }
 
     public int getWaitForReplicas() {

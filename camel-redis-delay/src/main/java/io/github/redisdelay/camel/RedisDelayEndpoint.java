@@ -16,17 +16,20 @@ import io.github.redisdelay.queue.QueueNames;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.exception.ErrorText;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.apache.camel.AfterPropertiesConfigured;
 import org.apache.camel.AsyncEndpoint;
 import org.apache.camel.CamelContext;
 import org.apache.camel.Category;
 import org.apache.camel.Consumer;
+import org.apache.camel.Exchange;
 import org.apache.camel.MultipleConsumersSupport;
 import org.apache.camel.PollingConsumer;
 import org.apache.camel.Processor;
@@ -34,6 +37,7 @@ import org.apache.camel.Producer;
 import org.apache.camel.RuntimeCamelException;
 import org.apache.camel.api.management.ManagedAttribute;
 import org.apache.camel.api.management.ManagedResource;
+import org.apache.camel.spi.BrowsableEndpoint;
 import org.apache.camel.spi.EndpointServiceLocation;
 import org.apache.camel.spi.HeaderFilterStrategy;
 import org.apache.camel.spi.HeaderFilterStrategyAware;
@@ -58,6 +62,7 @@ import org.apache.camel.support.DefaultEndpoint;
         headersClass = RedisDelayConstants.class)
 public class RedisDelayEndpoint extends DefaultEndpoint
         implements AsyncEndpoint,
+                BrowsableEndpoint,
                 MultipleConsumersSupport,
                 EndpointServiceLocation,
                 HeaderFilterStrategyAware,
@@ -138,6 +143,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     private void resolve() {
         OptionReader options = new OptionReader(configuration);
         // A consumer may be made later. What is wrong with its options is said now.
+        options.browseLimit();
         options.claims();
         options.retries();
         resolved = new Resolved(
@@ -175,7 +181,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     }
 
     /** The client, connected; the caller releases it. */
-    Reference<OpenClient> acquireClient() throws Exception {
+    Reference<OpenClient> acquireClient() {
         try {
             return getComponent().acquireClient(resolved.connection(), resolved.clientOptions());
         } catch (Exception e) {
@@ -232,6 +238,40 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         String why = cause instanceof RuntimeCamelException ? cause.getMessage() : ErrorText.of(cause);
         return new RuntimeCamelException(
                 queue + failed + ": " + (why.startsWith(queue) ? why.substring(queue.length()) : why), cause);
+    }
+
+    @Override
+    public List<Exchange> getExchanges() {
+        return getExchanges(0, null);
+    }
+
+    /**
+     * Looks at the messages of its queue, or of those that option {@code state} names. Nothing is claimed or changed.
+     *
+     * @param limit how many are returned at the most; 0 and what is above the browse limit mean that
+     * @param filter asked for each; of more than the browse limit none is looked at
+     * @throws RuntimeCamelException if Redis cannot be asked
+     */
+    @Override
+    @SuppressWarnings({"rawtypes", "unchecked"}) // as in Camel's interface
+    public List<Exchange> getExchanges(int limit, Predicate filter) {
+        int most = getBrowseLimit();
+        Reference<OpenClient> held = acquireClient(); // for all pages
+        try {
+            return browser().browse(limit > 0 ? Math.min(limit, most) : most, most, filter);
+        } finally {
+            held.release();
+        }
+    }
+
+    /** The number of messages, also of more than the limit. Their times are not known without reading them. */
+    @Override
+    public BrowseStatus getBrowseStatus(int limit) {
+        return new BrowseStatus(browser().size(), 0, 0);
+    }
+
+    private QueueBrowser browser() {
+        return new QueueBrowser(producerSettings().state(), mapper(), this::createExchange, this::ask);
     }
 
     ClientOptions clientOptions() {
@@ -295,6 +335,16 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     @Override
     public boolean isMultipleConsumersSupported() {
         return true;
+    }
+
+    @Override
+    public int getBrowseLimit() {
+        return configuration.getBrowseLimit();
+    }
+
+    @Override
+    public void setBrowseLimit(int browseLimit) {
+        configuration.setBrowseLimit(browseLimit);
     }
 
     @Override

@@ -3,29 +3,22 @@ package io.github.redisdelay.camel.producer;
 
 import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.camel.RedisDelayOperation;
-import io.github.redisdelay.camel.delivery.ExchangeFiller;
-import io.github.redisdelay.camel.message.FailureHeaders;
 import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.camel.option.OwnHeaders;
-import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.QueueStats;
-import io.github.redisdelay.queue.RedeliveryReason;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.StoredMessage;
-import io.github.redisdelay.queue.envelope.Envelope;
-import io.github.redisdelay.queue.envelope.EnvelopeFormatException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -150,51 +143,16 @@ public final class QueryOperations {
             return;
         }
         StoredMessage stored = found.get().message();
-        boolean dead = found.get().dead();
-        MessageInfo info = stored.info();
-        try {
-            mapper.fill(Envelope.decode(stored.body()), message, exchange);
-        } catch (EnvelopeFormatException e) {
-            message.setBody(stored.body()); // as it is, so that somebody can look at it
-        }
+        StoredMessageReader.fill(stored, queue.name(), mapper, message, exchange);
         // Without the reason why it is a dead letter: in the exchange of a delivery, that header would ask to give up
         // the delivery.
-        Map<String, Object> told = told(info, dead);
+        Map<String, Object> told =
+                StoredMessageReader.told(stored.info(), found.get().dead());
         told.remove(RedisDelayConstants.DEAD_LETTER_REASON);
         told.forEach(message::setHeader);
-        message.setHeader(RedisDelayConstants.SCHEDULED_TIME, stored.scheduledMicros() / 1000);
         if (found.get().deadLetters() > 0) {
             message.setHeader(RedisDelayConstants.DEAD_LETTER_COUNT, found.get().deadLetters());
         }
-    }
-
-    /** The headers that tell of a message. */
-    private static Map<String, Object> told(MessageInfo info, boolean dead) {
-        Map<String, Object> failure = FailureHeaders.of(info.lastFailure(), dead);
-        Map<String, Object> told = new LinkedHashMap<>();
-        told.put(RedisDelayConstants.MESSAGE_ID, dead ? DeadLetterId.messageIdOf(info.id()) : info.id());
-        if (dead) {
-            DeadLetterId letter = DeadLetterId.parse(info.id());
-            told.put(RedisDelayConstants.DEAD_LETTER_ID, info.id());
-            told.put(RedisDelayConstants.DEAD_LETTER_TIME, letter == null ? null : letter.millis());
-        }
-        told.put(RedisDelayConstants.MESSAGE_STATE, dead ? "dead" : OptionValues.lower(info.state()));
-        told.put(RedisDelayConstants.DUE_TIME, info.dueMicros() / 1000);
-        // Of a dead letter the deliveries of its message count, which nobody may know, and not its own.
-        told.put(
-                RedisDelayConstants.ATTEMPT,
-                dead ? failure.get(RedisDelayConstants.FAILURE_ATTEMPTS) : (Object) info.attempts());
-        told.put(RedisDelayConstants.MESSAGE_PRIORITY, info.priority());
-        if (info.redeliveryReason() != RedeliveryReason.NONE) {
-            told.put(RedisDelayConstants.REDELIVERY_REASON, ExchangeFiller.text(info.redeliveryReason()));
-        }
-        if (info.state() == MessageState.LEASED) {
-            told.put(RedisDelayConstants.LEASE_END, info.leaseEndMicros() / 1000);
-            told.put(RedisDelayConstants.HOLDER, info.holder());
-        }
-        told.putAll(failure);
-        told.values().removeIf(Objects::isNull);
-        return told;
     }
 
     private CompletableFuture<MessagePage> page(String from, int limit) {
@@ -223,7 +181,7 @@ public final class QueryOperations {
     /** A message of a list: each value under its header's name without the beginning that all names share. */
     private Map<String, Object> entry(MessageInfo info) {
         Map<String, Object> entry = new LinkedHashMap<>();
-        told(info, settings.state() == MessageScope.DEAD).forEach((header, value) -> {
+        StoredMessageReader.told(info, settings.state() == MessageScope.DEAD).forEach((header, value) -> {
             String name = header.substring(RedisDelayConstants.DELAY.length());
             entry.put(Character.toLowerCase(name.charAt(0)) + name.substring(1), value);
         });

@@ -851,6 +851,40 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
+         * The most messages that one look by Camel's tools reads, such as the
+         * browse console or JMX, whatever they ask for; 1 or more. All of them
+         * are in memory then, bodies included.
+         * 
+         * The option is a: <code>int</code> type.
+         * 
+         * Default: 100
+         * Group: advanced
+         * 
+         * @param browseLimit the value to set
+         * @return the dsl builder
+         */
+        default AdvancedRedisDelayEndpointConsumerBuilder browseLimit(int browseLimit) {
+            doSetProperty("browseLimit", browseLimit);
+            return this;
+        }
+        /**
+         * The most messages that one look by Camel's tools reads, such as the
+         * browse console or JMX, whatever they ask for; 1 or more. All of them
+         * are in memory then, bodies included.
+         * 
+         * The option will be converted to a <code>int</code> type.
+         * 
+         * Default: 100
+         * Group: advanced
+         * 
+         * @param browseLimit the value to set
+         * @return the dsl builder
+         */
+        default AdvancedRedisDelayEndpointConsumerBuilder browseLimit(String browseLimit) {
+            doSetProperty("browseLimit", browseLimit);
+            return this;
+        }
+        /**
          * To use a custom HeaderFilterStrategy to decide which headers are
          * stored with a message and taken from a stored one. Camel's own
          * headers, whose names begin with Camel, are neither stored nor
@@ -1684,6 +1718,40 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
+         * The most messages that one look by Camel's tools reads, such as the
+         * browse console or JMX, whatever they ask for; 1 or more. All of them
+         * are in memory then, bodies included.
+         * 
+         * The option is a: <code>int</code> type.
+         * 
+         * Default: 100
+         * Group: advanced
+         * 
+         * @param browseLimit the value to set
+         * @return the dsl builder
+         */
+        default AdvancedRedisDelayEndpointProducerBuilder browseLimit(int browseLimit) {
+            doSetProperty("browseLimit", browseLimit);
+            return this;
+        }
+        /**
+         * The most messages that one look by Camel's tools reads, such as the
+         * browse console or JMX, whatever they ask for; 1 or more. All of them
+         * are in memory then, bodies included.
+         * 
+         * The option will be converted to a <code>int</code> type.
+         * 
+         * Default: 100
+         * Group: advanced
+         * 
+         * @param browseLimit the value to set
+         * @return the dsl builder
+         */
+        default AdvancedRedisDelayEndpointProducerBuilder browseLimit(String browseLimit) {
+            doSetProperty("browseLimit", browseLimit);
+            return this;
+        }
+        /**
          * To use a custom HeaderFilterStrategy to decide which headers are
          * stored with a message and taken from a stored one. Camel's own
          * headers, whose names begin with Camel, are neither stored nor
@@ -2047,6 +2115,40 @@ public interface RedisDelayEndpointBuilderFactory {
             return (RedisDelayEndpointBuilder) this;
         }
 
+        /**
+         * The most messages that one look by Camel's tools reads, such as the
+         * browse console or JMX, whatever they ask for; 1 or more. All of them
+         * are in memory then, bodies included.
+         * 
+         * The option is a: <code>int</code> type.
+         * 
+         * Default: 100
+         * Group: advanced
+         * 
+         * @param browseLimit the value to set
+         * @return the dsl builder
+         */
+        default AdvancedRedisDelayEndpointBuilder browseLimit(int browseLimit) {
+            doSetProperty("browseLimit", browseLimit);
+            return this;
+        }
+        /**
+         * The most messages that one look by Camel's tools reads, such as the
+         * browse console or JMX, whatever they ask for; 1 or more. All of them
+         * are in memory then, bodies included.
+         * 
+         * The option will be converted to a <code>int</code> type.
+         * 
+         * Default: 100
+         * Group: advanced
+         * 
+         * @param browseLimit the value to set
+         * @return the dsl builder
+         */
+        default AdvancedRedisDelayEndpointBuilder browseLimit(String browseLimit) {
+            doSetProperty("browseLimit", browseLimit);
+            return this;
+        }
         /**
          * To use a custom HeaderFilterStrategy to decide which headers are
          * stored with a message and taken from a stored one. Camel's own

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import io.github.redisdelay.camel.message.MessageMapper;
+import io.github.redisdelay.camel.option.MessageScope;
+import io.github.redisdelay.camel.producer.StoredMessageReader;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.StoredMessage;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.apache.camel.Exchange;
+import org.apache.camel.Message;
+
+/**
+ * A look at a queue by Camel's tools, which want exchanges: at the messages that wait, those that are being delivered, or the
+ * dead letters. It claims and changes nothing, and keeps nothing of what it has found.
+ */
+final class QueueBrowser {
+
+    /** How many bodies are asked for at a time. */
+    private static final int PAGE = 32;
+
+    private static final String FAILED = "its messages could not be looked at";
+
+    private final boolean dead;
+    private final MessageState state;
+    private final MessageMapper mapper;
+    private final Supplier<Exchange> exchanges;
+    private final ManagedQueue.Calls calls;
+
+    private record Page(String queue, Stream<StoredMessage> messages, String next) {}
+
+    /**
+     * @param scope which messages; null for those that wait
+     * @param exchanges makes an exchange
+     */
+    QueueBrowser(MessageScope scope, MessageMapper mapper, Supplier<Exchange> exchanges, ManagedQueue.Calls calls) {
+        this.dead = scope == MessageScope.DEAD;
+        this.state = scope == MessageScope.LEASED ? MessageState.LEASED : MessageState.DELAYED;
+        this.mapper = mapper;
+        this.exchanges = exchanges;
+        this.calls = calls;
+    }
+
+    /**
+     * The first messages in the order of a list.
+     *
+     * @param limit how many are returned at the most
+     * @param most how many are looked at at the most
+     * @param filter which are returned; null for all
+     * @throws org.apache.camel.RuntimeCamelException if Redis cannot be asked
+     */
+    List<Exchange> browse(int limit, int most, Predicate<Exchange> filter) {
+        List<Exchange> found = new ArrayList<>();
+        String cursor = null;
+        int left = filter == null ? Math.min(limit, most) : most;
+        do {
+            String from = cursor;
+            int size = Math.min(PAGE, left);
+            Page page = calls.ask(FAILED, queue -> page(queue, from, size));
+            page.messages()
+                    .map(message -> exchange(page.queue(), message))
+                    .filter(exchange -> filter == null || filter.test(exchange))
+                    .limit(limit - found.size())
+                    .forEach(found::add);
+            left -= size;
+            cursor = page.next();
+        } while (cursor != null && left > 0 && found.size() < limit);
+        return found;
+    }
+
+    private CompletableFuture<Page> page(DelayQueue whole, String from, int size) {
+        DelayQueue queue = dead ? whole.deadLetters() : whole;
+        return queue.browse(state, from, size).thenCompose(page -> {
+            List<CompletableFuture<Optional<StoredMessage>>> messages =
+                    page.messages().stream().map(info -> queue.get(info.id())).toList();
+            return CompletableFuture.allOf(messages.toArray(CompletableFuture[]::new))
+                    .thenApply(all -> new Page(
+                            whole.name(),
+                            messages.stream()
+                                    .flatMap(message -> message.join().stream())
+                                    // It may have been claimed, or finished, in between.
+                                    .filter(message -> message.info().state() == state),
+                            page.next()));
+        });
+    }
+
+    private Exchange exchange(String queue, StoredMessage stored) {
+        Exchange exchange = exchanges.get();
+        Message message = exchange.getMessage();
+        StoredMessageReader.fill(stored, queue, mapper, message, exchange);
+        StoredMessageReader.told(stored.info(), dead).forEach(message::setHeader);
+        message.setHeader(Exchange.MESSAGE_TIMESTAMP, stored.scheduledMicros() / 1000);
+        return exchange;
+    }
+
+    /**
+     * The number of messages, without reading one.
+     *
+     * @throws org.apache.camel.RuntimeCamelException if Redis cannot be asked
+     */
+    int size() {
+        QueueStats stats = calls.ask(FAILED, queue -> (dead ? queue.deadLetters() : queue).stats());
+        return (int) Math.min(Integer.MAX_VALUE, state == MessageState.LEASED ? stats.leased() : stats.delayed());
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.producer;
+
+import io.github.redisdelay.camel.RedisDelayConstants;
+import io.github.redisdelay.camel.delivery.ExchangeFiller;
+import io.github.redisdelay.camel.message.FailureHeaders;
+import io.github.redisdelay.camel.message.MessageMapper;
+import io.github.redisdelay.camel.option.OptionValues;
+import io.github.redisdelay.queue.DeadLetterId;
+import io.github.redisdelay.queue.MessageInfo;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.RedeliveryReason;
+import io.github.redisdelay.queue.StoredMessage;
+import io.github.redisdelay.queue.envelope.Envelope;
+import io.github.redisdelay.queue.envelope.EnvelopeFormatException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import org.apache.camel.Exchange;
+import org.apache.camel.Message;
+
+/** The way from a stored message that somebody looks at to an exchange. Nobody holds its lease. */
+public final class StoredMessageReader {
+
+    private StoredMessageReader() {}
+
+    /** Fills a message with body and headers, as a consumer would, and with the time of scheduling. */
+    public static void fill(
+            StoredMessage stored, String queue, MessageMapper mapper, Message message, Exchange exchange) {
+        try {
+            mapper.fill(Envelope.decode(stored.body()), message, exchange);
+        } catch (EnvelopeFormatException e) {
+            message.setBody(stored.body()); // as it is, so that somebody can look at it
+        }
+        message.setHeader(RedisDelayConstants.QUEUE, queue);
+        message.setHeader(RedisDelayConstants.SCHEDULED_TIME, stored.scheduledMicros() / 1000);
+    }
+
+    /**
+     * The headers that tell of a message.
+     *
+     * @param dead whether it is a dead letter
+     */
+    public static Map<String, Object> told(MessageInfo info, boolean dead) {
+        Map<String, Object> failure = FailureHeaders.of(info.lastFailure(), dead);
+        Map<String, Object> told = new LinkedHashMap<>();
+        told.put(RedisDelayConstants.MESSAGE_ID, dead ? DeadLetterId.messageIdOf(info.id()) : info.id());
+        if (dead) {
+            DeadLetterId letter = DeadLetterId.parse(info.id());
+            told.put(RedisDelayConstants.DEAD_LETTER_ID, info.id());
+            told.put(RedisDelayConstants.DEAD_LETTER_TIME, letter == null ? null : letter.millis());
+        }
+        told.put(RedisDelayConstants.MESSAGE_STATE, dead ? "dead" : OptionValues.lower(info.state()));
+        told.put(RedisDelayConstants.DUE_TIME, info.dueMicros() / 1000);
+        // Of a dead letter the deliveries of its message count, which nobody may know, and not its own.
+        told.put(
+                RedisDelayConstants.ATTEMPT,
+                dead ? failure.get(RedisDelayConstants.FAILURE_ATTEMPTS) : (Object) info.attempts());
+        told.put(RedisDelayConstants.MESSAGE_PRIORITY, info.priority());
+        if (info.redeliveryReason() != RedeliveryReason.NONE) {
+            told.put(RedisDelayConstants.REDELIVERY_REASON, ExchangeFiller.text(info.redeliveryReason()));
+        }
+        if (info.state() == MessageState.LEASED) {
+            told.put(RedisDelayConstants.LEASE_END, info.leaseEndMicros() / 1000);
+            told.put(RedisDelayConstants.HOLDER, info.holder());
+        }
+        told.putAll(failure);
+        told.values().removeIf(Objects::isNull);
+        return told;
+    }
+}
