@@ -621,6 +621,20 @@ class ScriptSafetyIT {
     }
 
     @Test
+    void should_give_a_message_once_that_is_in_several_sets() {
+        redisson.getScoredSortedSet(keys.key("leased"), StringCodec.INSTANCE).add(1, "due");
+        redisson.getScoredSortedSet(keys.key("leased"), StringCodec.INSTANCE).add(2, "high");
+        redisson.getScoredSortedSet(keys.key("delayed"), StringCodec.INSTANCE).add(3, "high");
+        ClaimReply reply =
+                ClaimReply.parse((List<?>) call(LuaScript.CLAIM, claim("twice", 1, CLAIM, 3_600_000_000L, 10, 10)));
+        assertThat(reply.messages())
+                .extracting(ClaimReply.ClaimedMessage::id)
+                .containsExactlyInAnyOrder("high", "due", "ended");
+        assertThat(inTwoSets()).isEmpty();
+        assertThat(held(keys, "leased")).contains("high", "due");
+    }
+
+    @Test
     void should_claim_across_as_many_lost_bodies_as_a_claim_can_meet() {
         int sequence = 1;
         for (int priority = -1; priority <= ScheduleRequest.MAX_PRIORITY; priority++) {
@@ -1019,6 +1033,17 @@ class ScriptSafetyIT {
         };
     }
 
+    /** The ids that are in more than one set. */
+    private Set<String> inTwoSets() {
+        Set<String> once = new TreeSet<>();
+        return Stream.concat(
+                        Stream.of("delayed", "leased"),
+                        IntStream.rangeClosed(1, 9).mapToObj(priority -> "delayed:" + priority))
+                .flatMap(part -> held(keys, part).stream())
+                .filter(id -> !once.add(id))
+                .collect(Collectors.toSet());
+    }
+
     private void assertFindable(LuaScript script, Set<String> before, Set<String> deadBefore, String what) {
         Set<String> after = findable(keys);
         Set<String> deadAfter = findable(keys.dead());
@@ -1036,6 +1061,9 @@ class ScriptSafetyIT {
         assertThat(script != LuaScript.SETTLE || !before.contains("l2") || after.contains("l2") || buried)
                 .as("the message that is buried is found after " + what)
                 .isTrue();
+        if (script == LuaScript.SETTLE) {
+            assertThat(inTwoSets()).as("messages in two sets after " + what).isEmpty();
+        }
     }
 
     @ParameterizedTest
@@ -1428,7 +1456,7 @@ class ScriptSafetyIT {
                             case "include/record.lua" -> Set.of("ids");
                             case "command/schedule.lua" -> Set.of("ids", "scores", "fields", "answers");
                             case "command/acknowledge.lua" -> Set.of("ids", "finished", "answers");
-                            case "command/settle.lua" -> Set.of("finished", "gone", "remembered", "answers");
+                            case "command/settle.lua" -> Set.of("kept", "gone", "remembered", "answers");
                             case "include/wakeup.lua" -> Set.of("promises"); // 2 * (2 + 4 * 16)
                             case "command/trim.lua" -> Set.of("ids"); // 100
                             case "include/index.lua" -> Set.of("members"); // 256 of settle.lua

@@ -90,6 +90,8 @@ elseif not queue_paused and wanted > 0 then
   for i = 1, #queue_priorities do
     in_use[queue_priorities[i]] = true
   end
+  -- An id is in several sets after a call that ended in its middle, and after a repair. One set by itself has it once.
+  local taken = (next(expired) or #queue_priorities > 0) and {}
   local n, bytes, full = 0, 0, false
   for priority = 9, 0, -1 do
     if in_use[priority] or expired[priority] then
@@ -116,7 +118,10 @@ elseif not queue_paused and wanted > 0 then
           dropped[#dropped + 1] = id
         elseif n > 0 and bytes + length > max_bytes then
           full = true
-        else
+        elseif not (taken and taken[id]) then
+          if taken then
+            taken[id] = true
+          end
           n = n + 1
           bytes = bytes + length
           ids[n], times[n], levels[n], records[n] = id, time, priority, record

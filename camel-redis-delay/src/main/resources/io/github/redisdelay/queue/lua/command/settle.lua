@@ -55,8 +55,8 @@ local held, bytes = record_which_are_held(queue_leased, queue_state, ids, claims
 
 -- New records by index: of what is returned, and of what is buried.
 local returned, buried = {}, {}
--- Ids: all that are acted on; those of them that end here; those that are remembered, each behind its time.
-local finished, gone, remembered = {}, {}, {}
+-- Ids: those that stay in the queue; those that end here; those that are remembered, each behind its time.
+local kept, gone, remembered = {}, {}, {}
 -- id -> how this call finishes it. A second time it is stale.
 local done = {}
 local answers = { now }
@@ -71,8 +71,8 @@ for i = 1, count do
     outcome = (done[id] == 'return' or done[id] == 'release') and 3 or 2
   else
     done[id] = action
-    finished[#finished + 1] = id
     if action == 'return' or action == 'release' then
+      kept[#kept + 1] = id
       local record = record_read(bytes[i], now, 0)
       record.claim = RECORD_NO_CLAIM
       if action == 'return' then
@@ -127,15 +127,22 @@ if #remembered > 0 then
   redis.call('ZADD', seen_key, unpack(remembered))
 end
 for i = 1, count do
-  local id = ids[i]
   if returned[i] then
     local level = record_level(returned[i])
     place_use_priority(level)
-    redis.call('HSET', queue_state, id, record_write(returned[i]))
-    redis.call('ZADD', queue_delayed_set(level), returned[i].due, id)
-  elseif buried[i] then
-    local dead_id = id .. '@' .. string.format('%.0f', now)
-    local body = redis.call('HGET', queue_messages, id)
+    redis.call('HSET', queue_state, ids[i], record_write(returned[i]))
+    redis.call('ZADD', queue_delayed_set(level), returned[i].due, ids[i])
+  end
+end
+-- At once: if one of the commands below is refused, a message that stays is in one set all the same. ZREM is not refused: it
+-- was the first write. A message that is buried is held until it has left then, and may leave a second dead letter.
+if #kept > 0 then
+  redis.call('ZREM', queue_leased, unpack(kept))
+end
+for i = 1, count do
+  if buried[i] then
+    local dead_id = ids[i] .. '@' .. string.format('%.0f', now)
+    local body = redis.call('HGET', queue_messages, ids[i])
     if body then
       redis.call('HSET', dead_messages, dead_id, body)
       redis.call('HSET', dead_state, dead_id, record_write(buried[i]))
@@ -148,9 +155,7 @@ end
 if #gone > 0 then
   redis.call('HDEL', queue_messages, unpack(gone))
   redis.call('HDEL', queue_state, unpack(gone))
-end
-if #finished > 0 then
-  redis.call('ZREM', queue_leased, unpack(finished))
+  redis.call('ZREM', queue_leased, unpack(gone))
 end
 index_forget(index, gone)
 if #remembered > 0 then

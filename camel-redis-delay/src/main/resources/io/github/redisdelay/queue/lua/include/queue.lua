@@ -17,8 +17,8 @@ local queue_config = KEYS[6]
 -- The kinds of these keys, for session_begin.
 local QUEUE_KINDS = 'hzzhhhzzzzzzzzzz'
 
--- The findings of queue_read_config. The priorities above 0 stand from index 1 on, the highest first; index 0 is always 0, so that
--- a loop from there goes through all sets of delayed messages.
+-- The findings of queue_read_config. The priorities above 0 stand from index 1 on, the highest first; index 0 is always 0, so
+-- that a loop from there goes through all sets of delayed messages.
 local queue_priorities, queue_paused
 
 local function queue_delayed_set(priority)
