@@ -88,8 +88,9 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
         return receive(current, limit(timeout));
     }
 
+    /** A timeout that no clock here can count is none. */
     private static Duration limit(long millis) {
-        return Duration.ofMillis(Math.max(0, millis));
+        return millis > Durations.MAX.toMillis() ? null : Duration.ofMillis(Math.max(0, millis));
     }
 
     /**

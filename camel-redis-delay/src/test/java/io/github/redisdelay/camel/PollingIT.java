@@ -63,6 +63,12 @@ class PollingIT extends CamelRedisIT {
     }
 
     @Test
+    void should_take_the_longest_timeout_for_none() {
+        send(uri, "x", Map.of());
+        assertThat(consumer.receiveBody(uri, Long.MAX_VALUE)).isEqualTo("x");
+    }
+
+    @Test
     void should_return_what_is_marked_as_failed_before_doneUoW() {
         send(uri, "x", Map.of());
         Exchange exchange = consumer.receive(uri, 10_000);

@@ -30,7 +30,7 @@ import java.util.random.RandomGenerator;
 final class RedisDelayQueueReceiver implements DelayQueueReceiver, DeliveryHandler, ConsumerHost {
 
     /** Longer than anybody waits, and short enough for nanoseconds. */
-    private static final Duration FOREVER = Duration.ofDays(3650);
+    private static final long FOREVER_NANOS = TimeUnit.DAYS.toNanos(3650);
 
     private final Host host;
     private final Timers timers;
@@ -101,8 +101,8 @@ final class RedisDelayQueueReceiver implements DelayQueueReceiver, DeliveryHandl
 
     @Override
     public Delivery receive(Duration timeout) throws InterruptedException {
-        long limit =
-                timeout == null || timeout.compareTo(FOREVER) > 0 ? FOREVER.toNanos() : Math.max(0, timeout.toNanos());
+        long wanted = timeout == null ? FOREVER_NANOS : TimeUnit.NANOSECONDS.convert(timeout);
+        long limit = Math.max(0, Math.min(FOREVER_NANOS, wanted));
         long start = timers.nanoTime();
         listen(Math.min(limit, host.requestTimeout().toNanos()));
         Caller caller = new Caller(start + limit);
