@@ -11,7 +11,6 @@ import io.github.redisdelay.camel.delivery.RouteProcessors;
 import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
-import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import org.apache.camel.CamelContext;
@@ -80,14 +79,9 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     @Override
     protected void doInit() throws Exception {
         super.doInit();
-        RedisDelayHealthCheck check = healthCheck(RedisDelayHealthCheck.TOLERANCE);
+        RedisDelayHealthCheck check = new RedisDelayHealthCheck(this, RedisDelayHealthCheck.TOLERANCE);
         check.setEnabled(getEndpoint().getComponent().isHealthCheckConsumerEnabled());
         setHealthCheck(check);
-    }
-
-    RedisDelayHealthCheck healthCheck(Duration tolerance) {
-        return new RedisDelayHealthCheck(
-                this::name, getEndpoint().getQueueName(), this::address, this::claims, this::queue, tolerance);
     }
 
     /** Starts the consumer. Camel also calls this for a suspended one when it has given up stopping its route. */
@@ -252,12 +246,14 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         return open == null ? null : open.deliveries().claims();
     }
 
+    /** The queue while the consumer is started, else null. */
     DelayQueue queue() {
         Running open = running;
         return open == null ? null : open.queue();
     }
 
-    private String address() {
+    /** The address of Redis. */
+    String address() {
         Running open = running;
         return open == null
                 ? getEndpoint().getServiceUrl()

@@ -150,7 +150,7 @@ public record ConnectionSettings(
         return redisson != null || configurationUri != null || address != null;
     }
 
-    /** Compares clients and parameters for TLS by identity, whatever their classes say. */
+    /** An address with the database, if that is not the first one. */
     static String withDatabase(String address, int database) {
         return database == 0 ? address : address + " database " + database;
     }

@@ -20,7 +20,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -173,7 +175,9 @@ public final class ConsumerStarter {
         private final Supplier<CompletableFuture<QueueStats>> stats;
         // Set before anything can call this object, and not changed afterwards.
         private volatile ConsumerLoop loop;
-        private final List<PartitionListener> listeners = new ArrayList<>();
+        /** The listeners to the wake-ups of each partition, by its base key. */
+        private final Map<String, WakeupListener> listeners = new HashMap<>();
+
         private final List<ConsumerHeartbeat> heartbeats = new ArrayList<>();
         private final AtomicBoolean begun = new AtomicBoolean();
 
@@ -186,7 +190,17 @@ public final class ConsumerStarter {
             List<PartitionState> sources = new ArrayList<>(partitions.size());
             for (ConsumedPartition partition : partitions) {
                 int number = sources.size();
-                listeners.add(new PartitionListener(partition.address().keys().base(), number));
+                listeners.put(partition.address().keys().base(), new WakeupListener() {
+                    @Override
+                    public void wakeUp(long waitMicros) {
+                        loop.wakeUp(number, waitMicros);
+                    }
+
+                    @Override
+                    public void checkNow() {
+                        loop.checkNow(number);
+                    }
+                });
                 sources.add(new PartitionState(
                         partition.settlements(),
                         newClaims(partition.address(), error -> loop.attemptFailed(number, error)),
@@ -206,31 +220,10 @@ public final class ConsumerStarter {
             return stats.get();
         }
 
-        /** Listens to the wake-ups for one partition. */
-        private final class PartitionListener implements WakeupListener {
-            private final String base;
-            private final int partition;
-
-            PartitionListener(String base, int partition) {
-                this.base = base;
-                this.partition = partition;
-            }
-
-            @Override
-            public void wakeUp(long waitMicros) {
-                loop.wakeUp(partition, waitMicros);
-            }
-
-            @Override
-            public void checkNow() {
-                loop.checkNow(partition);
-            }
-        }
-
         @Override
         public CompletableFuture<Void> listen() {
-            return CompletableFuture.allOf(listeners.stream()
-                    .map(listener -> wakeups.add(listener.base, listener))
+            return CompletableFuture.allOf(listeners.entrySet().stream()
+                    .map(each -> wakeups.add(each.getKey(), each.getValue()))
                     .toArray(CompletableFuture<?>[]::new));
         }
 
@@ -255,7 +248,7 @@ public final class ConsumerStarter {
         public void stopped() {
             begun.set(true);
             heartbeats.forEach(ConsumerHeartbeat::stop);
-            listeners.forEach(listener -> wakeups.remove(listener.base, listener));
+            listeners.forEach(wakeups::remove);
             consumers.remove(loop);
             leases.trim();
         }
