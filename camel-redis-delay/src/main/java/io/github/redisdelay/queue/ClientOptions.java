@@ -12,8 +12,9 @@ import java.util.Objects;
  * @param requestTimeout how long a caller waits for an answer, 1 ms or more; default 5 s
  * @param durability how safe a change has to be before it counts as done; by default nothing is waited for. Its timeout must be
  *     shorter than the one of requests
+ * @param listener is told of each call to Redis; null, the default, for none
  */
-public record ClientOptions(String keyPrefix, Duration requestTimeout, Durability durability) {
+public record ClientOptions(String keyPrefix, Duration requestTimeout, Durability durability, CallListener listener) {
 
     public static final String DEFAULT_KEY_PREFIX = "redis-delay";
 
@@ -33,8 +34,18 @@ public record ClientOptions(String keyPrefix, Duration requestTimeout, Durabilit
         }
     }
 
+    /** Options of a client whose calls nobody is told of. */
+    public ClientOptions(String keyPrefix, Duration requestTimeout, Durability durability) {
+        this(keyPrefix, requestTimeout, durability, null);
+    }
+
     /** Options of a client that waits neither for replicas nor for the disk. */
     public ClientOptions(String keyPrefix, Duration requestTimeout) {
         this(keyPrefix, requestTimeout, Durability.NONE);
+    }
+
+    /** The same options with a listener; null for none. */
+    public ClientOptions withListener(CallListener listener) {
+        return new ClientOptions(keyPrefix, requestTimeout, durability, listener);
     }
 }

@@ -13,6 +13,7 @@ import io.github.redisdelay.queue.internal.partition.PartitionCount;
 import io.github.redisdelay.queue.internal.partition.PartitionHash;
 import io.github.redisdelay.queue.internal.partition.PartitionedQueue;
 import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
+import io.github.redisdelay.queue.internal.redis.ObservedScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
@@ -101,8 +102,11 @@ public final class DelayQueueClient implements AutoCloseable {
 
     /** A client whose sendings go through {@code redis}, for tests that lose, delay or repeat them. */
     static DelayQueueClient create(RedissonClient redisson, ClientOptions options, ScriptExecutor redis) {
-        return new DelayQueueClient(
-                redis, options, new ScheduledTimers(), new SecureRandom(), System::currentTimeMillis, redisson);
+        Timers timers = new ScheduledTimers();
+        ScriptExecutor calls = options.listener() == null
+                ? redis
+                : new ObservedScriptExecutor(redis, options.listener(), timers::nanoTime);
+        return new DelayQueueClient(calls, options, timers, new SecureRandom(), System::currentTimeMillis, redisson);
     }
 
     /**
@@ -242,6 +246,9 @@ public final class DelayQueueClient implements AutoCloseable {
         }
         if (timers instanceof ScheduledTimers scheduled) {
             scheduled.close();
+        }
+        if (options.listener() != null) {
+            options.listener().closed();
         }
         if (interrupted) {
             Thread.currentThread().interrupt();

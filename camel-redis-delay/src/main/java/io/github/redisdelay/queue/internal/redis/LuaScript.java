@@ -37,12 +37,19 @@ public enum LuaScript {
 
     private static final String FOLDER = "/io/github/redisdelay/queue/lua/";
 
+    private final String command;
     private final String source;
     private final String sha;
 
     LuaScript() {
-        this.source = load("command/" + name().toLowerCase(Locale.ROOT) + ".lua");
+        this.command = name().toLowerCase(Locale.ROOT);
+        this.source = load("command/" + command + ".lua");
         this.sha = sha1(source);
+    }
+
+    /** The name of its file, without the ending. */
+    public String command() {
+        return command;
     }
 
     public String source() {
