@@ -108,6 +108,17 @@ class ArchitectureTest {
     }
 
     @Test
+    void should_name_Micrometer_in_one_class_only() {
+        noClasses()
+                .that(not(nameMatching("io\\.github\\.redisdelay\\.camel\\.monitor\\.MicrometerMeters(\\$.*)?")))
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("io.micrometer..")
+                .because("it is optional: that class is loaded only where a registry of meters is bound")
+                .check(all);
+    }
+
+    @Test
     void should_not_sleep() {
         noClasses()
                 .that(not(name(DelayQueueClient.class.getName()))) // close() waits a little for what is under way

@@ -7,6 +7,7 @@ import io.github.redisdelay.camel.connection.ConnectionSettings;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.connection.SpringBootProperties;
 import io.github.redisdelay.camel.delivery.ConsumerNames;
+import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.monitor.StartupLog;
 import io.github.redisdelay.camel.thread.ComponentThreads;
 import io.github.redisdelay.queue.ClientOptions;
@@ -52,7 +53,7 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     private Reference<OpenClient> own; // guarded by resourcesLock
 
     /** The things that are there from the first use on, until the component stops. */
-    private record Resources(ClientRegistry clients, ComponentThreads threads) {}
+    private record Resources(ClientRegistry clients, ComponentThreads threads, Meters meters) {}
 
     public RedisDelayComponent() {}
 
@@ -129,9 +130,16 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
         }
         synchronized (resourcesLock) {
             if (resources == null) {
+                ComponentThreads threads =
+                        new ComponentThreads(this, getCamelContext().getExecutorServiceManager(), this::close);
+                Meters meters = Meters.of(getCamelContext(), threads::timers);
                 resources = new Resources(
-                        new ClientRegistry(getCamelContext(), this::retrieveGlobalSslContextParameters),
-                        new ComponentThreads(this, getCamelContext().getExecutorServiceManager(), this::close));
+                        new ClientRegistry(
+                                getCamelContext(),
+                                this::retrieveGlobalSslContextParameters,
+                                (place, options) -> meters.calls(place, options.keyPrefix())),
+                        threads,
+                        meters);
             }
             return resources;
         }
@@ -139,6 +147,11 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
 
     ClientRegistry clients() {
         return resources().clients();
+    }
+
+    /** The meters of its queues, in the registry that was bound at the first use of the component. */
+    Meters meters() {
+        return resources().meters();
     }
 
     /** The threads of its consumers and producers. */

@@ -9,6 +9,7 @@ import io.github.redisdelay.camel.delivery.DeadLetterTrimmer;
 import io.github.redisdelay.camel.delivery.DeliveryReport;
 import io.github.redisdelay.camel.delivery.RouteProcessors;
 import io.github.redisdelay.camel.message.MessageMapper;
+import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import java.util.concurrent.atomic.LongAdder;
@@ -49,7 +50,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     // Set by doStart, cleared by doStop, which Camel calls under this service's lock; read by any thread.
     private volatile Running running;
     // Of the latest start, for their counts: not cleared.
-    private volatile DeliveryReport report = new DeliveryReport(received, () -> {});
+    private volatile DeliveryReport report = new DeliveryReport(received, () -> {}, Meters.Consuming.NONE);
     private volatile DeadLetterTrimmer trimmer;
 
     /**
@@ -121,7 +122,10 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                     limits,
                     () -> whole.trimDeadLetters(limits.retention(), limits.maximum()),
                     component.threads().timers());
-            report = new DeliveryReport(received, trimmer::buried);
+            report = new DeliveryReport(
+                    received,
+                    trimmer::buried,
+                    getEndpoint().meters().consuming(getEndpoint().metered(client), name(), settings.deadLetters()));
             int slots = settings.claims("").concurrentConsumers();
             if (slots == 1 && getRoute() != null && RouteProcessors.haveResequencer(getRoute())) {
                 LOG.warn(
@@ -215,6 +219,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
             trimmer.stop();
             ShutdownStrategy patience = getEndpoint().getCamelContext().getShutdownStrategy();
             stopping.deliveries().stop(patience.getTimeUnit().toNanos(patience.getTimeout()));
+            report.close();
             stopping.client().release();
         }
         super.doStop();

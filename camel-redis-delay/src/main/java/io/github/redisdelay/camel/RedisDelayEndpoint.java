@@ -8,6 +8,7 @@ import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.delivery.ConsumerSettings;
 import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.camel.monitor.CachedStats;
+import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.producer.ProducerSettings;
 import io.github.redisdelay.queue.ClientOptions;
@@ -187,6 +188,15 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         } catch (Exception e) {
             throw new RuntimeCamelException("queue '" + queueName + "': " + e.getMessage(), e);
         }
+    }
+
+    Meters meters() {
+        return getComponent().meters();
+    }
+
+    /** Its queue for those who measure. */
+    Meters.MeteredQueue metered(Reference<OpenClient> client) {
+        return new Meters.MeteredQueue(getKeyPrefix(), place(), queue(client), client);
     }
 
     DelayQueue queue(Reference<OpenClient> client) {
@@ -374,8 +384,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
 
     /** The server and the database of the queue, as text: they tell queues of the same name apart. */
     String place() {
-        ConnectionSettings connection = resolved.connection();
-        return connection.redisson() == null ? connection.toString() : RedisConnection.place(connection.redisson());
+        return RedisConnection.place(resolved.connection());
     }
 
     @Override

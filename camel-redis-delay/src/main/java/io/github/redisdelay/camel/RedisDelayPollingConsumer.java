@@ -149,6 +149,7 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
                 DeliveriesOfExchange.add(current, message, holds.reason());
                 exchange.setProperty(DeliveriesOfExchange.PROPERTY, current.getProperty(DeliveriesOfExchange.PROPERTY));
             }
+            message.begun();
             return exchange;
         } catch (RuntimeException e) {
             completion.failedBeforeRouting(e);
@@ -170,7 +171,12 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
                     client,
                     queue.receiver(settings.claims(), new Listener()),
                     settings.policy(),
-                    new DeliveryReport(new LongAdder(), () -> {}));
+                    new DeliveryReport(
+                            new LongAdder(),
+                            () -> {},
+                            getEndpoint()
+                                    .meters()
+                                    .consuming(getEndpoint().metered(client), "", settings.deadLetters())));
         } catch (Throwable e) {
             client.release();
             throw e;
@@ -189,6 +195,7 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
         opened = null;
         if (open != null) {
             open.receiver().close();
+            open.report().close();
             open.client().release();
         }
     }

@@ -3,6 +3,7 @@ package io.github.redisdelay.camel;
 
 import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
+import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.option.OwnHeaders;
 import io.github.redisdelay.camel.producer.ManageOperations;
 import io.github.redisdelay.camel.producer.PendingRequest;
@@ -25,7 +26,10 @@ import org.apache.camel.support.DefaultAsyncProducer;
 public class RedisDelayProducer extends DefaultAsyncProducer {
 
     // Set by doStart, cleared by doStop; read by the callers' threads.
-    private volatile Reference<OpenClient> client;
+    private volatile Opened opened;
+
+    /** The parts of a started producer. */
+    private record Opened(Reference<OpenClient> client, Meters.Producing meters) {}
 
     public RedisDelayProducer(RedisDelayEndpoint endpoint) {
         super(endpoint);
@@ -39,15 +43,18 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
     @Override
     protected void doStart() throws Exception {
         super.doStart();
-        client = getEndpoint().acquireClient();
+        Reference<OpenClient> client = getEndpoint().acquireClient();
+        opened = new Opened(
+                client, getEndpoint().meters().producing(getEndpoint().metered(client)));
     }
 
     @Override
     protected void doStop() throws Exception {
-        Reference<OpenClient> open = client;
-        client = null;
+        Opened open = opened;
+        opened = null;
         if (open != null) {
-            open.release();
+            open.meters().release();
+            open.client().release();
         }
         super.doStop();
     }
@@ -99,12 +106,12 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
     }
 
     private PendingRequest send(Exchange exchange) {
-        Reference<OpenClient> open = client;
+        Opened open = opened;
         if (open == null) {
             throw new IllegalStateException(
                     "the producer of queue '" + getEndpoint().getQueueName() + "' is stopped");
         }
-        DelayQueue queue = getEndpoint().queue(open);
+        DelayQueue queue = getEndpoint().queue(open.client());
         ProducerSettings settings = getEndpoint().producerSettings();
         OwnHeaders.check(exchange.getMessage());
         RedisDelayOperation operation = ScheduleHeaders.operation(exchange.getMessage(), settings.operation());
@@ -114,10 +121,11 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
                                 settings,
                                 queue,
                                 getEndpoint().mapper(),
-                                open.get().queues()::nextId)
+                                open.client().get().queues()::nextId,
+                                open.meters())
                         .send(exchange);
             case cancel, reschedule, promote, redrive, purge, pause, resume, check ->
-                new ManageOperations(settings, queue).send(operation, exchange);
+                new ManageOperations(settings, queue, open.meters()).send(operation, exchange);
             case get, list, stats ->
                 new QueryOperations(settings, queue, getEndpoint().mapper()).send(operation, exchange);
         };

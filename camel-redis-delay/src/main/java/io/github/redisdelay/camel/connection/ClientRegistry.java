@@ -2,6 +2,7 @@
 package io.github.redisdelay.camel.connection;
 
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
+import io.github.redisdelay.queue.CallListener;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.time.Duration;
@@ -19,6 +20,17 @@ public final class ClientRegistry {
 
     /** The settings that tell one client from another. */
     record Key(ConnectionSettings connection, ClientOptions options) {}
+
+    /** Makes the listeners of clients. */
+    public interface Listeners {
+
+        /**
+         * A listener to the calls of a client that is about to be opened; null for none.
+         *
+         * @param place which Redis it is, and which database of it
+         */
+        CallListener of(String place, ClientOptions options);
+    }
 
     /** A client with its address and connection. */
     public record OpenClient(DelayQueueClient queues, String address, Reference<RedisConnection> connection) {
@@ -41,12 +53,16 @@ public final class ClientRegistry {
 
     private final RefCounted<ConnectionSettings, RedisConnection> connections;
     private final RefCounted<Key, OpenClient> clients;
+    private final Listeners listeners;
     private final Supplier<Duration> shutdownTimeout;
     /** The {@link System#nanoTime} until which all clients have to be closed; null before {@link #close}. */
     private volatile Long deadline;
 
-    /** @param globalTls gives the parameters for connections by TLS that have none of their own, or null */
-    public ClientRegistry(CamelContext context, Supplier<SSLContextParameters> globalTls) {
+    /**
+     * @param globalTls gives the parameters for connections by TLS that have none of their own, or null
+     */
+    public ClientRegistry(CamelContext context, Supplier<SSLContextParameters> globalTls, Listeners listeners) {
+        this.listeners = listeners;
         connections = new RefCounted<>(
                 settings -> RedisConnection.open(context, settings.withTls(globalTls.get())),
                 connection -> connection.close(patience()));
@@ -72,10 +88,10 @@ public final class ClientRegistry {
         Reference<RedisConnection> connection = connections.acquire(key.connection());
         try {
             RedisConnection redis = connection.get();
+            ClientOptions options =
+                    key.options().withListener(listeners.of(RedisConnection.place(key.connection()), key.options()));
             return new OpenClient(
-                    DelayQueueClient.create(redis.redisson(), key.options(), redis.address()),
-                    redis.address(),
-                    connection);
+                    DelayQueueClient.create(redis.redisson(), options, redis.address()), redis.address(), connection);
         } catch (RuntimeException e) {
             connection.release();
             throw e;

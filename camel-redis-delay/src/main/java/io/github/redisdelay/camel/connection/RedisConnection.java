@@ -224,8 +224,15 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
                         .collect(Collectors.joining(","));
     }
 
-    /** The Redis and the database that a client uses; the client's id if its servers cannot be named. */
-    public static String place(RedissonClient client) {
+    /**
+     * The server and the database as text, without credentials: they tell queues of the same name apart. A given client has
+     * its id there if its servers cannot be named.
+     */
+    public static String place(ConnectionSettings settings) {
+        RedissonClient client = settings.redisson();
+        if (client == null) {
+            return settings.toString();
+        }
         Servers servers = Servers.of(client.getConfig());
         return servers == null
                 ? "Redis of client " + client.getId()

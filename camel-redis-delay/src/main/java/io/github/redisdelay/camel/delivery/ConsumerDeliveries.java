@@ -255,7 +255,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
             tell("no exchange could be made of a message", e);
             return;
         }
-        report.received(messages.size());
+        messages.forEach(DeliveryCompletion::begun);
         boolean plain = consumer.getRoute() == null;
         if (plain) {
             processing.add(Thread.currentThread());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.delivery;
 
+import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.redelivery.MessagePolicy;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.Settlement;
@@ -35,6 +36,12 @@ public final class DeliveryCompletion {
      * completes.
      */
     private volatile boolean superseded;
+
+    // The times of its exchange, 0 where nothing is measured. The first is written before the exchange is handed over,
+    // the
+    // second before the end is sent; what comes after those reads them.
+    private long begunNanos;
+    private long completedNanos;
 
     /** True once the delivery was finished, in whatever way. Only the first way counts. */
     private final AtomicBoolean done = new AtomicBoolean();
@@ -82,6 +89,12 @@ public final class DeliveryCompletion {
         return null;
     }
 
+    /** Notes that its exchange is handed over next. */
+    public void begun() {
+        report.received(delivery);
+        begunNanos = report.meters().nanoTime();
+    }
+
     /**
      * Ends the delivery after its exchange.
      *
@@ -89,6 +102,11 @@ public final class DeliveryCompletion {
      */
     void ended(RouteOutcome outcome, String from) {
         String route = routeId == null ? from : routeId;
+        Meters.Consuming meters = report.meters();
+        if (begunNanos != 0) {
+            meters.worked(begunNanos);
+            completedNanos = meters.nanoTime();
+        }
         finish(route, () -> {
             Decision decision = policy.decide(delivery, terms, route, outcome);
             report.decided(delivery, terms, route, outcome, decision);
@@ -147,6 +165,9 @@ public final class DeliveryCompletion {
         }
         Decision made = decision;
         sent.outcome().whenComplete((settlement, error) -> {
+            if (completedNanos != 0 && error == null) {
+                report.meters().answered(completedNanos);
+            }
             if (settlement == Settlement.STALE_HELD) {
                 delivery.isReplaced()
                         .whenComplete(

@@ -2,6 +2,7 @@
 package io.github.redisdelay.camel.delivery;
 
 import io.github.redisdelay.camel.RedisDelayConstants;
+import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.camel.redelivery.MessagePolicy;
 import io.github.redisdelay.camel.redelivery.RetryPolicy;
@@ -27,6 +28,7 @@ public final class DeliveryReport {
 
     private final LongAdder received;
     private final Runnable onBurial;
+    private final Meters.Consuming meters;
 
     private final LongAdder redelivered = new LongAdder();
     private final LongAdder buried = new LongAdder();
@@ -36,15 +38,27 @@ public final class DeliveryReport {
     /**
      * @param received counts the messages that are handed to a route
      * @param onBurial told when a message was moved to the dead letters; must not block
+     * @param meters count the same, and measure
      */
-    public DeliveryReport(LongAdder received, Runnable onBurial) {
+    public DeliveryReport(LongAdder received, Runnable onBurial, Meters.Consuming meters) {
         this.received = received;
         this.onBurial = onBurial;
+        this.meters = meters;
     }
 
-    /** Counts messages that were handed to the route. */
-    void received(int messages) {
-        received.add(messages);
+    /** Counts a message that is handed to the route. */
+    void received(Delivery delivery) {
+        received.increment();
+        meters.delivered(delivery);
+    }
+
+    /** Gives the meters back. Deliveries that end later are counted here only. */
+    public void close() {
+        meters.release();
+    }
+
+    Meters.Consuming meters() {
+        return meters;
     }
 
     /** The number of deliveries that were returned, to be followed by another one. */
@@ -75,6 +89,7 @@ public final class DeliveryReport {
     void refused(Delivery delivery, String routeId, Decision refusal) {
         if (refusal instanceof Decision.Return returned) {
             redelivered.increment();
+            meters.redelivered();
             LOG.warn(
                     "{} is a dead letter whose last {} deliveries ended without a word: the JVM died or the lease ran out."
                             + " It is not begun{}, but returned for {}",
@@ -95,6 +110,7 @@ public final class DeliveryReport {
     void decided(Delivery delivery, MessagePolicy terms, String routeId, RouteOutcome outcome, Decision decision) {
         if (decision instanceof Decision.Return returned) {
             redelivered.increment();
+            meters.redelivered();
             again(delivery, terms.retries(), routeId, returned.delay(), outcome);
         } else {
             givenUp(delivery, routeId, decision);
@@ -104,9 +120,11 @@ public final class DeliveryReport {
     private void givenUp(Delivery delivery, String routeId, Decision decision) {
         if (decision instanceof Decision.Burial bury) {
             buried.increment();
+            meters.buried();
             count(bury.why());
         } else if (decision instanceof Decision.Discard discard) {
             discarded.increment();
+            meters.discarded();
             count(discard.why());
             logGivenUp(delivery, routeId, discard.why(), "dropped, as " + discard.option() + " says");
         }
@@ -115,6 +133,7 @@ public final class DeliveryReport {
     private void count(Decision.Reason why) {
         if (why.expired()) {
             expired.increment();
+            meters.expired();
         }
     }
 

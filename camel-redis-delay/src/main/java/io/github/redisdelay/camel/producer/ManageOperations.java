@@ -5,6 +5,7 @@ import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.camel.RedisDelayOperation;
 import io.github.redisdelay.camel.delivery.DeliveriesOfExchange;
 import io.github.redisdelay.camel.delivery.DeliveryCompletion;
+import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.camel.producer.ChangeHeaders.Change;
@@ -35,10 +36,12 @@ public final class ManageOperations {
 
     private final ProducerSettings settings;
     private final DelayQueue queue;
+    private final Meters.Producing meters;
 
-    public ManageOperations(ProducerSettings settings, DelayQueue queue) {
+    public ManageOperations(ProducerSettings settings, DelayQueue queue, Meters.Producing meters) {
         this.settings = settings;
         this.queue = queue;
+        this.meters = settings.state() == MessageScope.DEAD ? Meters.Producing.NONE : meters;
     }
 
     /**
@@ -54,7 +57,12 @@ public final class ManageOperations {
         return switch (operation) {
             case cancel -> {
                 ScheduleIds ids = required(operation, message, dead);
-                yield changes(ids, dead, exchange, id -> cancel(target, id, exchange), result -> removed(result, dead));
+                yield changes(
+                        ids,
+                        dead,
+                        exchange,
+                        id -> counted(cancel(target, id, exchange), MessageState.LEASED, meters::cancelled),
+                        result -> removed(result, dead));
             }
             case reschedule -> {
                 ScheduleIds ids = required(operation, message, dead);
@@ -70,8 +78,13 @@ public final class ManageOperations {
                             + " them");
                 }
                 yield ids == null
-                        ? new RepeatableCall<>(() -> target.promoteAll(choice.which(), choice.most()), this::putCount)
-                        : changes(ids, dead, exchange, target::promote, result -> moved(result, dead));
+                        ? new RepeatableCall<>(() -> promoteAll(target, choice), this::putCount)
+                        : changes(
+                                ids,
+                                dead,
+                                exchange,
+                                id -> counted(target.promote(id), MessageState.DELAYED, () -> meters.promoted(1)),
+                                result -> moved(result, dead));
             }
             case redrive -> {
                 MessageChoice choice = settings.choice().with(message);
@@ -98,6 +111,27 @@ public final class ManageOperations {
             case check -> new RepeatableCall<>(() -> check(target, dead), this::put);
             default -> throw new IllegalArgumentException("operation '" + operation + "' changes no message");
         };
+    }
+
+    /** Counts a change if it has met a waiting message, or one in the other state. */
+    private Submission<ChangeResult> counted(Submission<ChangeResult> change, MessageState other, Runnable count) {
+        if (meters != Meters.Producing.NONE) {
+            change.outcome().whenComplete((result, error) -> {
+                Object answer = error instanceof ReplicationTimeoutException done ? done.getResult() : result;
+                if (answer instanceof ChangeResult found
+                        && (found.previousState() == MessageState.DELAYED || found.previousState() == other)) {
+                    count.run();
+                }
+            });
+        }
+        return change;
+    }
+
+    private CompletableFuture<Long> promoteAll(DelayQueue target, MessageChoice choice) {
+        return target.promoteAll(choice.which(), choice.most()).thenApply(count -> {
+            meters.promoted(count);
+            return count;
+        });
     }
 
     /**

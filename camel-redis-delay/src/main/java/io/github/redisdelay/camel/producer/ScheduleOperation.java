@@ -7,6 +7,7 @@ import io.github.redisdelay.camel.RedisDelayOperation;
 import io.github.redisdelay.camel.delivery.DeliveriesOfExchange;
 import io.github.redisdelay.camel.delivery.DeliveryCompletion;
 import io.github.redisdelay.camel.message.MessageMapper;
+import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.option.OwnHeaders;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.DelayQueue;
@@ -32,15 +33,22 @@ public final class ScheduleOperation {
     private final DelayQueue queue;
     private final MessageMapper mapper;
     private final Supplier<String> ids;
+    private final Meters.Producing meters;
 
     /**
      * @param ids makes the id of a message without one
      */
-    public ScheduleOperation(ProducerSettings settings, DelayQueue queue, MessageMapper mapper, Supplier<String> ids) {
+    public ScheduleOperation(
+            ProducerSettings settings,
+            DelayQueue queue,
+            MessageMapper mapper,
+            Supplier<String> ids,
+            Meters.Producing meters) {
         this.settings = settings;
         this.queue = queue;
         this.mapper = mapper;
         this.ids = ids;
+        this.meters = meters;
     }
 
     /**
@@ -79,16 +87,25 @@ public final class ScheduleOperation {
                 id, due, body, settings.onDuplicate(), supersedes, priority, settings.maximumQueueLength());
         return new PendingChange<>(id, queue, "", () -> {
             Submission<ScheduleResult> submission = queue.schedule(request);
-            if (held != null) {
+            if (held != null || meters != Meters.Producing.NONE) {
                 submission.outcome().whenComplete((result, error) -> {
                     Object answer = error instanceof ReplicationTimeoutException stored ? stored.getResult() : result;
-                    if (answer instanceof ScheduleResult done && done.outcome() == ScheduleOutcome.SUPERSEDED) {
-                        held.superseded();
+                    if (answer instanceof ScheduleResult done) {
+                        answered(done.outcome(), held);
                     }
                 });
             }
             return submission;
         });
+    }
+
+    private void answered(ScheduleOutcome outcome, DeliveryCompletion held) {
+        if (outcome != ScheduleOutcome.IGNORED) {
+            meters.scheduled();
+        }
+        if (held != null && outcome == ScheduleOutcome.SUPERSEDED) {
+            held.superseded();
+        }
     }
 
     private void putOne(List<PendingChange<ScheduleResult>> changes, Message message) {

@@ -8,6 +8,7 @@ import io.github.redisdelay.camel.RedisDelayConfiguration;
 import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.camel.fake.RecordingDelivery;
 import io.github.redisdelay.camel.message.FailureRecord;
+import io.github.redisdelay.camel.monitor.Meters;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
@@ -22,7 +23,7 @@ class DeadLetterDeliveryPolicyTest {
     private final DefaultCamelContext context = new DefaultCamelContext();
     private final Exchange exchange = new DefaultExchange(context);
     private final AtomicInteger finished = new AtomicInteger();
-    private final DeliveryReport report = new DeliveryReport(new LongAdder(), () -> {});
+    private final DeliveryReport report = new DeliveryReport(new LongAdder(), () -> {}, Meters.Consuming.NONE);
     private DeliveryPolicy policy;
 
     @BeforeEach

@@ -9,6 +9,7 @@ import io.github.redisdelay.camel.RedisDelayConfiguration;
 import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.camel.fake.RecordingDelivery;
 import io.github.redisdelay.camel.message.FailureRecord;
+import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.TestSubmissions;
@@ -36,7 +37,8 @@ class DeliveryCompletionTest {
     private final Exchange exchange = new DefaultExchange(context);
     private final AtomicInteger finished = new AtomicInteger();
     private final AtomicInteger burials = new AtomicInteger();
-    private final DeliveryReport failures = new DeliveryReport(new LongAdder(), burials::incrementAndGet);
+    private final DeliveryReport failures =
+            new DeliveryReport(new LongAdder(), burials::incrementAndGet, Meters.Consuming.NONE);
     private DeliveryPolicy policy = policy(true, true);
 
     private static DeliveryPolicy policy(boolean deadLetter, boolean keepExpired) {

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.monitor;
+
+import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
+import io.github.redisdelay.camel.connection.RefCounted.Reference;
+import io.github.redisdelay.queue.CallListener;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.Timers;
+import java.util.function.Supplier;
+import org.apache.camel.CamelContext;
+
+/**
+ * The meters of a component: each queue, consumer and client has its own for as long as it is used. Thread-safe.
+ */
+public interface Meters {
+
+    /** The bean under which Camel keeps the registry of meters. */
+    String REGISTRY_NAME = "metricsRegistry";
+
+    /** No meters: what there is where no registry is bound. */
+    Meters NONE = new Meters() {};
+
+    /**
+     * A queue that is used.
+     *
+     * @param place which Redis it is in, and which database of it
+     * @param queue the queue itself, not that of its dead letters
+     * @param client the one that the queue is of
+     */
+    record MeteredQueue(String keyPrefix, String place, DelayQueue queue, Reference<OpenClient> client) {}
+
+    /** Meters of one user, which gives them back when it stops; the last user's are removed. */
+    interface Use {
+        default void release() {}
+    }
+
+    /** The meters of those who send to a queue. */
+    interface Producing extends Use {
+
+        Producing NONE = new Producing() {};
+
+        /** A message was stored. */
+        default void scheduled() {}
+
+        /** A message was cancelled that was waiting or being delivered. */
+        default void cancelled() {}
+
+        /** Waiting messages were made due. */
+        default void promoted(long messages) {}
+    }
+
+    /** The meters of those who receive from a queue. */
+    interface Consuming extends Use {
+
+        Consuming NONE = new Consuming() {};
+
+        /** The time by a monotonic clock, from which the other methods count. */
+        default long nanoTime() {
+            return 0;
+        }
+
+        /** A message is handed to a route, or to a caller that polls. */
+        default void delivered(Delivery delivery) {}
+
+        /** Its exchange has completed. */
+        default void worked(long deliveredNanoTime) {}
+
+        /** Redis has answered to what followed from that. */
+        default void answered(long completedNanoTime) {}
+
+        /** A delivery was returned, to be followed by another one. */
+        default void redelivered() {}
+
+        /** A message is moved to the dead letters. */
+        default void buried() {}
+
+        /** A message is given up and dropped. */
+        default void discarded() {}
+
+        /** A message was not delivered in its time to live. */
+        default void expired() {}
+    }
+
+    default Producing producing(MeteredQueue queue) {
+        return Producing.NONE;
+    }
+
+    /**
+     * @param routeId or the name of a consumer without a route; empty for those that poll
+     * @param deadLetters whether the dead letters of the queue are consumed
+     */
+    default Consuming consuming(MeteredQueue queue, String routeId, boolean deadLetters) {
+        return Consuming.NONE;
+    }
+
+    /** A listener that measures the calls of a client; null for none. */
+    default CallListener calls(String place, String keyPrefix) {
+        return null;
+    }
+
+    /**
+     * The meters in the registry that is bound in a context: by the name that Camel's own meters use, or the only one of its
+     * type. Without Micrometer or a registry there are none.
+     */
+    static Meters of(CamelContext context, Supplier<Timers> timers) {
+        Class<?> type = context.getClassResolver().resolveClass("io.micrometer.core.instrument.MeterRegistry");
+        if (type == null) {
+            return NONE;
+        }
+        Object registry = context.getRegistry().lookupByNameAndType(REGISTRY_NAME, type);
+        if (registry == null) {
+            registry = context.getRegistry().findSingleByType(type);
+        }
+        return registry == null ? NONE : MicrometerMeters.in(registry, context.getName(), timers.get());
+    }
+}

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.monitor;
+
+import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
+import io.github.redisdelay.camel.connection.RefCounted.Reference;
+import io.github.redisdelay.queue.CallListener;
+import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.Timers;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Meters in a registry of Micrometer, named and tagged as Camel's own. The only class that names Micrometer: it is loaded
+ * where a registry is bound.
+ */
+final class MicrometerMeters implements Meters {
+
+    private static final Logger LOG = LoggerFactory.getLogger(MicrometerMeters.class);
+
+    private static final String NAME = "camel.redis.delay.";
+
+    /** Above this many queues, further ones have no meters: an endpoint of {@code toD} can name any number. */
+    static final int MAX_QUEUES = 256;
+
+    private static final Duration[] BUCKETS = {
+        Duration.ofMillis(1),
+        Duration.ofMillis(5),
+        Duration.ofMillis(20),
+        Duration.ofMillis(100),
+        Duration.ofSeconds(1),
+        Duration.ofSeconds(10),
+        Duration.ofMinutes(1),
+        Duration.ofMinutes(10),
+    };
+
+    private final MeterRegistry registry;
+    private final Tags context;
+    private final Timers timers;
+
+    /** The meters in use, by what tells them apart from others of the same names. Guarded by itself. */
+    private final Map<Tags, Group> groups = new HashMap<>();
+
+    private MicrometerMeters(MeterRegistry registry, String context, Timers timers) {
+        this.registry = registry;
+        this.context = Tags.of("camelContext", context, "kind", "CamelRedisDelay");
+        this.timers = timers;
+    }
+
+    /** @param registry a MeterRegistry */
+    static Meters in(Object registry, String context, Timers timers) {
+        return new MicrometerMeters((MeterRegistry) registry, context, timers);
+    }
+
+    /** Meters that have the same users. The last user removes them. */
+    private abstract class Group implements Use {
+
+        final Tags tags;
+        private final List<Meter> meters = new ArrayList<>(); // guarded by groups
+        private int users; // guarded by groups
+
+        Group(Tags tags) {
+            this.tags = tags;
+        }
+
+        final <M extends Meter> M keep(M meter) {
+            meters.add(meter);
+            return meter;
+        }
+
+        final Counter counter(String name, String description) {
+            return keep(Counter.builder(NAME + name)
+                    .description(description)
+                    .tags(tags)
+                    .register(registry));
+        }
+
+        final Timer timer(String name, String description, Tags more) {
+            return keep(Timer.builder(NAME + name)
+                    .description(description)
+                    .tags(more)
+                    .serviceLevelObjectives(BUCKETS)
+                    .register(registry));
+        }
+
+        final boolean isUsed() {
+            return users > 0;
+        }
+
+        @Override
+        public final void release() {
+            synchronized (groups) {
+                if (--users > 0) {
+                    return;
+                }
+                groups.remove(tags);
+                meters.forEach(registry::remove);
+            }
+            ended(); // not under the lock: it may close a client
+        }
+
+        void ended() {}
+    }
+
+    /**
+     * The group with these tags.
+     *
+     * @param make makes it for its first user; null if it is not to be
+     * @return null if it was not made
+     */
+    private <G extends Group> G use(Class<G> kind, Tags tags, Supplier<G> make) {
+        synchronized (groups) {
+            Group group = groups.get(tags);
+            if (group == null) {
+                group = make.get();
+                if (group == null) {
+                    return null;
+                }
+                groups.put(tags, group);
+            }
+            group.users++;
+            return kind.cast(group);
+        }
+    }
+
+    /** The tags of what is on one Redis. The place is shown by eight digits: it is an address, which meters must not show. */
+    private Tags tags(String place, String keyPrefix) {
+        return context.and("keyPrefix", keyPrefix, "server", String.format("%08x", place.hashCode()));
+    }
+
+    private Tags tags(MeteredQueue queue) {
+        return tags(queue.place(), queue.keyPrefix()).and("queue", queue.queue().name());
+    }
+
+    @Override
+    public Producing producing(MeteredQueue queue) {
+        QueueGroup group = queue(queue);
+        return group == null ? Producing.NONE : group;
+    }
+
+    /** The meters of a queue; null if there are too many queues. */
+    private QueueGroup queue(MeteredQueue queue) {
+        return use(QueueGroup.class, tags(queue), () -> {
+            long queues = groups.values().stream()
+                    .filter(QueueGroup.class::isInstance)
+                    .count();
+            if (queues >= MAX_QUEUES) {
+                LOG.debug(
+                        "queue '{}' has no meters, as {} others have",
+                        queue.queue().name(),
+                        queues);
+                return null;
+            }
+            return new QueueGroup(queue);
+        });
+    }
+
+    @Override
+    public Consuming consuming(MeteredQueue queue, String routeId, boolean deadLetters) {
+        Tags tags = tags(queue).and("routeId", routeId, "deadLetters", Boolean.toString(deadLetters));
+        ConsumerGroup group = use(ConsumerGroup.class, tags, () -> {
+            QueueGroup whole = queue(queue);
+            return whole == null ? null : new ConsumerGroup(tags, whole);
+        });
+        return group == null ? Consuming.NONE : group;
+    }
+
+    @Override
+    public CallListener calls(String place, String keyPrefix) {
+        Tags tags = tags(place, keyPrefix);
+        return use(ClientGroup.class, tags, () -> new ClientGroup(tags));
+    }
+
+    /** The figures of a queue, and what is counted where it is sent to. */
+    private final class QueueGroup extends Group implements Producing {
+
+        private final Reference<OpenClient> client;
+        private final PolledStats stats;
+        private final Counter scheduled = counter("scheduled", "Messages that were stored");
+        private final Counter cancelled = counter("cancelled", "Messages that were cancelled");
+        private final Counter promoted = counter("promoted", "Waiting messages that were made due");
+
+        QueueGroup(MeteredQueue queue) {
+            super(tags(queue));
+            client = queue.client().retain(); // other users of the queue may have another client
+            stats = new PolledStats(queue.queue()::stats, timers);
+            gauge("waiting", null, "Messages that wait, due ones included", QueueStats::delayed);
+            gauge("overdue", null, "Messages that are due and not being delivered", QueueStats::overdue);
+            gauge(
+                    "oldest.overdue",
+                    "seconds",
+                    "How long the oldest message has been due that is not being delivered",
+                    figures -> figures.oldestOverdueMicros() / 1e6);
+            gauge("leased", null, "Messages that are being delivered, by any consumer", QueueStats::leased);
+            gauge("dead", null, "Dead letters", QueueStats::dead);
+            gauge("consumers", null, "Consumers that were seen lately, anywhere", QueueStats::consumers);
+            gauge("paused", null, "1 if the queue is paused, else 0", figures -> figures.paused() ? 1 : 0);
+            stats.start();
+        }
+
+        private void gauge(String name, String unit, String description, ToDoubleFunction<QueueStats> figure) {
+            keep(Gauge.builder(NAME + name, stats, latest -> {
+                        QueueStats figures = latest.get();
+                        return figures == null ? Double.NaN : figure.applyAsDouble(figures);
+                    })
+                    .description(description)
+                    .baseUnit(unit)
+                    .tags(tags)
+                    .register(registry));
+        }
+
+        @Override
+        public void scheduled() {
+            scheduled.increment();
+        }
+
+        @Override
+        public void cancelled() {
+            cancelled.increment();
+        }
+
+        @Override
+        public void promoted(long messages) {
+            promoted.increment(messages);
+        }
+
+        @Override
+        void ended() {
+            stats.stop();
+            client.release();
+        }
+    }
+
+    /** What is counted and measured of the deliveries of a consumer. */
+    private final class ConsumerGroup extends Group implements Consuming {
+
+        private final QueueGroup queue;
+        private final Counter delivered = counter("delivered", "Messages that were handed to a route");
+        private final Counter redelivered = counter("redelivered", "Deliveries that another one follows");
+        private final Counter buried = counter("buried", "Messages that were moved to the dead letters");
+        private final Counter discarded = counter("discarded", "Messages that were given up and dropped");
+        private final Counter expired = counter("expired", "Messages that were not delivered in their time to live");
+        private final Timer lateness = timer("lateness", "From the due time to the route", tags);
+        private final Timer work = timer("work", "From the begin of the route to the end of the exchange", tags);
+        private final Timer acknowledge = timer("acknowledge", "From the end of the exchange to Redis' answer", tags);
+
+        ConsumerGroup(Tags tags, QueueGroup queue) {
+            super(tags);
+            this.queue = queue;
+        }
+
+        @Override
+        public long nanoTime() {
+            return System.nanoTime();
+        }
+
+        @Override
+        public void delivered(Delivery delivery) {
+            delivered.increment();
+            lateness.record(delivery.lateness());
+        }
+
+        @Override
+        public void worked(long deliveredNanoTime) {
+            work.record(nanoTime() - deliveredNanoTime, TimeUnit.NANOSECONDS);
+        }
+
+        @Override
+        public void answered(long completedNanoTime) {
+            acknowledge.record(nanoTime() - completedNanoTime, TimeUnit.NANOSECONDS);
+        }
+
+        @Override
+        public void redelivered() {
+            redelivered.increment();
+        }
+
+        @Override
+        public void buried() {
+            buried.increment();
+        }
+
+        @Override
+        public void discarded() {
+            discarded.increment();
+        }
+
+        @Override
+        public void expired() {
+            expired.increment();
+        }
+
+        @Override
+        void ended() {
+            queue.release();
+        }
+    }
+
+    /** The calls of clients, in a timer for each script that was called. */
+    private final class ClientGroup extends Group implements CallListener {
+
+        private final Map<String, Timer> answered = new ConcurrentHashMap<>();
+        private final Map<String, Timer> failed = new ConcurrentHashMap<>();
+
+        ClientGroup(Tags tags) {
+            super(tags);
+        }
+
+        @Override
+        public void ended(String script, long nanos, boolean failure) {
+            Timer timer = (failure ? failed : answered).get(script);
+            if (timer == null) {
+                timer = make(script, failure);
+            }
+            if (timer != null) {
+                timer.record(nanos, TimeUnit.NANOSECONDS);
+            }
+        }
+
+        /** The timer of a script; null if the client was closed. */
+        private Timer make(String script, boolean failure) {
+            synchronized (groups) {
+                return isUsed()
+                        ? (failure ? failed : answered)
+                                .computeIfAbsent(
+                                        script,
+                                        name -> timer(
+                                                "call",
+                                                "A call of a script in Redis",
+                                                tags.and("script", name, "failed", Boolean.toString(failure))))
+                        : null;
+            }
+        }
+
+        @Override
+        public void closed() {
+            release();
+        }
+    }
+}

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.envelope.Envelope;
+import io.github.redisdelay.test.RedisServer;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.apache.camel.Exchange;
+import org.apache.camel.builder.RouteBuilder;
+import org.junit.jupiter.api.Test;
+
+/** What is counted and measured in a registry of meters. */
+class MetersIT extends ConsumerSideIT {
+
+    private static final String NAME = "camel.redis.delay.";
+
+    private final MeterRegistry meters = new SimpleMeterRegistry();
+
+    private void bind() {
+        context.getRegistry().bind("myMeters", meters);
+    }
+
+    private double count(String name, String... tags) {
+        return meters.get(NAME + name).tag("queue", queue).tags(tags).counters().stream()
+                .mapToDouble(counter -> counter.count())
+                .sum();
+    }
+
+    private void assertCount(String name, double count, String... tags) {
+        await().untilAsserted(() -> assertThat(count(name, tags)).as(name).isEqualTo(count));
+    }
+
+    private double gauge(String name) {
+        return meters.get(NAME + name).tag("queue", queue).gauge().value();
+    }
+
+    private void assertGauge(String name, double value) {
+        await().untilAsserted(() -> assertThat(gauge(name)).as(name).isEqualTo(value));
+    }
+
+    private long timed(String name, String... tags) {
+        return meters.get(NAME + name).tags(tags).timer().count();
+    }
+
+    private static Set<String> names(MeterRegistry registry) {
+        return registry.getMeters().stream()
+                .map(meter -> meter.getId().getName())
+                .filter(name -> name.startsWith(NAME))
+                .collect(Collectors.toSet());
+    }
+
+    private List<Meter> ofQueues() {
+        return meters.getMeters().stream()
+                .filter(meter -> meter.getId().getTag("queue") != null)
+                .toList();
+    }
+
+    @Test
+    void should_count_and_measure_a_message_on_its_way() throws Exception {
+        bind();
+        start(consume("", this::take));
+        send(uri, "x", Map.of());
+        next();
+        assertCount("scheduled", 1);
+        assertCount("delivered", 1, "routeId", "consumer", "deadLetters", "false");
+        await().untilAsserted(
+                        () -> assertThat(timed("acknowledge", "queue", queue)).isOne());
+        assertThat(timed("lateness", "queue", queue)).isOne();
+        assertThat(timed("work", "queue", queue)).isOne();
+        for (String script : List.of("schedule", "claim", "acknowledge")) {
+            await().untilAsserted(() -> assertThat(timed("call", "script", script, "failed", "false"))
+                    .isPositive());
+        }
+        assertCount("redelivered", 0);
+    }
+
+    @Test
+    void should_measure_how_late_a_message_is_and_how_long_it_is_worked_on() throws Exception {
+        bind();
+        schedule("a", "x", Envelope.Settings.NONE, DueTime.at(Instant.now().minusSeconds(100)));
+        start(consume("", exchange -> Thread.sleep(30)));
+        await().untilAsserted(
+                        () -> assertThat(timed("acknowledge", "queue", queue)).isOne());
+        assertThat(meters.get(NAME + "lateness").timer().max(TimeUnit.SECONDS)).isBetween(99.0, 160.0);
+        assertThat(meters.get(NAME + "work").timer().max(TimeUnit.MILLISECONDS)).isGreaterThanOrEqualTo(30);
+    }
+
+    @Test
+    void should_count_what_fails_expires_and_is_given_up() throws Exception {
+        bind();
+        Envelope.Settings expired = new Envelope.Settings(null, Duration.ofMillis(1), null);
+        schedule("expired", "x", expired, DueTime.at(Instant.now().minusSeconds(100)));
+        schedule("fails", "x");
+        start(consume(FAST + "&maximumRedeliveries=2", exchange -> {
+            throw new IllegalStateException("no");
+        }));
+        assertCount("buried", 2);
+        assertCount("redelivered", 2);
+        assertCount("expired", 1);
+        assertCount("delivered", 3);
+        assertCount("discarded", 0);
+    }
+
+    @Test
+    void should_count_what_is_dropped() throws Exception {
+        bind();
+        schedule("fails", "x");
+        start(consume(FAST + "&maximumRedeliveries=0&deadLetter=false", exchange -> {
+            throw new IllegalStateException("no");
+        }));
+        assertCount("discarded", 1);
+        assertCount("buried", 0);
+    }
+
+    @Test
+    void should_count_changes_of_waiting_messages_only() {
+        bind();
+        context.start();
+        for (int i = 0; i < 6; i++) {
+            send(uri + "?delay=1h", "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "m" + i));
+        }
+        send(uri + "?delay=1h&onDuplicate=ignore", "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "m0"));
+        send(uri + "?delay=1h", "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "m0"));
+        send(uri + "?operation=cancel", null, Map.of(RedisDelayConstants.SCHEDULE_ID, List.of("m0", "m1", "none")));
+        send(uri + "?operation=promote", null, Map.of(RedisDelayConstants.SCHEDULE_ID, "m2"));
+        send(uri + "?operation=promote", null, Map.of(RedisDelayConstants.SCHEDULE_ID, "none"));
+        send(uri + "?operation=promote&limit=2", null, Map.of());
+        assertThat(count("scheduled")).isEqualTo(6);
+        assertThat(count("cancelled")).isEqualTo(2);
+        assertThat(count("promoted")).isEqualTo(3);
+    }
+
+    @Test
+    void should_count_the_messages_of_a_list() {
+        bind();
+        context.start();
+        send(uri + "?delay=1h&batching=true", List.of("a", "b", "c"), Map.of());
+        assertThat(count("scheduled")).isEqualTo(3);
+    }
+
+    @Test
+    void should_measure_the_messages_of_a_batch_and_those_that_are_polled() throws Exception {
+        bind();
+        for (int i = 0; i < 3; i++) {
+            schedule("m" + i, "x");
+        }
+        start(consume("?batching=true&batchSize=3&batchTimeout=5s", this::take));
+        next();
+        await().untilAsserted(() ->
+                assertThat(timed("acknowledge", "routeId", "consumer")).isEqualTo(3));
+        context.getRouteController().stopRoute("consumer");
+
+        schedule("polled", "x");
+        var template = context.createConsumerTemplate();
+        Exchange exchange = template.receive(uri, 10_000);
+        assertThat(count("delivered", "routeId", "")).isOne();
+        template.doneUoW(exchange);
+        await().untilAsserted(
+                        () -> assertThat(timed("acknowledge", "routeId", "")).isOne());
+        assertThat(timed("work", "routeId", "")).isOne();
+    }
+
+    @Test
+    void should_tell_the_dead_letters_from_the_queue() throws Exception {
+        bind();
+        schedule("fails", "x");
+        start(new RouteBuilder() {
+            @Override
+            public void configure() {
+                from(uri + FAST + "&maximumRedeliveries=0")
+                        .routeId("queue")
+                        .throwException(new IllegalStateException());
+                from(uri + "?state=dead").routeId("letters").process(MetersIT.this::take);
+            }
+        });
+        next();
+        assertCount("delivered", 1, "routeId", "queue", "deadLetters", "false");
+        assertCount("delivered", 1, "routeId", "letters", "deadLetters", "true");
+        assertThat(meters.get(NAME + "dead").gauges()).hasSize(1);
+    }
+
+    @Test
+    void should_show_the_figures_of_the_queue() {
+        bind();
+        schedule("late", "x", Envelope.Settings.NONE, DueTime.at(Instant.now().minusSeconds(100)));
+        schedule("later", "x", Envelope.Settings.NONE, DueTime.after(Duration.ofHours(1)));
+        stored().pause().join();
+        context.getEndpoint(uri);
+        context.start();
+        send(uri + "?operation=stats", null, Map.of());
+        assertGauge("waiting", 2);
+        assertThat(gauge("overdue")).isOne();
+        assertThat(gauge("oldest.overdue")).isBetween(99.0, 160.0);
+        assertThat(gauge("leased")).isZero();
+        assertThat(gauge("dead")).isZero();
+        assertThat(gauge("consumers")).isZero();
+        assertThat(gauge("paused")).isOne();
+    }
+
+    @Test
+    void should_tag_as_Camel_does_and_show_neither_ids_nor_addresses() throws Exception {
+        bind();
+        start(consume("", this::take));
+        send(uri, "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "secret-id"));
+        next();
+        await().untilAsserted(
+                        () -> assertThat(timed("acknowledge", "queue", queue)).isOne());
+        assertThat(meters.getMeters()).isNotEmpty().allSatisfy(meter -> {
+            assertThat(meter.getId().getTag("camelContext")).isEqualTo(context.getName());
+            assertThat(meter.getId().getTag("kind")).isEqualTo("CamelRedisDelay");
+            assertThat(meter.getId().getTags())
+                    .extracting(Tag::getValue)
+                    .noneMatch(value -> value.contains("secret-id")
+                            || value.contains("://")
+                            || value.contains(redis.server().host()));
+        });
+    }
+
+    @Test
+    void should_share_the_meters_of_a_queue_until_its_last_user_stops() throws Exception {
+        bind();
+        start(new RouteBuilder() {
+            @Override
+            public void configure() {
+                from("direct:a").routeId("a").to(uri + "?delay=1h&requestTimeout=7s");
+                from("direct:b").routeId("b").to(uri + "?delay=1h");
+                from(uri).routeId("c").to("mock:c");
+            }
+        });
+        assertThat(meters.get(NAME + "waiting").gauges()).hasSize(1);
+        context.getRouteController().stopRoute("c");
+        assertThat(meters.find(NAME + "delivered").counters()).isEmpty();
+        context.getRouteController().stopRoute("a");
+        context.removeRoute("a");
+        RedisDelayComponent component = context.getComponent("redis-delay", RedisDelayComponent.class);
+        assertThat(component.clients().size())
+                .as("the client of the first user reads the figures")
+                .isEqualTo(2);
+        template.sendBody("direct:b", "x");
+        assertCount("scheduled", 1);
+        context.getRouteController().startRoute("c");
+        assertThat(meters.get(NAME + "delivered").counters()).hasSize(1);
+        context.getRouteController().stopRoute("c");
+        context.getRouteController().stopRoute("b");
+        context.removeRoute("b");
+        assertThat(ofQueues()).isEmpty();
+        assertThat(component.clients().size()).isOne();
+        context.stop();
+        assertThat(meters.getMeters()).isEmpty();
+    }
+
+    @Test
+    void should_count_from_all_users_of_a_queue_in_one_meter() {
+        bind();
+        context.start();
+        send(uri + "?delay=1h", "x", Map.of());
+        send(uri + "?delay=2h", "x", Map.of());
+        assertThat(meters.get(NAME + "scheduled").counters()).hasSize(1);
+        assertThat(count("scheduled")).isEqualTo(2);
+    }
+
+    @Test
+    void should_tell_queues_of_one_name_apart() throws Exception {
+        bind();
+        try (RedisServer server = RedisServer.dedicated()) {
+            context.start();
+            send(uri + "?delay=1h", "x", Map.of());
+            send(uri + "?delay=1h&keyPrefix=other", "x", Map.of());
+            send(uri + "?delay=1h&address=" + server.address(), "x", Map.of());
+            assertThat(meters.get(NAME + "scheduled").tag("queue", queue).counters())
+                    .hasSize(3)
+                    .allSatisfy(counter -> assertThat(counter.count()).isOne());
+            assertThat(meters.get(NAME + "call").timers())
+                    .extracting(timer -> timer.getId().getTag("server"))
+                    .doesNotContainNull()
+                    .anyMatch(name -> !name.equals(meters.get(NAME + "scheduled")
+                            .tag("keyPrefix", "other")
+                            .counter()
+                            .getId()
+                            .getTag("server")));
+            context.stop();
+        }
+    }
+
+    @Test
+    void should_not_make_meters_without_bound() throws Exception {
+        bind();
+        start(new RouteBuilder() {
+            @Override
+            public void configure() {
+                from("direct:in").toD(uri + "-${body}?operation=stats&keyPrefix=" + queue);
+            }
+        });
+        for (int i = 0; i < 300; i++) {
+            assertThat(send("direct:in", i, Map.of()).isFailed()).isFalse();
+        }
+        assertThat(meters.get(NAME + "scheduled").counters()).hasSize(256);
+        context.stop();
+        assertThat(meters.getMeters()).isEmpty();
+    }
+
+    @Test
+    void should_do_without_a_registry() throws Exception {
+        start(consume("", this::take));
+        send(uri, "x", Map.of());
+        next();
+        assertEmpty();
+        assertThat(names(meters)).isEmpty();
+    }
+
+    @Test
+    void should_prefer_the_registry_of_Camels_own_meters_and_not_guess_among_others() throws Exception {
+        MeterRegistry other = new SimpleMeterRegistry();
+        bind();
+        context.getRegistry().bind("other", other);
+        start(consume("", this::take));
+        assertThat(meters.getMeters()).isEmpty();
+        assertThat(other.getMeters()).isEmpty();
+        context.stop();
+        context.getRegistry().bind("redisson", redis.client());
+        context.getRegistry().bind("myMeters", meters);
+        context.getRegistry().bind("metricsRegistry", other);
+        context.start();
+        assertThat(names(other)).contains(NAME + "delivered");
+        assertThat(meters.getMeters()).isEmpty();
+    }
+
+    @Test
+    void should_never_wait_for_a_silent_Redis_where_figures_are_read() throws Exception {
+        bind();
+        context.getShutdownStrategy().setTimeout(1);
+        try (RedisServer server = RedisServer.dedicated()) {
+            start(new RouteBuilder() {
+                @Override
+                public void configure() {
+                    from("direct:in").to("redis-delay:" + queue + "?requestTimeout=1s&address=" + server.address());
+                }
+            });
+            assertGauge("waiting", 0);
+            freeze(server);
+            // Some of the readings meet a call that is under way, the last ones its failure.
+            await().atMost(Duration.ofSeconds(30)).until(() -> {
+                long begin = System.nanoTime();
+                boolean unknown =
+                        List.of("waiting", "overdue", "oldest.overdue", "leased", "dead", "consumers", "paused")
+                                .stream()
+                                .mapToDouble(this::gauge)
+                                .allMatch(Double::isNaN);
+                assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofMillis(500));
+                return unknown;
+            });
+            context.stop();
+        }
+    }
+
+    private static void freeze(RedisServer server) throws IOException {
+        try (Socket socket = new Socket(server.host(), server.port())) {
+            socket.getOutputStream().write("CLIENT PAUSE 60000 ALL\r\n".getBytes(StandardCharsets.US_ASCII));
+            assertThat(socket.getInputStream().read()).isEqualTo('+');
+        }
+    }
+}
