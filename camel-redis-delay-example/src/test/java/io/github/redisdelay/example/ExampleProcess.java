@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.example;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A test with the program in a process of its own. */
+@Timeout(300)
+abstract class ExampleProcess {
+
+    @TempDir
+    Path folder;
+
+    int port;
+    ShopClient customer;
+    Process process;
+    private Path output;
+    private int starts;
+    int speed = 1;
+    String replay = "off";
+    String mainClass = ExampleApplication.class.getName();
+
+    @BeforeEach
+    void setUp() throws IOException {
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = free.getLocalPort();
+        }
+        customer = new ShopClient(port);
+    }
+
+    @AfterEach
+    void tearDown() throws IOException {
+        if (process != null) {
+            process.destroyForcibly().onExit().join();
+        }
+        awaitNoRedis();
+    }
+
+    List<String> placeOrders(String window) {
+        List<String> ids = IntStream.range(0, 10).mapToObj(i -> "P-" + i).toList();
+        ids.forEach(
+                id -> assertThat(customer.order(ShopClient.order(id, window)).status())
+                        .isEqualTo(201));
+        return ids;
+    }
+
+    void awaitClosedOnce(List<String> ids) throws IOException {
+        for (String id : ids) {
+            await(id).atMost(Duration.ofSeconds(20)).until(() -> customer.state(id)
+                    .equals("CLOSED"));
+            assertThat(text().split("closed   " + id + " ")).hasSize(2);
+        }
+    }
+
+    void start() throws IOException {
+        launch();
+        await().atMost(Duration.ofSeconds(60)).until(() -> !process.isAlive() || text().contains("Open for orders"));
+        assertThat(process.isAlive()).as(text()).isTrue();
+    }
+
+    void launch() throws IOException {
+        output = folder.resolve("output-" + ++starts);
+        List<String> command = new ArrayList<>();
+        if (canResetSignals()) {
+            // Who runs these tests in the background has SIGINT ignored, a JVM keeps it so, and Ctrl-C could not be
+            // tried.
+            command.addAll(List.of("env", "--default-signal=INT"));
+        }
+        command.addAll(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "-Dlogback.configurationFile="
+                        + Path.of("src/main/resources/logback.xml").toAbsolutePath(),
+                mainClass));
+        ProcessBuilder builder =
+                new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
+        builder.environment().remove(ExampleSettings.REDIS_ADDRESS);
+        builder.environment().put(ExampleSettings.DATA, folder.resolve("data").toString());
+        builder.environment().put(ExampleSettings.HTTP_PORT, String.valueOf(port));
+        builder.environment().put(ExampleSettings.REPLAY, replay);
+        builder.environment().put(ExampleSettings.SPEED, String.valueOf(speed));
+        builder.environment().remove("LOG_ORDERS");
+        process = builder.start();
+    }
+
+    /** GNU's env can, others cannot. */
+    private static boolean canResetSignals() throws IOException {
+        Process env = new ProcessBuilder("env", "--default-signal=INT", "true")
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        return env.onExit().join().exitValue() == 0;
+    }
+
+    String text() throws IOException {
+        return Files.readString(output);
+    }
+
+    Path redisPid() {
+        return folder.resolve("data/redis/redis.pid");
+    }
+
+    private void awaitNoRedis() {
+        await().until(() -> !Files.exists(redisPid()));
+    }
+}
