@@ -15,6 +15,9 @@ import io.github.redisdelay.queue.QueueNames;
 import java.net.URISyntaxException;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.camel.CamelContext;
 import org.apache.camel.Endpoint;
 import org.apache.camel.SSLContextParametersAware;
@@ -46,6 +49,7 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     private final StartupLog startReport = new StartupLog();
     private final ManagedQueues managedQueues = new ManagedQueues();
     private final ConsumerNames consumerNames = new ConsumerNames();
+    private final Set<RedisDelayConsumer> consumers = ConcurrentHashMap.newKeySet();
 
     private final Object resourcesLock = new Object();
     private volatile Resources resources; // written under resourcesLock
@@ -108,6 +112,12 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
         return reference;
     }
 
+    /** A share in the client for these settings, to be released, if it is connected. Does not block. */
+    Optional<Reference<OpenClient>> connectedClient(ConnectionSettings connection, ClientOptions options) {
+        Resources open = resources;
+        return open == null ? Optional.empty() : open.clients().acquireOpen(connection, options);
+    }
+
     /** Its queues in JMX. */
     ManagedQueues managedQueues() {
         return managedQueues;
@@ -121,6 +131,11 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     /** Gives names to consumers without a route. */
     ConsumerNames consumerNames() {
         return consumerNames;
+    }
+
+    /** Its consumers that are started. Each adds and removes itself. */
+    Set<RedisDelayConsumer> consumers() {
+        return consumers;
     }
 
     private Resources resources() {

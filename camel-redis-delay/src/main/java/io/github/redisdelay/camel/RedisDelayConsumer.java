@@ -12,6 +12,7 @@ import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
+import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import org.apache.camel.CamelContext;
@@ -91,6 +92,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         super.doStart();
         if (running == null) {
             running = open();
+            getEndpoint().getComponent().consumers().add(this);
         }
         running.deliveries().resume();
         CamelContext context = getEndpoint().getCamelContext();
@@ -215,6 +217,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     protected void doStop() throws Exception {
         Running stopping = running;
         running = null;
+        getEndpoint().getComponent().consumers().remove(this);
         if (stopping != null) {
             trimmer.stop();
             ShutdownStrategy patience = getEndpoint().getCamelContext().getShutdownStrategy();
@@ -255,6 +258,16 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     DelayQueue queue() {
         Running open = running;
         return open == null ? null : open.queue();
+    }
+
+    /** The time since the claim of what it has been working on for the longest time; zero if nothing is under way. */
+    Duration longestRunning() {
+        Running open = running;
+        return open == null ? Duration.ZERO : open.deliveries().longestRunning();
+    }
+
+    boolean isOfDeadLetters() {
+        return settings.deadLetters();
     }
 
     /** The address of Redis. */

@@ -19,6 +19,7 @@ import io.github.redisdelay.queue.exception.ErrorText;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -215,6 +216,14 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     /** The figures of its queue, or of the dead letters that it leads to. */
     QueueStats stats() {
         return ask("its figures could not be read", queue -> (isOfDeadLetters() ? queue.deadLetters() : queue).stats());
+    }
+
+    /** Asks for the figures of its queue, if its client is connected; waits neither for that nor for the answer. */
+    Optional<CompletableFuture<QueueStats>> figures() {
+        return getComponent()
+                .connectedClient(resolved.connection(), clientOptions())
+                .map(client ->
+                        queue(client).stats().whenComplete((stats, error) -> client.release(getComponent()::close)));
     }
 
     /**

@@ -6,6 +6,7 @@ import io.github.redisdelay.queue.CallListener;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.apache.camel.CamelContext;
@@ -105,6 +106,11 @@ public final class ClientRegistry {
      */
     public Reference<OpenClient> acquire(ConnectionSettings connection, ClientOptions options) throws Exception {
         return clients.acquire(new Key(connection, options));
+    }
+
+    /** A share in the client for these settings, which the caller releases, if it is connected. Does not block. */
+    public Optional<Reference<OpenClient>> acquireOpen(ConnectionSettings connection, ClientOptions options) {
+        return clients.acquireOpen(new Key(connection, options));
     }
 
     /** The number of open clients. */

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -47,6 +48,14 @@ public final class RefCounted<K, R> {
             throw e;
         }
         return entry;
+    }
+
+    /** A share in the resource for a key, which the caller releases, if there is one. Makes none, and does not block. */
+    Optional<Reference<R>> acquireOpen(K key) {
+        synchronized (entries) {
+            Entry entry = entries.get(key);
+            return entry == null || entry.resource == null ? Optional.empty() : Optional.of(entry.retain());
+        }
     }
 
     /** The number of resources. */

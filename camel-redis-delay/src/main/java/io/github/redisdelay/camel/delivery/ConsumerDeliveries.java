@@ -323,11 +323,22 @@ public final class ConsumerDeliveries implements DeliveryHandler {
                 underWay.get(delivery));
     }
 
-    /** The queue layer does not see that no exchange is free: it was told to claim nothing. */
-    private void batchesHang() {
-        Delivery longest = underWay.keySet().stream()
+    /** What has been under way for the longest time; null if nothing is. */
+    private Delivery longest() {
+        return underWay.keySet().stream()
                 .min(Comparator.comparingLong(Delivery::claimedMicros))
                 .orElse(null);
+    }
+
+    /** The time since the claim of what has been under way for the longest time; zero if nothing is. */
+    public Duration longestRunning() {
+        Delivery longest = longest();
+        return longest == null ? Duration.ZERO : sinceClaim(longest);
+    }
+
+    /** The queue layer does not see that no exchange is free: it was told to claim nothing. */
+    private void batchesHang() {
+        Delivery longest = longest();
         if (longest == null) {
             return;
         }

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import io.github.redisdelay.camel.monitor.StatsText;
+import io.github.redisdelay.camel.option.Durations;
+import io.github.redisdelay.camel.option.OptionValues;
+import io.github.redisdelay.queue.DelayQueueConsumer;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.exception.ErrorText;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.camel.spi.Metadata;
+import org.apache.camel.spi.annotations.DevConsole;
+import org.apache.camel.support.PatternHelper;
+import org.apache.camel.support.console.AbstractDevConsole;
+import org.apache.camel.util.json.JsonObject;
+
+/**
+ * The developer console {@code redis-delay}: the figures of each queue that an endpoint of the context leads to, and what its
+ * consumers do. It shows no message. It waits two seconds at the most for Redis, and connects to none.
+ */
+@DevConsole(
+        name = "redis-delay",
+        displayName = "Redis Delay",
+        description = "Display the queues of delayed messages and their consumers")
+public class RedisDelayDevConsole extends AbstractDevConsole {
+
+    @Metadata(label = "query", description = "Shows queues whose names match; ends with * for what they begin with")
+    public static final String FILTER = "filter";
+
+    @Metadata(
+            label = "query",
+            description = "How many queues, and how many consumers, are shown at the most; 100 if unset")
+    public static final String LIMIT = "limit";
+
+    private static final int DEFAULT_LIMIT = 100;
+    private static final long PATIENCE_MILLIS = 2000;
+
+    /**
+     * A queue and the answer about it.
+     *
+     * @param stats null if there is none
+     * @param problem why there is none
+     */
+    private record Row(RedisDelayEndpoint endpoint, QueueStats stats, Duration roundTrip, String problem) {}
+
+    public RedisDelayDevConsole() {
+        super("camel", "redis-delay", "Redis Delay", "Display the queues of delayed messages and their consumers");
+    }
+
+    @Override
+    protected String doCallText(Map<String, Object> options) {
+        StringBuilder text = new StringBuilder();
+        for (Row row : rows(options)) {
+            text.append(row.endpoint().getQueueName())
+                    .append(" on ")
+                    .append(row.endpoint().getServiceUrl())
+                    .append(": ")
+                    .append(row.stats() == null ? row.problem() : text(row.stats(), row.roundTrip()))
+                    .append('\n');
+        }
+        for (RedisDelayConsumer consumer : consumers(options)) {
+            text.append(text(consumer)).append('\n');
+        }
+        return text.toString();
+    }
+
+    private static String text(QueueStats stats, Duration roundTrip) {
+        return (stats.paused() ? "PAUSED, " : "") + stats.delayed() + " waiting, "
+                + StatsText.overdue(stats, "nobody listens") + ", " + stats.leased() + " being delivered, "
+                + stats.dead() + " dead, consumers: " + stats.consumers()
+                + (stats.nextDueMicros() < 0
+                        ? ""
+                        : ", next due in " + Durations.text(StatsText.micros(stats.nextDueMicros())))
+                + ", answered within " + Durations.text(roundTrip);
+    }
+
+    private static String text(RedisDelayConsumer consumer) {
+        DelayQueueConsumer claims = consumer.claims();
+        Duration failing = claims == null ? Duration.ZERO : claims.failingFor();
+        return consumer.shown() + " of " + (consumer.isOfDeadLetters() ? "the dead letters of " : "")
+                + consumer.getEndpoint().getQueueName() + ": " + consumer.getUnderWay() + " of "
+                + consumer.getConcurrentConsumers() + " under way"
+                + (consumer.getUnderWay() == 0 ? "" : ", the longest for " + Durations.text(consumer.longestRunning()))
+                + (consumer.isSuspended() ? ", suspended" : "")
+                + (failing.isZero()
+                        ? ""
+                        : ", cannot receive for " + Durations.text(failing) + ": " + ErrorText.of(claims.lastError()));
+    }
+
+    @Override
+    protected JsonObject doCallJson(Map<String, Object> options) {
+        JsonObject root = new JsonObject();
+        root.put(
+                "queues", rows(options).stream().map(RedisDelayDevConsole::json).toList());
+        root.put(
+                "consumers",
+                consumers(options).stream().map(RedisDelayDevConsole::json).toList());
+        return root;
+    }
+
+    private static JsonObject json(Row row) {
+        JsonObject json = new JsonObject();
+        json.put("queue", row.endpoint().getQueueName());
+        json.put("keyPrefix", row.endpoint().getKeyPrefix());
+        json.put("partitions", row.endpoint().getPartitions());
+        json.put("address", row.endpoint().getServiceUrl());
+        QueueStats stats = row.stats();
+        if (stats == null) {
+            json.put("error", row.problem());
+            return json;
+        }
+        json.put("waiting", stats.delayed());
+        json.put("overdue", stats.overdue());
+        json.put("oldestOverdueMillis", stats.oldestOverdueMicros() / 1000);
+        json.put("nextDueMillis", stats.nextDueMicros() < 0 ? -1 : (stats.nextDueMicros() + 999) / 1000);
+        json.put("leased", stats.leased());
+        json.put("dead", stats.dead());
+        json.put("consumers", stats.consumers());
+        json.put("paused", stats.paused());
+        json.put(
+                "roundTripMicros", TimeUnit.NANOSECONDS.toMicros(row.roundTrip().toNanos()));
+        return json;
+    }
+
+    private static JsonObject json(RedisDelayConsumer consumer) {
+        JsonObject json = new JsonObject();
+        json.put("name", consumer.name());
+        json.put("queue", consumer.getEndpoint().getQueueName());
+        json.put("deadLetters", consumer.isOfDeadLetters());
+        json.put("suspended", consumer.isSuspended());
+        json.put("concurrentConsumers", consumer.getConcurrentConsumers());
+        json.put("underWay", consumer.getUnderWay());
+        json.put("longestRunningMillis", consumer.longestRunning().toMillis());
+        DelayQueueConsumer claims = consumer.claims();
+        Duration failing = claims == null ? Duration.ZERO : claims.failingFor();
+        json.put("failingMillis", failing.toMillis());
+        if (!failing.isZero()) {
+            json.put("error", ErrorText.of(claims.lastError()));
+        }
+        return json;
+    }
+
+    /** The queues in the order of their names, each once. All are asked at the same time. */
+    private List<Row> rows(Map<String, Object> options) {
+        Map<String, RedisDelayEndpoint> queues = new TreeMap<>();
+        endpoints()
+                .forEach(endpoint -> queues.put(
+                        endpoint.getQueueName() + "\n" + endpoint.getKeyPrefix() + "\n" + endpoint.place(), endpoint));
+        List<CompletableFuture<Row>> rows = queues.values().stream()
+                .filter(endpoint -> isShown(endpoint, options))
+                .limit(limit(options))
+                .map(RedisDelayDevConsole::ask)
+                .toList();
+        return rows.stream().map(CompletableFuture::join).toList();
+    }
+
+    private static CompletableFuture<Row> ask(RedisDelayEndpoint endpoint) {
+        long begun = System.nanoTime();
+        CompletableFuture<QueueStats> figures = endpoint.figures().orElse(null);
+        if (figures == null) {
+            return CompletableFuture.completedFuture(new Row(endpoint, null, null, "not connected"));
+        }
+        return figures.thenApply(stats -> new Row(endpoint, stats, Duration.ofNanos(System.nanoTime() - begun), null))
+                .exceptionally(error -> new Row(endpoint, null, null, ErrorText.of(error)))
+                .completeOnTimeout(
+                        new Row(endpoint, null, null, "no answer within " + PATIENCE_MILLIS + " ms"),
+                        PATIENCE_MILLIS,
+                        TimeUnit.MILLISECONDS);
+    }
+
+    private List<RedisDelayConsumer> consumers(Map<String, Object> options) {
+        return endpoints().stream()
+                .filter(endpoint -> isShown(endpoint, options))
+                .map(RedisDelayEndpoint::getComponent)
+                .distinct()
+                .flatMap(component -> component.consumers().stream())
+                .filter(consumer -> isShown(consumer.getEndpoint(), options))
+                .sorted(Comparator.comparing(RedisDelayConsumer::name))
+                .limit(limit(options))
+                .toList();
+    }
+
+    private List<RedisDelayEndpoint> endpoints() {
+        return getCamelContext().getEndpoints().stream()
+                .filter(RedisDelayEndpoint.class::isInstance)
+                .map(RedisDelayEndpoint.class::cast)
+                .toList();
+    }
+
+    private static boolean isShown(RedisDelayEndpoint endpoint, Map<String, Object> options) {
+        Object filter = options.get(FILTER);
+        return filter == null || PatternHelper.matchPattern(endpoint.getQueueName(), filter.toString());
+    }
+
+    private static int limit(Map<String, Object> options) {
+        Object limit = options.get(LIMIT);
+        if (limit == null) {
+            return DEFAULT_LIMIT;
+        }
+        try {
+            int most = Integer.parseInt(limit.toString());
+            OptionValues.check(LIMIT, most, 1, Integer.MAX_VALUE, "1 or more");
+            return most;
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(
+                    "option 'limit' is '" + OptionValues.shown(limit) + "': give a whole number, 1 or more", e);
+        }
+    }
+}
