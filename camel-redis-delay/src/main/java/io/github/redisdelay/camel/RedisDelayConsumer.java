@@ -81,9 +81,14 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     @Override
     protected void doInit() throws Exception {
         super.doInit();
-        RedisDelayHealthCheck check = new RedisDelayHealthCheck(this, RedisDelayHealthCheck.TOLERANCE);
+        RedisDelayHealthCheck check = healthCheck(RedisDelayHealthCheck.TOLERANCE);
         check.setEnabled(getEndpoint().getComponent().isHealthCheckConsumerEnabled());
         setHealthCheck(check);
+    }
+
+    RedisDelayHealthCheck healthCheck(Duration tolerance) {
+        return new RedisDelayHealthCheck(
+                this::name, getEndpoint().getQueueName(), this::address, this::claims, this::queue, tolerance);
     }
 
     /** Starts the consumer. Camel also calls this for a suspended one when it has given up stopping its route. */
@@ -254,7 +259,6 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         return open == null ? null : open.deliveries().claims();
     }
 
-    /** The queue while the consumer is started, else null. */
     DelayQueue queue() {
         Running open = running;
         return open == null ? null : open.queue();

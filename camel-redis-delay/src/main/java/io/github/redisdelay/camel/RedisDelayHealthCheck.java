@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.apache.camel.health.HealthCheck;
 import org.apache.camel.health.HealthCheckResultBuilder;
 
@@ -26,13 +27,33 @@ final class RedisDelayHealthCheck implements HealthCheck {
 
     private static final long STATS_TIMEOUT_MILLIS = 1000;
 
-    private final RedisDelayConsumer consumer;
+    private final Supplier<String> name;
+    private final String queueName;
+    private final Supplier<String> address;
+    private final Supplier<DelayQueueConsumer> claims;
+    private final Supplier<DelayQueue> queue;
     private final Duration tolerance;
     private volatile boolean enabled = true; // set by the configuration of Camel's checks
 
-    /** @param tolerance how long claims may fail */
-    RedisDelayHealthCheck(RedisDelayConsumer consumer, Duration tolerance) {
-        this.consumer = consumer;
+    /**
+     * @param name the consumer's
+     * @param address where Redis is
+     * @param claims the consumer's claims while it runs; else null
+     * @param queue the consumer's queue while it is started; else null
+     * @param tolerance how long claims may fail
+     */
+    RedisDelayHealthCheck(
+            Supplier<String> name,
+            String queueName,
+            Supplier<String> address,
+            Supplier<DelayQueueConsumer> claims,
+            Supplier<DelayQueue> queue,
+            Duration tolerance) {
+        this.name = name;
+        this.queueName = queueName;
+        this.address = address;
+        this.claims = claims;
+        this.queue = queue;
         this.tolerance = tolerance;
     }
 
@@ -43,7 +64,7 @@ final class RedisDelayHealthCheck implements HealthCheck {
 
     @Override
     public String getId() {
-        return "redis-delay-consumer:" + consumer.name();
+        return "redis-delay-consumer:" + name.get();
     }
 
     @Override
@@ -62,29 +83,28 @@ final class RedisDelayHealthCheck implements HealthCheck {
         if (!enabled) {
             return result.message("Disabled").unknown().build();
         }
-        String queueName = consumer.getEndpoint().getQueueName();
         result.detail("redis.queue", queueName);
-        result.detail("redis.address", consumer.address());
-        DelayQueueConsumer running = consumer.claims();
+        result.detail("redis.address", address.get());
+        DelayQueueConsumer running = claims.get();
         Duration failing = running == null ? Duration.ZERO : running.failingFor();
         if (failing.compareTo(tolerance) > 0) {
             Throwable error = running.lastError();
             return result.down()
                     .message("queue '" + queueName + "': no message could be received from "
-                            + consumer.address() + " for " + Durations.text(failing)
+                            + address.get() + " for " + Durations.text(failing)
                             + (error == null ? "" : ": " + ErrorText.of(error)))
                     .error(error)
                     .build();
         }
         result.up();
         if (failing.isZero()) {
-            addOverdue(result, queueName);
+            addOverdue(result);
         }
         return result.build();
     }
 
-    private void addOverdue(HealthCheckResultBuilder result, String queueName) {
-        DelayQueue asked = consumer.queue();
+    private void addOverdue(HealthCheckResultBuilder result) {
+        DelayQueue asked = queue.get();
         if (asked == null) {
             return;
         }

@@ -136,7 +136,7 @@ class ConnectionErrorsIT {
             await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
                 consumer.claims().suspend();
                 consumer.claims().resume();
-                HealthCheck.Result down = new RedisDelayHealthCheck(consumer, Duration.ZERO).call();
+                HealthCheck.Result down = consumer.healthCheck(Duration.ZERO).call();
                 assertThat(down.getMessage().orElse(""))
                         .matches("queue 'q3': no message could be received from \\Q" + server.address()
                                 + "\\E for \\d+ m?s: \\Q" + refused + "\\E");

@@ -103,7 +103,7 @@ class HealthIT {
 
     @Test
     void should_be_down_with_address_and_cause_while_claims_fail_and_up_again_by_itself() throws Exception {
-        HealthCheck check = new RedisDelayHealthCheck(consumer(), Duration.ofMillis(100));
+        HealthCheck check = consumer().healthCheck(Duration.ofMillis(100));
         assertThat(check.call().getState()).isEqualTo(HealthCheck.State.UP);
         server.kill();
         // Something has to make the consumer look.
