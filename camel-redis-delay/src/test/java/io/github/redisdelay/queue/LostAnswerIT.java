@@ -364,9 +364,10 @@ class LostAnswerIT {
 
     @Test
     void should_extend_once() {
-        Settlement settlement = hostile((q, delivery) -> q.extend(delivery, 3_600_000_000L), () -> {
-            QueueSnapshot.shift(redis.client(), queue.address().keys(), 7_200_000_000L);
-        });
+        Settlement settlement =
+                hostile((q, delivery) -> q.settle(delivery, SettleAction.EXTEND, 3_600_000_000L, new byte[0]), () -> {
+                    QueueSnapshot.shift(redis.client(), queue.address().keys(), 7_200_000_000L);
+                });
         assertThat(settlement).isEqualTo(Settlement.DONE);
         assertThat(claim(other, otherQueue, otherClaims).attempt()).isEqualTo(2);
     }

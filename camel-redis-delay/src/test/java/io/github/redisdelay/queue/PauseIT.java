@@ -7,6 +7,7 @@ import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
@@ -61,7 +62,7 @@ class PauseIT extends RealQueueIT {
                         case "returned" -> delivery.negativeAcknowledge(Duration.ZERO, new byte[0]);
                         case "released" -> delivery.release();
                         case "buried" -> delivery.bury(new byte[0]);
-                        default -> ((RedisDelayQueue) queue).extend(delivery, 1);
+                        default -> ((RedisDelayQueue) queue).settle(delivery, SettleAction.EXTEND, 1, new byte[0]);
                     };
             assertThat(get(settlement)).isEqualTo(Settlement.DONE);
         }

@@ -225,13 +225,13 @@ class ScriptSafetyIT {
             case SETTLE ->
                 items(
                         bytes("lane", 10, "base", "dead"),
+                        bytes("l1", CLAIM, "extend", 1_000, ""),
                         bytes("l1", CLAIM, "return", 100, "failure"),
                         bytes("l2", CLAIM, "bury", 1_000, "failure"),
                         bytes("l3", CLAIM, "release", 0, ""),
                         bytes("l4", CLAIM, "acknowledge", 1_000, ""),
                         bytes("ended", OTHER_CLAIM, "discard", 0, ""));
             case ACKNOWLEDGE -> bytes("lane", 10, "l1", CLAIM, "l2", OTHER_CLAIM, "none", CLAIM, "l3", CLAIM);
-            case EXTEND -> bytes("lane", 10, "l1", CLAIM, 1_000, "l2", OTHER_CLAIM, 1_000, "none", CLAIM, 1_000);
             case REDRIVE -> bytes("lane", 10, "base", dead9, "", deadOfOne, CLAIM, "none@1", "");
             case TRIM -> bytes(1, 1);
             case REPAIR -> bytes("messages", 0, "base", "");
@@ -298,7 +298,6 @@ class ScriptSafetyIT {
                 "CLAIM",
                 "SETTLE",
                 "ACKNOWLEDGE",
-                "EXTEND",
                 "REDRIVE",
                 "TRIM",
                 "REPAIR",
@@ -359,7 +358,6 @@ class ScriptSafetyIT {
             LuaScript.SCHEDULE, new Layout(3, 5),
             LuaScript.CHANGE, new Layout(3, 3),
             LuaScript.SETTLE, new Layout(4, 5),
-            LuaScript.EXTEND, new Layout(2, 3),
             LuaScript.ACKNOWLEDGE, new Layout(2, 2),
             LuaScript.REDRIVE, new Layout(3, 2));
 
@@ -369,8 +367,7 @@ class ScriptSafetyIT {
             case SCHEDULE -> List.of(1, 5, 10, 15, 20, 25, 30, 35);
             case CHANGE -> List.of(1, 5, 8, 11, 14, 17, 20, 23, 26, 29);
             case CLAIM -> List.of(1, 3, 4, 5, 6, 10);
-            case SETTLE -> List.of(1, 7, 12, 17, 22, 27);
-            case EXTEND -> List.of(1, 4, 7, 10);
+            case SETTLE -> List.of(1, 7, 12, 17, 22, 27, 32);
             case REDRIVE, ACKNOWLEDGE -> List.of(1);
             case TRIM -> List.of(0, 1);
             case PARTITIONS -> List.of(0);
@@ -388,18 +385,7 @@ class ScriptSafetyIT {
     @ParameterizedTest
     @EnumSource(
             value = LuaScript.class,
-            names = {
-                "SCHEDULE",
-                "CHANGE",
-                "CLAIM",
-                "SETTLE",
-                "ACKNOWLEDGE",
-                "EXTEND",
-                "REDRIVE",
-                "TRIM",
-                "BROWSE",
-                "PARTITIONS"
-            })
+            names = {"SCHEDULE", "CHANGE", "CLAIM", "SETTLE", "ACKNOWLEDGE", "REDRIVE", "TRIM", "BROWSE", "PARTITIONS"})
     void should_refuse_what_is_not_a_whole_number_within_bounds(LuaScript script) {
         List<String> bad = List.of(
                 "",
@@ -445,7 +431,7 @@ class ScriptSafetyIT {
             assertRefused(script, with(valid(script), 5, 257), "257 expired ones wanted");
             assertRefused(script, with(valid(script), 6, 0), "no bytes wanted");
             assertRefused(script, with(valid(script), 10, 0), "a safety interval of 0");
-        } else if (script == LuaScript.EXTEND) {
+        } else if (script == LuaScript.SETTLE) {
             assertRefused(script, with(valid(script), 7, 0), "a lease of 0");
         }
     }
@@ -459,7 +445,6 @@ class ScriptSafetyIT {
                 "CLAIM",
                 "SETTLE",
                 "ACKNOWLEDGE",
-                "EXTEND",
                 "REDRIVE",
                 "TRIM",
                 "REPAIR",
@@ -481,7 +466,7 @@ class ScriptSafetyIT {
     @ParameterizedTest
     @EnumSource(
             value = LuaScript.class,
-            names = {"SCHEDULE", "CHANGE", "SETTLE", "ACKNOWLEDGE", "EXTEND", "REDRIVE"})
+            names = {"SCHEDULE", "CHANGE", "SETTLE", "ACKNOWLEDGE", "REDRIVE"})
     void should_refuse_no_items_and_more_than_256(LuaScript script) {
         Object[] valid = valid(script);
         Layout layout = LAYOUTS.get(script);
@@ -512,8 +497,7 @@ class ScriptSafetyIT {
         for (byte[] claim : bad) {
             String what = " with a claim id of " + claim.length + " bytes";
             assertRefused(LuaScript.CLAIM, with(valid(LuaScript.CLAIM), 2, claim), "claim" + what);
-            assertRefused(LuaScript.SETTLE, with(valid(LuaScript.SETTLE), 25, claim), "settle" + what);
-            assertRefused(LuaScript.EXTEND, with(valid(LuaScript.EXTEND), 9, claim), "extend" + what);
+            assertRefused(LuaScript.SETTLE, with(valid(LuaScript.SETTLE), 30, claim), "settle" + what);
             if (claim.length != 0 && claim.length != 16) {
                 assertRefused(LuaScript.SCHEDULE, with(valid(LuaScript.SCHEDULE), 16, claim), "schedule" + what);
             }
@@ -572,7 +556,7 @@ class ScriptSafetyIT {
             assertRefused(LuaScript.CHANGE, with(valid(LuaScript.CHANGE), 13, action), "change '" + action + "'");
         }
         for (String action : List.of("", "x", "a", "acknowledge acknowledge", "Acknowledge", "\n", "%", "bury\n")) {
-            assertRefused(LuaScript.SETTLE, with(valid(LuaScript.SETTLE), 26, action), "settle '" + action + "'");
+            assertRefused(LuaScript.SETTLE, with(valid(LuaScript.SETTLE), 31, action), "settle '" + action + "'");
         }
         for (String intent : List.of("", "x", "fillfill", "Fill", "\n", "%", "fill\n")) {
             assertRefused(LuaScript.CLAIM, with(valid(LuaScript.CLAIM), 9, intent), "claim '" + intent + "'");
@@ -594,8 +578,7 @@ class ScriptSafetyIT {
         assertRefused(LuaScript.HEARTBEAT, with(valid(LuaScript.HEARTBEAT), 0, "123456789"), "a long consumer's id");
         assertRefused(LuaScript.HEARTBEAT, with(valid(LuaScript.HEARTBEAT), 1, "x".repeat(4097)), "a long name");
         assertRefused(LuaScript.BROWSE, with(valid(LuaScript.BROWSE), 0, "x"), "browse of no state");
-        assertRefused(LuaScript.SETTLE, with(valid(LuaScript.SETTLE), 24, ""), "settle without id");
-        assertRefused(LuaScript.EXTEND, with(valid(LuaScript.EXTEND), 8, ""), "extend without id");
+        assertRefused(LuaScript.SETTLE, with(valid(LuaScript.SETTLE), 29, ""), "settle without id");
     }
 
     @Test
@@ -607,7 +590,7 @@ class ScriptSafetyIT {
             call(LuaScript.CHANGE, "exact" + due, 2, "base", "m" + due, "reschedule-at", due - 1);
             assertThat(score("delayed", "m" + due)).isEqualTo(due - 1);
         }
-        call(LuaScript.EXTEND, "exact", 1, "l1", CLAIM, MAX);
+        call(LuaScript.SETTLE, "exact", 1, "base", "dead", "l1", CLAIM, "extend", MAX, "");
         assertThat(score("leased", "l1")).isEqualTo(MAX);
         call(LuaScript.SETTLE, "exact", 2, "base", "dead", "l1", CLAIM, "return", MAX, "");
         assertThat(score("delayed", "l1")).isEqualTo(MAX);
@@ -708,7 +691,6 @@ class ScriptSafetyIT {
                     LuaScript.STATS,
                     LuaScript.REPAIR,
                     LuaScript.HEARTBEAT,
-                    LuaScript.EXTEND,
                     LuaScript.SETTLE,
                     LuaScript.CHANGE,
                     LuaScript.CLAIM,
@@ -756,7 +738,6 @@ class ScriptSafetyIT {
                 "CLAIM",
                 "SETTLE",
                 "ACKNOWLEDGE",
-                "EXTEND",
                 "REDRIVE",
                 "TRIM",
                 "REPAIR",
@@ -870,7 +851,8 @@ class ScriptSafetyIT {
                         .sorted(Comparator.comparing(ClaimedDelivery::id))
                         .toList();
                 assertThat(held).hasSize(8);
-                assertThat(get(queue.extend(held.get(0), 120_000_000))).isEqualTo(Settlement.DONE);
+                assertThat(get(queue.settle(held.get(0), SettleAction.EXTEND, 120_000_000, new byte[0])))
+                        .isEqualTo(Settlement.DONE);
                 assertThat(get(held.get(0).acknowledge())).isEqualTo(Settlement.DONE);
                 assertThat(get(held.get(1).negativeAcknowledge(Duration.ofHours(1), new byte[1000])))
                         .isEqualTo(Settlement.DONE);
@@ -886,7 +868,8 @@ class ScriptSafetyIT {
                         .isEqualTo(Settlement.STALE_GONE);
                 assertThat(get(queue.settle(held.get(2), SettleAction.RETURN, 0, new byte[0])))
                         .isEqualTo(Settlement.STALE_HELD);
-                assertThat(get(queue.extend(held.get(0), 1_000_000))).isEqualTo(Settlement.STALE_GONE);
+                assertThat(get(queue.settle(held.get(0), SettleAction.EXTEND, 1_000_000, new byte[0])))
+                        .isEqualTo(Settlement.STALE_GONE);
                 assertThat(get(queue.cancel("none")).previousState()).isEqualTo(MessageState.NONE);
                 assertThat(get(queue.reschedule("none", DueTime.now())).previousState())
                         .isEqualTo(MessageState.NONE);
@@ -938,18 +921,7 @@ class ScriptSafetyIT {
     @ParameterizedTest
     @EnumSource(
             value = LuaScript.class,
-            names = {
-                "SCHEDULE",
-                "CHANGE",
-                "CLAIM",
-                "SETTLE",
-                "ACKNOWLEDGE",
-                "EXTEND",
-                "REDRIVE",
-                "TRIM",
-                "REPAIR",
-                "PARTITIONS"
-            })
+            names = {"SCHEDULE", "CHANGE", "CLAIM", "SETTLE", "ACKNOWLEDGE", "REDRIVE", "TRIM", "REPAIR", "PARTITIONS"})
     void should_change_nothing_or_everything_for_a_user_who_may_not_do_all_of_it(LuaScript script) throws Exception {
         try (RedisServer server = RedisServer.dedicated()) {
             redisson = connect(server, null);
@@ -988,13 +960,11 @@ class ScriptSafetyIT {
 
     // What is taken away between two preflights of a session.
 
-    private static final String[] WITH_SESSION = {
-        "SCHEDULE", "CHANGE", "CLAIM", "SETTLE", "ACKNOWLEDGE", "EXTEND", "REDRIVE"
-    };
+    private static final String[] WITH_SESSION = {"SCHEDULE", "CHANGE", "CLAIM", "SETTLE", "ACKNOWLEDGE", "REDRIVE"};
 
     /** Makes the next call of the session of the valid calls one without a preflight, unless a new hour begins meanwhile. */
     private void doPreflight() {
-        call(LuaScript.EXTEND, "lane", 9, "none", CLAIM, 1_000);
+        call(LuaScript.SETTLE, "lane", 9, "base", "dead", "none", CLAIM, "extend", 1_000, "");
     }
 
     /** The members or fields of a key; none if it has another kind. */
@@ -1456,7 +1426,7 @@ class ScriptSafetyIT {
                             case "include/record.lua" -> Set.of("ids");
                             case "command/schedule.lua" -> Set.of("ids", "scores", "fields", "answers");
                             case "command/acknowledge.lua" -> Set.of("ids", "finished", "answers");
-                            case "command/settle.lua" -> Set.of("kept", "gone", "remembered", "answers");
+                            case "command/settle.lua" -> Set.of("extended", "kept", "gone", "remembered", "answers");
                             case "include/wakeup.lua" -> Set.of("promises"); // 2 * (2 + 4 * 16)
                             case "command/trim.lua" -> Set.of("ids"); // 100
                             case "include/index.lua" -> Set.of("members"); // 256 of settle.lua

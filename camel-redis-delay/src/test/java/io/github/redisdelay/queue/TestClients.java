@@ -3,12 +3,14 @@ package io.github.redisdelay.queue;
 
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScheduledTimers;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import org.redisson.api.RedissonClient;
 
@@ -30,7 +32,7 @@ public final class TestClients {
     /** Learns of each script call. */
     public interface CallListener {
         /**
-         * @param script its name, such as {@code CLAIM}
+         * @param script its name, such as {@code CLAIM}; {@code EXTEND} if the first thing that it does is to extend a lease
          * @param group whether it carries requests of several callers
          */
         void reached(String script, boolean group, Moment moment);
@@ -41,16 +43,21 @@ public final class TestClients {
         ScriptExecutor redis = new RedissonScriptExecutor(redisson);
         return ClientAccess.create(redisson, options, (script, keys, arguments, attempt) -> {
             boolean group = isGroup(script, arguments);
-            listener.reached(script.name(), group, Moment.BEFORE);
+            String name = isExtension(script, arguments) ? "EXTEND" : script.name();
+            listener.reached(name, group, Moment.BEFORE);
             CompletableFuture<Object> answer = redis.call(script, keys, arguments, attempt)
                     .whenComplete((reply, error) -> {
                         if (error == null) {
-                            listener.reached(script.name(), group, Moment.EXECUTED);
+                            listener.reached(name, group, Moment.EXECUTED);
                         }
                     });
-            listener.reached(script.name(), group, Moment.SENT);
+            listener.reached(name, group, Moment.SENT);
             return answer;
         });
+    }
+
+    private static boolean isExtension(LuaScript script, Object[] arguments) {
+        return script == LuaScript.SETTLE && Arrays.equals((byte[]) arguments[6], SettleAction.EXTEND.word());
     }
 
     /** The arguments of each request are behind two of the call, up to two base keys or channels, or none. */

@@ -37,16 +37,13 @@ public final class FakeSettlements implements DeliverySettler {
 
     @Override
     public Submission<Settlement> settle(ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure) {
-        settled.add(new Settled(delivery.id(), action, micros, timers.nanoTime()));
         SubmissionPromise<Settlement> submission = new SubmissionPromise<>();
-        submission.succeed(Settlement.DONE);
-        return submission;
-    }
-
-    @Override
-    public Submission<Settlement> extend(ClaimedDelivery delivery, long leaseMicros) {
-        SubmissionPromise<Settlement> submission = new SubmissionPromise<>();
-        extended.add(new Extended(delivery.id(), leaseMicros, timers.nanoTime(), submission));
+        if (action != SettleAction.EXTEND) {
+            settled.add(new Settled(delivery.id(), action, micros, timers.nanoTime()));
+            submission.succeed(Settlement.DONE);
+            return submission;
+        }
+        extended.add(new Extended(delivery.id(), micros, timers.nanoTime(), submission));
         if (extensions != null) {
             submission.succeed(extensions);
         }

@@ -175,7 +175,7 @@ public final class QueueModel {
 
     private static boolean hasLane(LuaScript script) {
         return switch (script) {
-            case SCHEDULE, CHANGE, CLAIM, SETTLE, ACKNOWLEDGE, EXTEND, REDRIVE -> true;
+            case SCHEDULE, CHANGE, CLAIM, SETTLE, ACKNOWLEDGE, REDRIVE -> true;
             default -> false;
         };
     }
@@ -214,13 +214,13 @@ public final class QueueModel {
         }
         int head =
                 switch (script) {
-                    case ACKNOWLEDGE, EXTEND -> 2;
+                    case ACKNOWLEDGE -> 2;
                     case SETTLE -> 4;
                     default -> 3;
                 };
         int width =
                 switch (script) {
-                    case CHANGE, EXTEND -> 3;
+                    case CHANGE -> 3;
                     case ACKNOWLEDGE, REDRIVE -> 2;
                     default -> 5;
                 };
@@ -243,7 +243,6 @@ public final class QueueModel {
                                 .toList(),
                         time,
                         reply);
-            case EXTEND -> extend(items, time, reply);
             case REDRIVE -> redrive(items, time, reply);
             default -> throw new IllegalArgumentException(script.name());
         }
@@ -465,6 +464,11 @@ public final class QueueModel {
                     delay(id, s.due, s.level());
                     answer(reply, 1, s.due);
                 }
+                case "extend" -> {
+                    long end = (long) Math.min(time + (double) micros, MAX);
+                    leased.put(id, end);
+                    answer(reply, 1, end);
+                }
                 case "bury" -> {
                     if (message != null) {
                         String deadId = id + "@" + time;
@@ -489,19 +493,6 @@ public final class QueueModel {
         if (remember > 0) {
             seen.put(id, (long) Math.min(time + (double) remember, MAX));
             forget(time);
-        }
-    }
-
-    private void extend(List<Object[]> items, long time, ByteBuffer reply) {
-        for (Object[] item : items) {
-            String id = text(item[0]);
-            if (holds(id, (byte[]) item[1])) {
-                long end = (long) Math.min(time + (double) Long.parseLong(text(item[2])), MAX);
-                leased.put(id, end);
-                answer(reply, 1, end);
-            } else {
-                answer(reply, messages.containsKey(id) ? 3 : 2, 0);
-            }
         }
     }
 

@@ -352,7 +352,7 @@ public final class RandomHistory {
                     case 3 -> client.queue.settle(delivery, SettleAction.RELEASE, 0, NOTHING);
                     case 4, 5 -> client.queue.settle(delivery, SettleAction.BURY, remember(), failure());
                     case 6 -> client.queue.settle(delivery, SettleAction.DISCARD, remember(), NOTHING);
-                    default -> client.queue.extend(delivery, 1 + delay());
+                    default -> client.queue.settle(delivery, SettleAction.EXTEND, 1 + delay(), NOTHING);
                 },
                 null);
     }
@@ -368,7 +368,7 @@ public final class RandomHistory {
                     case 0 -> client.dead.settle(delivery, SettleAction.ACKNOWLEDGE, 0, NOTHING);
                     case 1 -> client.dead.settle(delivery, SettleAction.RETURN, delay(), failure());
                     case 2 -> client.dead.settle(delivery, SettleAction.RELEASE, 0, NOTHING);
-                    default -> client.dead.extend(delivery, 1 + delay());
+                    default -> client.dead.settle(delivery, SettleAction.EXTEND, 1 + delay(), NOTHING);
                 },
                 null);
     }

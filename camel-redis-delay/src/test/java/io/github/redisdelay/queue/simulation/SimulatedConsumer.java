@@ -220,22 +220,12 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
     @Override
     public Submission<Settlement> settle(ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure) {
         SubmissionPromise<Settlement> submission = new SubmissionPromise<>();
-        if (!dead) {
+        if (!dead || action == SettleAction.EXTEND) {
             queue.timers.schedule(queue.latency.getAsLong(), () -> {
                 Settlement settlement = queue.settle(delivery.id(), delivery.claimId(), action, micros);
                 timers.schedule(queue.latency.getAsLong(), () -> submission.succeed(settlement));
             });
         }
-        return submission;
-    }
-
-    @Override
-    public Submission<Settlement> extend(ClaimedDelivery delivery, long leaseMicros) {
-        SubmissionPromise<Settlement> submission = new SubmissionPromise<>();
-        queue.timers.schedule(queue.latency.getAsLong(), () -> {
-            Settlement settlement = queue.extend(delivery.id(), delivery.claimId(), leaseMicros);
-            timers.schedule(queue.latency.getAsLong(), () -> submission.succeed(settlement));
-        });
         return submission;
     }
 

@@ -223,6 +223,11 @@ public final class SimulatedQueue {
             return Settlement.STALE_HELD;
         }
         leased.remove(message);
+        if (action == SettleAction.EXTEND) {
+            message.leaseEnds = micros() + micros;
+            leased.add(message);
+            return Settlement.DONE;
+        }
         if (action == SettleAction.ACKNOWLEDGE) {
             pending.remove(id);
             done.add(id);
@@ -239,20 +244,6 @@ public final class SimulatedQueue {
         message.leased = false;
         message.availableSince = Math.max(message.due, micros());
         delayed.add(message);
-        return Settlement.DONE;
-    }
-
-    public Settlement extend(String id, ClaimId claim, long micros) {
-        Message message = pending.get(id);
-        if (message == null) {
-            return Settlement.STALE_GONE;
-        }
-        if (!message.leased || !message.claim.equals(claim)) {
-            return Settlement.STALE_HELD;
-        }
-        leased.remove(message);
-        message.leaseEnds = micros() + micros;
-        leased.add(message);
         return Settlement.DONE;
     }
 }

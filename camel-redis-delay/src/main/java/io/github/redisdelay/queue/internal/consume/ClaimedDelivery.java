@@ -271,11 +271,6 @@ public final class ClaimedDelivery implements Delivery {
         return failure.length <= MAX_FAILURE_BYTES ? failure : Arrays.copyOf(failure, MAX_FAILURE_BYTES);
     }
 
-    /** Finishes deliveries of its partition. */
-    DeliverySettler settlements() {
-        return queue;
-    }
-
     /** The bytes of the id in Redis, which need not be text. */
     public byte[] idBytes() {
         return message.idBytes();
@@ -302,8 +297,10 @@ public final class ClaimedDelivery implements Delivery {
         return answeredNanos;
     }
 
-    void extending(Submission<Settlement> submission) {
-        extension = submission;
+    /** Extends the lease from now on. */
+    Submission<Settlement> extend(long leaseMicros) {
+        extension = queue.settle(this, SettleAction.EXTEND, leaseMicros, NOTHING);
+        return extension;
     }
 
     void leaseLost() {

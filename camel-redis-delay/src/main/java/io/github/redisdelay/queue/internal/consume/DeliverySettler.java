@@ -24,14 +24,16 @@ public interface DeliverySettler {
         return false;
     }
 
-    /** Finishes a delivery. The call is sent until Redis answers. */
+    /**
+     * Finishes a delivery, or extends its lease. The call is sent until Redis answers.
+     *
+     * @param micros the time that goes with the action
+     * @param failure what is kept of the failure; empty for none
+     */
     Submission<Settlement> settle(ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure);
 
     /** The time when the message that is stored under an id was scheduled; empty if there is none. */
     default CompletableFuture<OptionalLong> scheduledMicros(String id) {
         return CompletableFuture.completedFuture(OptionalLong.empty());
     }
-
-    /** Extends a lease from now on. */
-    Submission<Settlement> extend(ClaimedDelivery delivery, long leaseMicros);
 }

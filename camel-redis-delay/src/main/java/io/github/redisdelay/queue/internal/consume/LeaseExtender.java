@@ -151,11 +151,8 @@ public final class LeaseExtender {
         if (lease.extension != null && !lease.extension.isDone()) {
             return; // the batcher repeats it until Redis answers
         }
-        Submission<Settlement> extension =
-                delivery.settlements().extend(delivery, TimeUnit.NANOSECONDS.toMicros(lease.leaseNanos));
-        lease.extension = extension;
-        delivery.extending(extension);
-        extension.whenComplete((settlement, error) -> {
+        lease.extension = delivery.extend(TimeUnit.NANOSECONDS.toMicros(lease.leaseNanos));
+        lease.extension.whenComplete((settlement, error) -> {
             if (settlement == Settlement.STALE_GONE || settlement == Settlement.STALE_HELD) {
                 delivery.leaseLost();
             }

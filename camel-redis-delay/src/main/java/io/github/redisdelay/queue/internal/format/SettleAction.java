@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.format;
 
-/** The ways to finish a delivery, with their words in {@code settle.lua}. */
+/** The ways to finish a delivery or to keep it, with their words in {@code settle.lua}. */
 public enum SettleAction {
     /** The message is done. */
     ACKNOWLEDGE,
@@ -12,7 +12,9 @@ public enum SettleAction {
     /** It becomes a dead letter. */
     BURY,
     /** It is given up and not kept. */
-    DISCARD;
+    DISCARD,
+    /** Its lease is extended. */
+    EXTEND;
 
     private final byte[] word = WireWord.bytes(this);
 

@@ -347,12 +347,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
 
     @Override
     public Submission<Settlement> settle(ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure) {
-        return router.submit(SettleCommand.finish(address, delivery, action, micros, failure));
-    }
-
-    @Override
-    public Submission<Settlement> extend(ClaimedDelivery delivery, long leaseMicros) {
-        return router.submit(SettleCommand.extend(address, delivery, leaseMicros));
+        return router.submit(SettleCommand.of(address, delivery, action, micros, failure));
     }
 
     @Override

@@ -10,7 +10,7 @@ import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.request.Request;
 
-/** A call of {@code acknowledge.lua}, {@code settle.lua} or {@code extend.lua} for one delivery. */
+/** A call of {@code acknowledge.lua} or {@code settle.lua} for one delivery. */
 public final class SettleCommand extends Request<Settlement> {
 
     private final ClaimedDelivery delivery;
@@ -28,8 +28,7 @@ public final class SettleCommand extends Request<Settlement> {
         this.buries = buries;
     }
 
-    /** Finishes a delivery. */
-    public static SettleCommand finish(
+    public static SettleCommand of(
             QueueAddress queue, ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure) {
         byte[] id = delivery.idBytes();
         byte[] claim = delivery.claimId().bytes();
@@ -46,19 +45,6 @@ public final class SettleCommand extends Request<Settlement> {
                         action.word(),
                         Digits.of(micros),
                         failure);
-    }
-
-    /** Extends a lease from now on. */
-    public static SettleCommand extend(QueueAddress queue, ClaimedDelivery delivery, long leaseMicros) {
-        return new SettleCommand(
-                queue,
-                LuaScript.EXTEND,
-                delivery,
-                false,
-                40,
-                delivery.idBytes(),
-                delivery.claimId().bytes(),
-                Digits.of(leaseMicros));
     }
 
     @Override

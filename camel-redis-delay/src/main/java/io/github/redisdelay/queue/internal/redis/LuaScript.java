@@ -22,7 +22,6 @@ public enum LuaScript {
     CLAIM,
     SETTLE,
     ACKNOWLEDGE,
-    EXTEND,
     REDRIVE,
     TRIM,
     REPAIR,

@@ -41,7 +41,7 @@ public record QueueKeys(String base, boolean deadLetters) {
                 common("waiters", "dead:messages", "dead:delayed", "dead:state", "dead:waiters", "dead:index", "index");
             case REDRIVE ->
                 common("waiters", "dead:messages", "dead:delayed", "dead:leased", "dead:state", "dead:index");
-            case EXTEND, ACKNOWLEDGE -> keys(COMMON.stream().limit(6));
+            case ACKNOWLEDGE -> keys(COMMON.stream().limit(6));
             case GET, BROWSE -> common("consumers");
             case STATS -> common("consumers", "dead:delayed", "dead:leased");
             case DEAD_LETTERS -> keys(Stream.of("dead:index", "dead:messages", "config"));

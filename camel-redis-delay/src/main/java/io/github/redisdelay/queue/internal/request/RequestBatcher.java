@@ -243,7 +243,7 @@ public final class RequestBatcher {
     private Object[] header(LuaScript script) {
         return switch (script) {
             case SETTLE -> new Object[] {base, deadBase};
-            case ACKNOWLEDGE, EXTEND -> new Object[] {};
+            case ACKNOWLEDGE -> new Object[] {};
             default -> new Object[] {base};
         };
     }

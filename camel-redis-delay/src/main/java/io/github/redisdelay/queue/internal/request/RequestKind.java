@@ -21,7 +21,7 @@ public enum RequestKind {
 
     static RequestKind of(LuaScript script) {
         return switch (script) {
-            case SETTLE, ACKNOWLEDGE, EXTEND -> DELIVERY;
+            case SETTLE, ACKNOWLEDGE -> DELIVERY;
             default -> CHANGE;
         };
     }

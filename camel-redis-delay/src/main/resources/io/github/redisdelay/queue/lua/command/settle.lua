@@ -1,4 +1,4 @@
--- Finishes deliveries: acknowledges them, returns them to the queue, or gives them up.
+-- Finishes deliveries: acknowledges them, returns them to the queue, or gives them up. Or extends their leases.
 --
 -- KEYS  1 to 16 see queue.lua  17 see wakeup.lua  18 dead messages  19 dead delayed  20 dead state  21 dead waiters
 --       22 dead index, see index.lua  23 index that these messages are in if they are dead letters
@@ -6,12 +6,12 @@
 --       then five for each delivery, at most 256:
 --         id
 --         claim id (16 bytes)
---         acknowledge; return, to come again after a delay; release; bury, in the dead letters; or discard
+--         acknowledge; return, to come again after a delay; release; bury, in the dead letters; discard; or extend, the lease
 --         for return the delay in microseconds; for acknowledge, bury and discard for how many microseconds the id stays a
---           duplicate; else 0
+--           duplicate; for extend how many microseconds the lease lasts from now; else 0
 --         for return and bury what to keep of the failure, else nothing
 -- Reply bytes: struct 'd' time of the call, then for each delivery 'Bd' outcome and, of what was returned, the new due time;
---       of what is a dead letter now, the time in its id (0: neither)
+--       of what is a dead letter now, the time in its id; of what was extended, when its lease expires (0: none of these)
 --         1 done  2 stale: the message is gone  3 stale: it waits, or another delivery holds it
 -- Errors  argument, config, format, superseded: nothing is changed
 -- Cost  O(log N) for each delivery; burying copies the body
@@ -28,7 +28,8 @@
 --@include wakeup.lua
 --@include index.lua
 
-local ACTIONS = { acknowledge = true, ['return'] = true, release = true, bury = true, discard = true }
+-- Actions, and the least time that goes with them.
+local ACTIONS = { acknowledge = 0, ['return'] = 0, release = 0, bury = 0, discard = 0, extend = 1 }
 local FAILED, RELEASED = 1, 3
 
 local dead_messages, dead_delayed, dead_state, dead_waiters = KEYS[18], KEYS[19], KEYS[20], KEYS[21]
@@ -44,12 +45,12 @@ queue_read_config(true)
 local ids, claims, micros = {}, {}, {}
 for i = 1, count do
   local at = 4 + (i - 1) * 5
-  local id, claim = ARGV[at + 1], ARGV[at + 2]
-  if #id == 0 or #claim ~= 16 or claim == RECORD_NO_CLAIM or not ACTIONS[ARGV[at + 3]] then
+  local id, claim, least = ARGV[at + 1], ARGV[at + 2], ACTIONS[ARGV[at + 3]]
+  if #id == 0 or #claim ~= 16 or claim == RECORD_NO_CLAIM or not least then
     error('REDISDELAY argument: delivery ' .. i)
   end
   ids[i], claims[i] = id, claim
-  micros[i] = call_integer(ARGV[at + 4], 0, CALL_MAX_EXACT, 'delay of delivery ', i)
+  micros[i] = call_integer(ARGV[at + 4], least, CALL_MAX_EXACT, 'time of delivery ', i)
 end
 local held, bytes = record_which_are_held(queue_leased, queue_state, ids, claims)
 
@@ -57,6 +58,8 @@ local held, bytes = record_which_are_held(queue_leased, queue_state, ids, claims
 local returned, buried = {}, {}
 -- Ids: those that stay in the queue; those that end here; those that are remembered, each behind its time.
 local kept, gone, remembered = {}, {}, {}
+-- Ids whose leases are extended, each behind the time when its lease expires.
+local extended = {}
 -- id -> how this call finishes it. A second time it is stale.
 local done = {}
 local answers = { now }
@@ -69,6 +72,10 @@ for i = 1, count do
     outcome = redis.call('HEXISTS', queue_messages, id) == 1 and 3 or 2
   elseif done[id] then
     outcome = (done[id] == 'return' or done[id] == 'release') and 3 or 2
+  elseif action == 'extend' then
+    due = math.min(now + micros[i], CALL_MAX_EXACT)
+    extended[#extended + 1] = due
+    extended[#extended + 1] = id
   else
     done[id] = action
     if action == 'return' or action == 'release' then
@@ -123,6 +130,9 @@ end
 redis.call('ZREM', queue_leased, '')
 wakeup_write(wakeup_waiters, promises)
 wakeup_write(dead_waiters, dead_promises)
+if #extended > 0 then
+  redis.call('ZADD', queue_leased, unpack(extended))
+end
 if #remembered > 0 then
   redis.call('ZADD', seen_key, unpack(remembered))
 end

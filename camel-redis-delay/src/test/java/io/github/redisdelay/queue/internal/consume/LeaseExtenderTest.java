@@ -167,15 +167,7 @@ class LeaseExtenderTest {
             @Override
             public Submission<Settlement> settle(
                     ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure) {
-                return submit(SettleCommand.finish(address, delivery, action, micros, failure));
-            }
-
-            @Override
-            public Submission<Settlement> extend(ClaimedDelivery delivery, long leaseMicros) {
-                return submit(SettleCommand.extend(address, delivery, leaseMicros));
-            }
-
-            private Submission<Settlement> submit(SettleCommand command) {
+                SettleCommand command = SettleCommand.of(address, delivery, action, micros, failure);
                 batcher.submit(List.of(command), 0);
                 return command.submission();
             }
@@ -197,16 +189,16 @@ class LeaseExtenderTest {
         }
         timers.advance(s(10));
         assertThat(redis.count()).isEqualTo(1);
-        assertThat(redis.last().arguments()).hasSize(2 + 3);
+        assertThat(redis.last().arguments()).hasSize(4 + 5);
 
         // What finishes meanwhile is not extended any more: its waiting extension is dropped.
-        String sent = redis.last().argument(2);
+        String sent = redis.last().argument(4);
         all.stream().filter(delivery -> !delivery.id().equals(sent)).limit(49).forEach(Delivery::acknowledge);
         redis.answer(FakeCaller.reply(1, 0));
-        assertThat(redis.last().script()).isEqualTo(LuaScript.EXTEND);
+        assertThat(redis.last().script()).isEqualTo(LuaScript.SETTLE);
         assertThat(redis.last().arguments())
-                .as("session, number and 50 extensions")
-                .hasSize(2 + 3 * 50);
+                .as("session, number, two bases and 50 extensions")
+                .hasSize(4 + 5 * 50);
         redis.answer(FakeCaller.replyToAll(50, 1));
         assertThat(redis.last().script()).isEqualTo(LuaScript.ACKNOWLEDGE);
         assertThat(redis.count()).isEqualTo(3);

@@ -322,7 +322,7 @@ class RequestBatcherTest {
     void should_tell_each_script_the_keys_that_it_takes_as_arguments() {
         RequestBatcher deliveries = batcher(RequestKind.DELIVERY);
         List<String> heads = new ArrayList<>();
-        for (LuaScript script : List.of(LuaScript.SETTLE, LuaScript.ACKNOWLEDGE, LuaScript.EXTEND, LuaScript.CHANGE)) {
+        for (LuaScript script : List.of(LuaScript.SETTLE, LuaScript.ACKNOWLEDGE, LuaScript.CHANGE)) {
             submit(script == LuaScript.CHANGE ? batcher : deliveries, script, "a");
             List<String> arguments = new ArrayList<>();
             for (int i = 2; i < redis.last().arguments().size(); i++) {
@@ -335,7 +335,6 @@ class RequestBatcherTest {
                 .containsExactly(
                         "SETTLE [redis-delay:{orders}, redis-delay:{orders}:dead, a]",
                         "ACKNOWLEDGE [a]",
-                        "EXTEND [a]",
                         "CHANGE [redis-delay:{orders}, a]");
     }
 
