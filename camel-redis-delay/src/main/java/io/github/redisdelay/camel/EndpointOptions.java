@@ -14,6 +14,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.apache.camel.CamelContext;
 import org.apache.camel.spi.UriParam;
 
 /**
@@ -152,6 +153,19 @@ final class EndpointOptions {
                         .map(option -> option.getKey() + "=" + OptionValues.shown(option.getValue()))
                         .collect(Collectors.joining("&"))
                 + "\")";
+    }
+
+    /**
+     * Removes the options whose optional placeholder, {@code {{?name}}}, has no value. Camel does so itself, but not in
+     * {@code RAW()}, into which its YAML DSL puts all that is secret.
+     *
+     * @param own the options that the URI sets
+     */
+    static void removeUnset(CamelContext context, Map<String, Object> own) {
+        own.values()
+                .removeIf(value -> value instanceof String text
+                        && text.startsWith("{{?")
+                        && context.resolvePropertyPlaceholders(text) == null);
     }
 
     /**

@@ -67,6 +67,7 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
 
     @Override
     protected Endpoint createEndpoint(String uri, String remaining, Map<String, Object> parameters) throws Exception {
+        EndpointOptions.removeUnset(getCamelContext(), parameters);
         EndpointOptions.check(remaining, parameters);
         QueueNames.check("queueName", remaining);
         RedisDelayEndpoint endpoint = new RedisDelayEndpoint(
