@@ -41,6 +41,23 @@ public record OptionReader(RedisDelayConfiguration options) {
         DROP
     }
 
+    /**
+     * Checks the options of a component as its endpoints will, so that an application can refuse them when it starts.
+     * Those that contradict each other only on some endpoints are left to the endpoints.
+     */
+    public void checkComponent() {
+        OptionReader endpoint = new OptionReader(EndpointOptions.inherit(options, Set.of()));
+        endpoint.connection();
+        endpoint.client();
+        endpoint.partitions();
+        endpoint.mapper();
+        endpoint.producer(Set.of());
+        endpoint.options.setState(null); // that of lists: no consumer has to have it
+        endpoint.options.setBatching(false);
+        endpoint.consumer(Set.of());
+        endpoint.batches();
+    }
+
     /** The connection to Redis; credentials are not shown in errors. */
     ConnectionSettings connection() {
         return new ConnectionSettings(
@@ -201,13 +218,18 @@ public record OptionReader(RedisDelayConfiguration options) {
     }
 
     private ConsumerSettings.Batches batches(ConsumerOptions claims) {
-        Duration timeout = Durations.parse("option 'batchTimeout'", options.getBatchTimeout());
+        ConsumerSettings.Batches batches = batches();
         if (claims.extendVisibility()) {
-            checkHalf(timeout, claims.maximumExtension(), "maximumVisibilityExtension");
+            checkHalf(batches.timeout(), claims.maximumExtension(), "maximumVisibilityExtension");
         } else {
-            checkHalf(timeout, claims.visibilityTimeout(), "visibilityTimeout");
+            checkHalf(batches.timeout(), claims.visibilityTimeout(), "visibilityTimeout");
         }
-        return new ConsumerSettings.Batches(options.getBatchSize(), timeout);
+        return batches;
+    }
+
+    private ConsumerSettings.Batches batches() {
+        return new ConsumerSettings.Batches(
+                options.getBatchSize(), Durations.parse("option 'batchTimeout'", options.getBatchTimeout()));
     }
 
     /** Leases must not end before a batch is done. */

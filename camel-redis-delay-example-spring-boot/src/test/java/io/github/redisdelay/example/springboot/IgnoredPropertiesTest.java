@@ -10,12 +10,12 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** What somebody is told who configures the component as one that has a starter. */
+/** What somebody is told who sets properties of the component without its starter. */
 @ExtendWith(OutputCaptureExtension.class)
 class IgnoredPropertiesTest {
 
     @Test
-    void propertiesThatNobodyReadsAreNamedAndWhereOptionsGoInstead(CapturedOutput output) {
+    void propertiesThatNobodyReadsAreNamedAndSoIsTheStarter(CapturedOutput output) {
         Throwable failure = catchThrowable(() -> SpringApplication.run(
                 OrdersApplication.class,
                 "--spring.autoconfigure.exclude=org.redisson.spring.starter.RedissonAutoConfigurationV2",
@@ -27,13 +27,14 @@ class IgnoredPropertiesTest {
 
         assertThat(failure)
                 .hasStackTraceContaining(
-                        "no Redis is named: add redisson-spring-boot-starter, or set options on a bean of"
-                                + " type RedisDelayComponent named redis-delay");
+                        "no Redis is named: add camel-redis-delay-spring-boot-starter and set spring.data.redis.host,"
+                                + " spring.data.redis.url or camel.component.redis-delay.address, or add"
+                                + " redisson-spring-boot-starter");
         assertThat(output)
                 .containsOnlyOnce("Nobody reads these properties: camel.component.redis-delay.address,"
                         + " camel.component.redis-delay.health-check-consumer-enabled,"
                         + " camel.component.redis-delay.maximum-redeliveries,"
                         + " camel.component.redis-delay.visibility-timeout. Camel on Spring Boot")
-                .contains("set options on a bean of type RedisDelayComponent named redis-delay");
+                .contains("a component's starter: add camel-redis-delay-spring-boot-starter");
     }
 }

@@ -131,8 +131,7 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
                     + clients.iterator().next();
         }
         if (SpringBootProperties.isSpringBoot(context)) {
-            return "no Redis is named: add redisson-spring-boot-starter, or " + SpringBootProperties.INSTEAD
-                    + ", such as its configuration's address; nobody reads camel.component.redis-delay.* on Spring Boot";
+            return "no Redis is named: " + SpringBootProperties.waysToRedis(context);
         }
         return "no Redis is named: set camel.component.redis-delay.address to redis://host:6379, or"
                 + " camel.component.redis-delay.configurationUri to a Redisson YAML file, or put a RedissonClient into the"

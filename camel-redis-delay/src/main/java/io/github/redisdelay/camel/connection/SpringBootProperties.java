@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.apache.camel.CamelContext;
 import org.apache.camel.Component;
+import org.apache.camel.spi.ComponentCustomizer;
 import org.apache.camel.spi.PropertiesComponent;
 import org.apache.camel.spi.PropertyConfigurerGetter;
 import org.apache.camel.util.StringHelper;
@@ -13,13 +14,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A warning about options of the component in the properties of Spring Boot, which nobody reads: Camel leaves that to a
- * component's starter, and there is none.
+ * A warning about options of the component in the properties of Spring Boot, which nobody reads where the component's
+ * starter is missing or disabled: Camel leaves that to it.
  */
 public final class SpringBootProperties {
 
-    /** The place where options are set instead. */
-    static final String INSTEAD = "set options on a bean of type RedisDelayComponent named redis-delay";
+    /** The name of the starter's bean that sets the properties on the component. */
+    public static final String CUSTOMIZER = "redis-delay-component-customizer";
+
+    private static final String STARTER = "camel-redis-delay-spring-boot-starter";
 
     private static final Logger LOG = LoggerFactory.getLogger(SpringBootProperties.class);
 
@@ -43,13 +46,27 @@ public final class SpringBootProperties {
         return context.getClass().getName().startsWith("org.apache.camel.spring.boot.");
     }
 
+    /** The way to name a Redis on Spring Boot, for an error. */
+    static String waysToRedis(CamelContext context) {
+        String ways = "set spring.data.redis.host, spring.data.redis.url or " + key("address")
+                + ", or add redisson-spring-boot-starter, which spring.data.redis.cluster, sentinel, masterreplica and"
+                + " ssl.bundle need";
+        return context.getRegistry().lookupByName(CUSTOMIZER) == null ? "add " + STARTER + " and " + ways : ways;
+    }
+
+    private static boolean isRead(Component component) {
+        ComponentCustomizer starter =
+                component.getCamelContext().getRegistry().lookupByNameAndType(CUSTOMIZER, ComponentCustomizer.class);
+        return starter != null && starter.isEnabled(component.getDefaultName(), component);
+    }
+
     /**
      * Warns of properties whose values the component does not have.
      *
      * @param endpointOptions the names of the options that the component shares with its endpoints
      */
     public static void warnOfIgnored(Component component, Set<String> endpointOptions) {
-        if (!isSpringBoot(component.getCamelContext())) {
+        if (!isSpringBoot(component.getCamelContext()) || isRead(component)) {
             return;
         }
         PropertiesComponent properties = component.getCamelContext().getPropertiesComponent();
@@ -65,10 +82,9 @@ public final class SpringBootProperties {
                 .toList();
         if (!ignored.isEmpty()) {
             LOG.warn(
-                    "Nobody reads these properties: {}. Camel on Spring Boot leaves them to a component's starter, and there"
-                            + " is none: {}",
+                    "Nobody reads these properties: {}. Camel on Spring Boot leaves them to a component's starter: add {}",
                     String.join(", ", ignored),
-                    INSTEAD);
+                    STARTER);
         }
     }
 }

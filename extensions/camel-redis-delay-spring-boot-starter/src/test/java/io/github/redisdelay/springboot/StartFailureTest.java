@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.springboot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.apache.camel.builder.RouteBuilder;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+
+/** The reports of Spring Boot on wrong properties. */
+@ExtendWith(OutputCaptureExtension.class)
+class StartFailureTest {
+
+    @SpringBootConfiguration
+    @EnableAutoConfiguration(excludeName = "org.redisson.spring.starter.RedissonAutoConfigurationV2")
+    static class Application {
+        @Bean
+        RouteBuilder orders() {
+            return new RouteBuilder() {
+                @Override
+                public void configure() {
+                    from("redis-delay:orders").to("redis-delay:others");
+                }
+            };
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            visibility-timeout=5x  | Invalid value '5x' for configuration property 'camel.component.redis-delay.visibility-timeout' | is no duration
+            visibility-timout=5s   | Property: camel.component.redis-delay.visibility-timout                                       | were left unbound
+            """)
+    void should_be_reports_and_no_stack_traces(String property, String name, String reason, CapturedOutput output) {
+        assertThatThrownBy(() -> SpringApplication.run(Application.class, "--camel.component.redis-delay." + property));
+        assertThat(output)
+                .containsOnlyOnce("APPLICATION FAILED TO START")
+                .contains(
+                        name,
+                        reason,
+                        "\"camel.component.redis-delay." + property.split("=")[0] + "\" from property source");
+    }
+
+    @Test
+    void should_name_all_ways_to_a_redis_where_there_is_none() {
+        assertThatThrownBy(() ->
+                        SpringApplication.run(Application.class, "--camel.component.redis-delay.visibility-timeout=5s"))
+                .hasStackTraceContaining("no Redis is named: set spring.data.redis.host, spring.data.redis.url or"
+                        + " camel.component.redis-delay.address, or add redisson-spring-boot-starter");
+    }
+}
