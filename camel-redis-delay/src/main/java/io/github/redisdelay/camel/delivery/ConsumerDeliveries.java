@@ -20,8 +20,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.apache.camel.Exchange;
 import org.apache.camel.spi.ExceptionHandler;
@@ -62,8 +60,8 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     /** The threads that are in the processor of a consumer without a route. */
     private final Set<Thread> processing = ConcurrentHashMap.newKeySet();
 
-    private final ReentrantLock endLock = new ReentrantLock();
-    private final Condition end = endLock.newCondition();
+    /** The monitor on which a thread waits for the end of all exchanges. */
+    private final Object end = new Object();
 
     /**
      * @param consumer makes and takes the exchanges
@@ -274,11 +272,8 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         if (consumer.getRoute() != null) {
             return; // Camel waits for a route's work; no thread waits here
         }
-        endLock.lock();
-        try {
-            end.signalAll();
-        } finally {
-            endLock.unlock();
+        synchronized (end) {
+            end.notifyAll();
         }
     }
 
@@ -290,18 +285,16 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         if (processing.contains(Thread.currentThread())) {
             return;
         }
-        endLock.lock();
-        try {
-            long left = nanos;
-            while (left > 0 && claims.underWay() > 0) {
-                // No signal comes for a delivery that is given back without having been begun.
-                long look = Math.min(left, LOOK_NANOS);
-                left -= look - Math.max(0, end.awaitNanos(look));
+        long deadline = System.nanoTime() + nanos;
+        synchronized (end) {
+            try {
+                for (long left = nanos; left > 0 && claims.underWay() > 0; left = deadline - System.nanoTime()) {
+                    // No signal comes for a delivery that is given back without having been begun.
+                    TimeUnit.NANOSECONDS.timedWait(end, Math.min(left, LOOK_NANOS));
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } finally {
-            endLock.unlock();
         }
     }
 

@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.apache.camel.Exchange;
 import org.apache.camel.Message;
 
@@ -100,18 +101,19 @@ public final class QueryOperations {
                 || id.getBytes(StandardCharsets.UTF_8).length > ScheduleRequest.MAX_ID_BYTES) {
             return findDead(id);
         }
-        return queue.get(id)
-                .thenCompose(found -> found.isPresent()
-                        ? CompletableFuture.completedFuture(found.map(QueryOperations::waiting))
-                        : findDead(id))
-                // It may have been moved back in between.
-                .thenCompose(found -> found.isPresent()
-                        ? CompletableFuture.completedFuture(found)
-                        : queue.get(id).thenApply(again -> again.map(QueryOperations::waiting)));
+        CompletableFuture<Optional<Found>> found = or(findWaiting(id), () -> findDead(id));
+        return or(found, () -> findWaiting(id)); // it may have been moved back in between
     }
 
-    private static Found waiting(StoredMessage message) {
-        return new Found(message, false, 0);
+    /** The result of a search; that of another one if it has found nothing. */
+    private static <T> CompletableFuture<Optional<T>> or(
+            CompletableFuture<Optional<T>> search, Supplier<CompletableFuture<Optional<T>>> otherwise) {
+        return search.thenCompose(
+                found -> found.isPresent() ? CompletableFuture.completedFuture(found) : otherwise.get());
+    }
+
+    private CompletableFuture<Optional<Found>> findWaiting(String id) {
+        return queue.get(id).thenApply(found -> found.map(message -> new Found(message, false, 0)));
     }
 
     private CompletableFuture<Optional<Found>> findDead(String id) {

@@ -222,8 +222,8 @@ public final class ClaimedDelivery implements Delivery {
     @Override
     public CompletableFuture<Boolean> isReplaced() {
         return queue.scheduledMicros(id())
-                .thenApply(now ->
-                        now.isPresent() && now.getAsLong() != message.stored().scheduledMicros());
+                .thenApply(found -> found.filter(now -> now != message.stored().scheduledMicros())
+                        .isPresent());
     }
 
     @Override

@@ -84,8 +84,8 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         this.host = host;
         this.timers = timers;
         this.random = random;
-        this.handOver = new DeliveryHandOver(options, leases, executor, handler, timers, random);
         this.reports = new ConsumerReports(queue, handler);
+        this.handOver = new DeliveryHandOver(options, leases, executor, handler, reports, timers, random);
         this.leaseNanos = options.visibilityTimeout().toNanos();
         this.partitions = partitions.toArray(PartitionState[]::new);
         long now = timers.nanoTime();

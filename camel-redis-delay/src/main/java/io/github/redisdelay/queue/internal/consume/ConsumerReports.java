@@ -34,6 +34,10 @@ final class ConsumerReports {
         tell(to -> to.overdueWhileFull(age, longestRunning));
     }
 
+    void extensionLimitReached(Delivery delivery, Duration age) {
+        tell(to -> to.extensionLimitReached(delivery, age));
+    }
+
     void bodiesMissing(List<String> ids) {
         for (String id : ids) {
             LOG.warn("queue '{}': message '{}' had no body and was dropped", queue, ShownId.of(id));

@@ -25,6 +25,7 @@ final class DeliveryHandOver {
     private final LeaseExtender leases;
     private final Executor executor;
     private final DeliveryHandler handler;
+    private final ConsumerReports reports;
     private final Timers timers;
     private final RandomGenerator random;
     /** True if leases are not extended any more. Set before those under way are let go. */
@@ -41,12 +42,14 @@ final class DeliveryHandOver {
             LeaseExtender leases,
             Executor executor,
             DeliveryHandler handler,
+            ConsumerReports reports,
             Timers timers,
             RandomGenerator random) {
         this.options = options;
         this.leases = leases;
         this.executor = executor;
         this.handler = handler;
+        this.reports = reports;
         this.timers = timers;
         this.random = random;
         this.notBeforeNanos = timers.nanoTime();
@@ -59,7 +62,7 @@ final class DeliveryHandOver {
 
     /** Hands over a delivery; false if the executor rejects it. */
     boolean begin(ClaimedDelivery delivery) {
-        leases.keep(delivery, options, handler);
+        leases.keep(delivery, options, reports);
         if (letLeasesRunOut) {
             leases.remove(delivery); // the consumer was stopped in between
         }

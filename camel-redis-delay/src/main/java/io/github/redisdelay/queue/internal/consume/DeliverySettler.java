@@ -5,7 +5,7 @@ import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.internal.format.SettleAction;
-import java.util.OptionalLong;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /** A queue or partition as its deliveries need it: to be finished and extended. A delivery may outlive its consumer. */
@@ -33,7 +33,7 @@ public interface DeliverySettler {
     Submission<Settlement> settle(ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure);
 
     /** The time when the message that is stored under an id was scheduled; empty if there is none. */
-    default CompletableFuture<OptionalLong> scheduledMicros(String id) {
-        return CompletableFuture.completedFuture(OptionalLong.empty());
+    default CompletableFuture<Optional<Long>> scheduledMicros(String id) {
+        return CompletableFuture.completedFuture(Optional.empty());
     }
 }

@@ -2,7 +2,6 @@
 package io.github.redisdelay.queue.internal.consume;
 
 import io.github.redisdelay.queue.ConsumerOptions;
-import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.Timers;
@@ -11,8 +10,6 @@ import java.util.Iterator;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Extends the leases of the deliveries in flight at a third of their length, until they are finished or have been
@@ -20,8 +17,6 @@ import org.slf4j.LoggerFactory;
  * due together go in one script call, as the request batcher groups them. Thread-safe.
  */
 public final class LeaseExtender {
-
-    private static final Logger LOG = LoggerFactory.getLogger(LeaseExtender.class);
 
     private final Timers timers;
     private final Map<ClaimedDelivery, Held> held = new ConcurrentHashMap<>();
@@ -35,14 +30,14 @@ public final class LeaseExtender {
     private static final class Held {
         final long leaseNanos;
         final long maximumNanos;
-        final DeliveryHandler handler;
+        final ConsumerReports reports;
         volatile long nextNanos;
         Submission<Settlement> extension;
 
-        Held(long leaseNanos, long maximumNanos, DeliveryHandler handler, long nextNanos) {
+        Held(long leaseNanos, long maximumNanos, ConsumerReports reports, long nextNanos) {
             this.leaseNanos = leaseNanos;
             this.maximumNanos = maximumNanos;
-            this.handler = handler;
+            this.reports = reports;
             this.nextNanos = nextNanos;
         }
     }
@@ -52,14 +47,14 @@ public final class LeaseExtender {
     }
 
     /** Extends the lease of a delivery that has just been begun. */
-    void keep(ClaimedDelivery delivery, ConsumerOptions options, DeliveryHandler handler) {
+    void keep(ClaimedDelivery delivery, ConsumerOptions options, ConsumerReports reports) {
         if (!options.extendVisibility()) {
             return;
         }
         long lease = options.visibilityTimeout().toNanos();
         // The lease runs since the claim was sent: a message may have waited for its slot.
         long next = Math.max(timers.nanoTime(), delivery.claimSentNanos() + lease / 3);
-        held.put(delivery, new Held(lease, TimeUnit.NANOSECONDS.convert(options.maximumExtension()), handler, next));
+        held.put(delivery, new Held(lease, TimeUnit.NANOSECONDS.convert(options.maximumExtension()), reports, next));
         if (timer == null || next - nextTickNanos < 0) {
             synchronized (lock) {
                 arm(next);
@@ -116,7 +111,7 @@ public final class LeaseExtender {
                 i.remove();
             } else if (age >= lease.maximumNanos) {
                 i.remove();
-                limitReached(delivery, lease, Duration.ofNanos(age));
+                lease.reports.extensionLimitReached(delivery, Duration.ofNanos(age));
             } else {
                 // A lease that would be due soon goes along.
                 if (lease.nextNanos - now <= lease.leaseNanos / 12) {
@@ -135,15 +130,6 @@ public final class LeaseExtender {
             synchronized (lock) {
                 arm(now + TimeUnit.MILLISECONDS.toNanos(10));
             }
-        }
-    }
-
-    /** Tells the handler. An exception of it does not end the extension of the other leases. */
-    private static void limitReached(ClaimedDelivery delivery, Held lease, Duration age) {
-        try {
-            lease.handler.extensionLimitReached(delivery, age);
-        } catch (Throwable e) {
-            LOG.warn("queue '{}': a listener failed", delivery.queue(), e);
         }
     }
 

@@ -44,7 +44,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
@@ -264,9 +263,8 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
     }
 
     @Override
-    public CompletableFuture<OptionalLong> scheduledMicros(String id) {
-        return get(id).thenApply(found ->
-                found.map(message -> OptionalLong.of(message.scheduledMicros())).orElseGet(OptionalLong::empty));
+    public CompletableFuture<Optional<Long>> scheduledMicros(String id) {
+        return get(id).thenApply(found -> found.map(StoredMessage::scheduledMicros));
     }
 
     @Override

@@ -75,7 +75,7 @@ class LeaseExtenderTest {
                 timers,
                 (finished, worked) -> keeper.remove(finished));
         delivery.begun(timers.nanoTime());
-        keeper.keep(delivery, options, handler);
+        keeper.keep(delivery, options, new ConsumerReports("orders", handler));
         return delivery;
     }
 
@@ -184,7 +184,7 @@ class LeaseExtenderTest {
                     timers,
                     (finished, worked) -> keeper.remove(finished));
             delivery.begun(timers.nanoTime());
-            keeper.keep(delivery, options(Duration.ofHours(1)), handler);
+            keeper.keep(delivery, options(Duration.ofHours(1)), new ConsumerReports("orders", handler));
             all.add(delivery);
         }
         timers.advance(s(10));
