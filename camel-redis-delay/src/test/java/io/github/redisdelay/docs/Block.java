@@ -41,6 +41,21 @@ record Block(String page, int line, String language, String code) {
         return blocks;
     }
 
+    /** The blocks of each group of tabs: one route, or several, in Camel's languages. */
+    static List<List<Block>> tabs() throws IOException {
+        List<List<Block>> groups = new ArrayList<>();
+        for (String page : PAGES) {
+            List<String> lines = Files.readAllLines(ROOT.resolve(page));
+            for (int begin = 0; begin < lines.size(); begin++) {
+                if (lines.get(begin).equals("[tabs]")) {
+                    List<String> group = lines.subList(begin + 2, lines.size());
+                    groups.add(of(page + ":" + (begin + 1), group.subList(0, group.indexOf("===="))));
+                }
+            }
+        }
+        return groups;
+    }
+
     /** @throws IllegalArgumentException if the last block does not end */
     static List<Block> of(String page, List<String> lines) {
         List<Block> blocks = new ArrayList<>();

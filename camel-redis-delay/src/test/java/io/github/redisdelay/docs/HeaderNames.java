@@ -16,8 +16,9 @@ import org.apache.camel.tooling.model.JsonMapper;
 final class HeaderNames {
 
     private static final Pattern NAME = Pattern.compile("CamelRedisDelay\\w*\\b(?!\\*)");
+    /** In Java, or in the simple language of XML and YAML. */
     private static final Pattern VALUE =
-            Pattern.compile("header\\(\"(CamelRedisDelay\\w*)\"\\)\\.isEqualTo\\(\"(.*?)\"\\)");
+            Pattern.compile("header\\W{1,2}(CamelRedisDelay\\w*)(?:\"\\)\\.isEqualTo\\(\"|} == ')(.*?)[\"']");
 
     /** The values that each can have; null for any. */
     private final Map<String, List<String>> values = new HashMap<>();

@@ -204,7 +204,7 @@ final class PageStories {
             assertThat(count(stage.send("direct:repair", null))).isZero();
         });
 
-        story("redeliveryDelays=15s bean:notifyPartner", stage -> {
+        story("15s,3m,10m bean:notifyPartner", stage -> {
             stage.bind("notifyPartner", (Processor) exchange -> {
                 throw new ConnectException("partner is away");
             });

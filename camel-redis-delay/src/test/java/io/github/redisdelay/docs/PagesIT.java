@@ -36,7 +36,7 @@ import org.redisson.config.Config;
  * fails.
  *
  * <ul>
- *   <li>Routes, in Java, YAML and XML, are started on a real Redis, and what {@link PageStories} tells of them comes true.
+ *   <li>Routes, in Java, XML and YAML, in tabs or not, are started on a real Redis, and what {@link PageStories} tells of them comes true.
  *   <li>Other statements in Java are executed.
  *   <li>Java that declares a class or a method is part of a source file of this project, which its own tests run.
  *   <li>Properties of Camel are set by Camel Main; others are those of an {@code application.properties} of this project.
@@ -76,6 +76,18 @@ class PagesIT {
     @MethodSource("blocks")
     void should_show_what_works(Block block) throws Exception {
         check(block);
+    }
+
+    static List<List<Block>> tabs() throws IOException {
+        return Block.tabs();
+    }
+
+    /** They are run as all blocks are; here, that none is missing, and that the same comes true of each. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("tabs")
+    void should_tell_the_same_in_each_tab(List<Block> tabs) {
+        assertThat(tabs).extracting(Block::language).containsExactly("java", "xml", "yaml");
+        assertThat(tabs).extracting(PageStories::of).containsOnly(PageStories.of(tabs.get(0)));
     }
 
     private static void check(Block block) throws Exception {
@@ -225,6 +237,7 @@ class PagesIT {
     @CsvSource(delimiter = '|', textBlock = """
             log("${header.CamelRedisDelayResul}") | CamelRedisDelayResul
             when(header("CamelRedisDelayPreviousState").isEqualTo("lease")) | lease
+            when(simple("${header.CamelRedisDelayPreviousState} == 'lease'")) | lease
             when(header("CamelRedisDelayRedeliveryReason").isEqualTo("leasEnded")) | leasEnded
             """)
     void should_notice_a_header_that_nothing_sets(String code, String wrong) {
