@@ -114,6 +114,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "sslcontextparameters":
         case "sslContextParameters": getOrCreateConfiguration(target).setSslContextParameters(property(camelContext, org.apache.camel.support.jsse.SSLContextParameters.class, value)); return true;
         case "state": getOrCreateConfiguration(target).setState(property(camelContext, java.lang.String.class, value)); return true;
+        case "synchronous": getOrCreateConfiguration(target).setSynchronous(property(camelContext, boolean.class, value)); return true;
         case "timetolive":
         case "timeToLive": getOrCreateConfiguration(target).setTimeToLive(property(camelContext, java.lang.String.class, value)); return true;
         case "useglobalsslcontextparameters":
@@ -221,6 +222,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "sslcontextparameters":
         case "sslContextParameters": return org.apache.camel.support.jsse.SSLContextParameters.class;
         case "state": return java.lang.String.class;
+        case "synchronous": return boolean.class;
         case "timetolive":
         case "timeToLive": return java.lang.String.class;
         case "useglobalsslcontextparameters":
@@ -324,6 +326,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "sslcontextparameters":
         case "sslContextParameters": return getOrCreateConfiguration(target).getSslContextParameters();
         case "state": return getOrCreateConfiguration(target).getState();
+        case "synchronous": return getOrCreateConfiguration(target).isSynchronous();
         case "timetolive":
         case "timeToLive": return getOrCreateConfiguration(target).getTimeToLive();
         case "useglobalsslcontextparameters":

@@ -104,6 +104,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "sslcontextparameters":
         case "sslContextParameters": target.getConfiguration().setSslContextParameters(property(camelContext, org.apache.camel.support.jsse.SSLContextParameters.class, value)); return true;
         case "state": target.getConfiguration().setState(property(camelContext, java.lang.String.class, value)); return true;
+        case "synchronous": target.getConfiguration().setSynchronous(property(camelContext, boolean.class, value)); return true;
         case "timetolive":
         case "timeToLive": target.getConfiguration().setTimeToLive(property(camelContext, java.lang.String.class, value)); return true;
         case "username": target.getConfiguration().setUsername(property(camelContext, java.lang.String.class, value)); return true;
@@ -206,6 +207,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "sslcontextparameters":
         case "sslContextParameters": return org.apache.camel.support.jsse.SSLContextParameters.class;
         case "state": return java.lang.String.class;
+        case "synchronous": return boolean.class;
         case "timetolive":
         case "timeToLive": return java.lang.String.class;
         case "username": return java.lang.String.class;
@@ -304,6 +306,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "sslcontextparameters":
         case "sslContextParameters": return target.getConfiguration().getSslContextParameters();
         case "state": return target.getConfiguration().getState();
+        case "synchronous": return target.getConfiguration().isSynchronous();
         case "timetolive":
         case "timeToLive": return target.getConfiguration().getTimeToLive();
         case "username": return target.getConfiguration().getUsername();

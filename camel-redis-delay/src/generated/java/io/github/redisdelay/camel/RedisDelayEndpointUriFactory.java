@@ -23,7 +23,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
     private static final Set<String> SECRET_PROPERTY_NAMES;
     private static final Map<String, String> MULTI_VALUE_PREFIXES;
     static {
-        Set<String> props = new HashSet<>(53);
+        Set<String> props = new HashSet<>(54);
         props.add("address");
         props.add("all");
         props.add("backOffMultiplier");
@@ -72,6 +72,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
         props.add("routeId");
         props.add("sslContextParameters");
         props.add("state");
+        props.add("synchronous");
         props.add("timeToLive");
         props.add("username");
         props.add("visibilityTimeout");

@@ -187,7 +187,8 @@ public record OptionReader(RedisDelayConfiguration options) {
                 options.isDeadLetter(),
                 OptionValues.constant(OnExpiry.class, "option 'onExpiry'", options.getOnExpiry()) == OnExpiry.DEAD,
                 deadLetters ? new DeadLetterTrimmer.Limits(Duration.ZERO, 0) : limits(),
-                options.isBatching() ? batches(claims) : null);
+                options.isBatching() ? batches(claims) : null,
+                options.isSynchronous());
     }
 
     private void checkDeadLetters(boolean deadLetters, Set<String> own) {

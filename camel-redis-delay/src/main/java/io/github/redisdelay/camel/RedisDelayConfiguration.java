@@ -108,6 +108,9 @@ public class RedisDelayConfiguration implements Cloneable {
     @UriParam(label = "advanced", defaultValue = "100")
     private int browseLimit = 100;
 
+    @UriParam(label = "advanced", defaultValue = "false")
+    private boolean synchronous;
+
     @UriParam(label = "producer", defaultValue = "0")
     private int waitForReplicas;
 
@@ -387,6 +390,18 @@ public class RedisDelayConfiguration implements Cloneable {
      */
     public void setBrowseLimit(int browseLimit) {
         this.browseLimit = browseLimit;
+    }
+
+    public boolean isSynchronous() {
+        return synchronous;
+    }
+
+    /**
+     * Whether the thread waits: a producer's, until Redis has answered, and then the exchange goes on there; a consumer's,
+     * until the route is done with the exchange, also where the route goes on elsewhere, as by threads().
+     */
+    public void setSynchronous(boolean synchronous) {
+        this.synchronous = synchronous;
     }
 
     public int getWaitForReplicas() {

@@ -74,8 +74,8 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
             return true;
         }
         CompletableFuture<?> answered = request.answered();
-        if (exchange.isTransacted()) {
-            // A transaction belongs to its thread, so this one has to wait.
+        // A transaction belongs to its thread, so that one has to wait.
+        if (exchange.isTransacted() || getEndpoint().getConfiguration().isSynchronous()) {
             answered.handle((result, error) -> null).join();
         }
         if (answered.isDone()) {

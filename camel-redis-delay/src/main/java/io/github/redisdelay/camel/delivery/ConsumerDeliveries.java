@@ -259,7 +259,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
             processing.add(Thread.currentThread());
         }
         try {
-            routed.process();
+            routed.process(settings.synchronous());
         } finally {
             if (plain) {
                 processing.remove(Thread.currentThread());

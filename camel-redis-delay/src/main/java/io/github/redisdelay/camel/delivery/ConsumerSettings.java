@@ -19,6 +19,7 @@ import java.util.random.RandomGenerator;
  * @param keepExpired whether what is expired is, too
  * @param limits which dead letters are kept
  * @param batches how batches are made; null if each message has an exchange of its own
+ * @param synchronous whether a thread waits for the end of the exchange that it has handed over
  */
 public record ConsumerSettings(
         boolean deadLetters,
@@ -27,7 +28,8 @@ public record ConsumerSettings(
         boolean deadLetter,
         boolean keepExpired,
         DeadLetterTrimmer.Limits limits,
-        Batches batches) {
+        Batches batches,
+        boolean synchronous) {
 
     private static final int MAX_BATCH_SIZE = 256;
 
@@ -51,7 +53,8 @@ public record ConsumerSettings(
      */
     public ConsumerSettings withConcurrentConsumers(int concurrentConsumers) {
         ConsumerOptions changed = claims(concurrentConsumers, claims.name());
-        return new ConsumerSettings(deadLetters, changed, retries, deadLetter, keepExpired, limits, batches);
+        return new ConsumerSettings(
+                deadLetters, changed, retries, deadLetter, keepExpired, limits, batches, synchronous);
     }
 
     /** The policy for deliveries, with this machine's clock, name and randomness. */

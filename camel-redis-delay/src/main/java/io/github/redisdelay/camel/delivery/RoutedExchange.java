@@ -63,11 +63,20 @@ final class RoutedExchange implements AsyncCallback {
         callback = tell ? consumer.defaultConsumerCallback(exchange, true) : doneSync -> {};
     }
 
-    /** Hands the exchange to the processor. */
-    void process() {
+    /**
+     * Hands the exchange to the processor.
+     *
+     * @param synchronous whether to wait until the processor is done with it
+     */
+    void process(boolean synchronous) {
         handing = Thread.currentThread();
         try {
-            consumer.getAsyncProcessor().process(exchange, this);
+            if (synchronous) {
+                consumer.getProcessor().process(exchange);
+                done(true);
+            } else {
+                consumer.getAsyncProcessor().process(exchange, this);
+            }
         } catch (Throwable e) {
             failed(e);
         }

@@ -975,6 +975,42 @@ public interface RedisDelayEndpointBuilderFactory {
             doSetProperty("partitions", partitions);
             return this;
         }
+        /**
+         * Whether the thread waits: a producer's, until Redis has answered, and
+         * then the exchange goes on there; a consumer's, until the route is
+         * done with the exchange, also where the route goes on elsewhere, as by
+         * threads().
+         * 
+         * The option is a: <code>boolean</code> type.
+         * 
+         * Default: false
+         * Group: advanced
+         * 
+         * @param synchronous the value to set
+         * @return the dsl builder
+         */
+        default AdvancedRedisDelayEndpointConsumerBuilder synchronous(boolean synchronous) {
+            doSetProperty("synchronous", synchronous);
+            return this;
+        }
+        /**
+         * Whether the thread waits: a producer's, until Redis has answered, and
+         * then the exchange goes on there; a consumer's, until the route is
+         * done with the exchange, also where the route goes on elsewhere, as by
+         * threads().
+         * 
+         * The option will be converted to a <code>boolean</code> type.
+         * 
+         * Default: false
+         * Group: advanced
+         * 
+         * @param synchronous the value to set
+         * @return the dsl builder
+         */
+        default AdvancedRedisDelayEndpointConsumerBuilder synchronous(String synchronous) {
+            doSetProperty("synchronous", synchronous);
+            return this;
+        }
     }
 
     /**
@@ -1842,6 +1878,42 @@ public interface RedisDelayEndpointBuilderFactory {
             doSetProperty("partitions", partitions);
             return this;
         }
+        /**
+         * Whether the thread waits: a producer's, until Redis has answered, and
+         * then the exchange goes on there; a consumer's, until the route is
+         * done with the exchange, also where the route goes on elsewhere, as by
+         * threads().
+         * 
+         * The option is a: <code>boolean</code> type.
+         * 
+         * Default: false
+         * Group: advanced
+         * 
+         * @param synchronous the value to set
+         * @return the dsl builder
+         */
+        default AdvancedRedisDelayEndpointProducerBuilder synchronous(boolean synchronous) {
+            doSetProperty("synchronous", synchronous);
+            return this;
+        }
+        /**
+         * Whether the thread waits: a producer's, until Redis has answered, and
+         * then the exchange goes on there; a consumer's, until the route is
+         * done with the exchange, also where the route goes on elsewhere, as by
+         * threads().
+         * 
+         * The option will be converted to a <code>boolean</code> type.
+         * 
+         * Default: false
+         * Group: advanced
+         * 
+         * @param synchronous the value to set
+         * @return the dsl builder
+         */
+        default AdvancedRedisDelayEndpointProducerBuilder synchronous(String synchronous) {
+            doSetProperty("synchronous", synchronous);
+            return this;
+        }
     }
 
     /**
@@ -2238,6 +2310,42 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         default AdvancedRedisDelayEndpointBuilder partitions(String partitions) {
             doSetProperty("partitions", partitions);
+            return this;
+        }
+        /**
+         * Whether the thread waits: a producer's, until Redis has answered, and
+         * then the exchange goes on there; a consumer's, until the route is
+         * done with the exchange, also where the route goes on elsewhere, as by
+         * threads().
+         * 
+         * The option is a: <code>boolean</code> type.
+         * 
+         * Default: false
+         * Group: advanced
+         * 
+         * @param synchronous the value to set
+         * @return the dsl builder
+         */
+        default AdvancedRedisDelayEndpointBuilder synchronous(boolean synchronous) {
+            doSetProperty("synchronous", synchronous);
+            return this;
+        }
+        /**
+         * Whether the thread waits: a producer's, until Redis has answered, and
+         * then the exchange goes on there; a consumer's, until the route is
+         * done with the exchange, also where the route goes on elsewhere, as by
+         * threads().
+         * 
+         * The option will be converted to a <code>boolean</code> type.
+         * 
+         * Default: false
+         * Group: advanced
+         * 
+         * @param synchronous the value to set
+         * @return the dsl builder
+         */
+        default AdvancedRedisDelayEndpointBuilder synchronous(String synchronous) {
+            doSetProperty("synchronous", synchronous);
             return this;
         }
     }
