@@ -89,7 +89,7 @@ final class OrderShop implements AutoCloseable {
         Lateness lateness = new Lateness();
         Replay replay = new Replay(dataSet, book, REPLAY_BATCHES);
         List<RouteBuilder> routes = List.of(
-                // Who is called first: Camel stops routes in the reverse order.
+                // The routes that others call come first: Camel stops routes in the reverse order.
                 new PartnerRoutes(new PartnerMood(SEED), time.real("1h")),
                 new BankRoutes(new Bank(SEED, time), clock),
                 new OrderRoutes(book, time),

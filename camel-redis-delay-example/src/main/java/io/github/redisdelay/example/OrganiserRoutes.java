@@ -68,7 +68,7 @@ final class OrganiserRoutes extends RouteBuilder {
                 .end()
                 .to("redis-delay:organisers?onDuplicate=ignore");
 
-        // What they ask for are the headers id and version, and the plan; without a plan the event is cancelled.
+        // The requests are the headers id and version, and the plan; without a plan the event is cancelled.
         from("redis-delay:organisers?redeliveryDelay=1s")
                 .routeId("organisers-act")
                 .choice()

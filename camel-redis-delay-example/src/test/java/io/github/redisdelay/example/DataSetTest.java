@@ -16,7 +16,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What ships is whole, and is what its generator makes. */
+/** The data set that ships is whole, and is the one that its generator makes. */
 class DataSetTest {
 
     private static final DataSet SHIPPED = DataSet.shipped(8080);

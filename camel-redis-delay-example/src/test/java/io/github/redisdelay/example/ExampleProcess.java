@@ -76,7 +76,7 @@ abstract class ExampleProcess {
         output = folder.resolve("output-" + ++starts);
         List<String> command = new ArrayList<>();
         if (canResetSignals()) {
-            // Who runs these tests in the background has SIGINT ignored, a JVM keeps it so, and Ctrl-C could not be
+            // If these tests run in the background, SIGINT is ignored, a JVM keeps it so, and Ctrl-C could not be
             // tried.
             command.addAll(List.of("env", "--default-signal=INT"));
         }

@@ -50,7 +50,7 @@ class KilledExampleIT extends ExampleProcess {
         process.destroyForcibly().onExit().join();
         start();
 
-        // What was under way when it was killed is delivered again when its lease ends, after half a minute.
+        // A message that was under way at the kill is delivered again when its lease ends, after half a minute.
         await().atMost(Duration.ofSeconds(90)).until(() -> lastSummary("notifications:")
                 .endsWith("notifications: 10 delivered, 3 given up and in the database, 0 to be tried"));
         await().atMost(Duration.ofSeconds(90))

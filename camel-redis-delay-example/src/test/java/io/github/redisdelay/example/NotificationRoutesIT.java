@@ -26,7 +26,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.redisson.api.RedissonClient;
 
-/** What the partner is sent, and what its answers lead to, with a partner of the test's own. */
+/** The requests to the partner and the effects of its answers, with a partner of the test's own. */
 class NotificationRoutesIT extends CamelTestSupport {
 
     @RegisterExtension

@@ -232,7 +232,7 @@ class OrderShopIT {
     @Test
     void aDataSetThatWasInterruptedIsPlayedToItsEnd() {
         shop.close();
-        // Who pays too late because the shop was closed has to get the money back, which takes the bank hours.
+        // A customer who pays too late as the shop was closed has to get the money back, which takes the bank hours.
         ShopTime time = new ShopTime(2_000);
         settings = new ExampleSettings(
                 settings.dataFolder(), Optional.empty(), settings.httpPort(), settings.replay(), time);
@@ -250,7 +250,7 @@ class OrderShopIT {
                                 .size()
                         == 1);
         assertThat(log.lines("placed")).hasSize(240);
-        // Whose payment came while the shop was closed, and the window ended meanwhile, is closed.
+        // An order whose payment came while the shop was closed, and whose window ended meanwhile, is closed.
         assertThat(log.lines("closed   ").size()
                         + log.lines("payment", "paid in time").size())
                 .isEqualTo(240);

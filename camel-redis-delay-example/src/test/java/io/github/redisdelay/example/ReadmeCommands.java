@@ -39,7 +39,7 @@ final class ReadmeCommands {
         return mainClass.group(1);
     }
 
-    /** What each {@code curl} sends, to a shop on another port. */
+    /** The request of each {@code curl}, to a shop on another port. */
     static List<HttpRequest> curls(int port) throws IOException {
         return lines().stream()
                 .filter(line -> line.startsWith("curl "))

@@ -17,7 +17,7 @@ final class ShopClient {
     private final HttpClient http = HttpClient.newHttpClient();
     private final String address;
 
-    /** What the shop answered. */
+    /** The shop's answer. */
     record Answer(int status, JsonNode body) {
         String text(String field) {
             return body.path(field).asText();

@@ -25,7 +25,7 @@ import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** What an operator reads when Redis cannot be reached: one sentence with the address and the cause. */
+/** The error for an operator when Redis cannot be reached: one sentence with the address and the cause. */
 class ConnectionErrorsIT {
 
     private final DefaultCamelContext context = new DefaultCamelContext();

@@ -148,7 +148,7 @@ class ConsumerLifecycleIT extends ConsumerSideIT {
         assertEmpty();
     }
 
-    /** What a service can be told. */
+    /** The orders that a service can be given. */
     private enum Order {
         INIT {
             @Override
@@ -190,7 +190,7 @@ class ConsumerLifecycleIT extends ConsumerSideIT {
         abstract void give(BaseService service);
     }
 
-    /** What Camel's orders make of a service that does all that they say. */
+    /** The state of a service that does all that Camel's orders say. */
     private static final class Model {
         private boolean started;
         private boolean suspended;

@@ -25,7 +25,7 @@ import org.apache.camel.Message;
 import org.apache.camel.builder.RouteBuilder;
 import org.junit.jupiter.api.Test;
 
-/** What is given up: redrive, purge, and the operations that state=dead leads to the dead letters. */
+/** Operations on dead letters: redrive, purge, and those that state=dead leads to them. */
 class DeadLetterOperationsIT extends CamelRedisIT {
 
     private Message change(String options, Map<String, Object> headers) {

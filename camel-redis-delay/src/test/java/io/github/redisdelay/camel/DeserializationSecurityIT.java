@@ -338,7 +338,7 @@ class DeserializationSecurityIT extends ConsumerSideIT {
         assertThat(none.used).as("uses of the codec").hasValue(0);
     }
 
-    /** What was written through such a codec is bytes to us. */
+    /** A value that was written through such a codec is bytes to us. */
     @Test
     void should_not_read_what_a_codec_has_written() throws Exception {
         Config config = new Config();

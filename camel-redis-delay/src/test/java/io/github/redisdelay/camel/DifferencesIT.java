@@ -20,7 +20,7 @@ import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.support.SynchronizationAdapter;
 import org.junit.jupiter.api.Test;
 
-/** What the section "Good to know" of the component's page says; that consumers share a queue is in ConsumerIT. */
+/** The claims of the section "Good to know" of the component's page; that consumers share a queue is in ConsumerIT. */
 class DifferencesIT extends ConsumerSideIT {
 
     @Test

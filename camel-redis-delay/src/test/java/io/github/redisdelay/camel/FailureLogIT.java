@@ -19,7 +19,7 @@ import org.apache.camel.support.LoggingExceptionHandler;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What is logged of an attempt that failed: one line of ours, and one stack trace in all. */
+/** The log of an attempt that failed: one line of ours, and one stack trace in all. */
 class FailureLogIT extends ConsumerSideIT {
 
     private static final String LATER = "?redeliveryDelay=10s&redeliveryJitter=0";

@@ -60,7 +60,7 @@ import org.slf4j.LoggerFactory;
 /** Whatever is in a header or in an option, it is taken or refused with an error that says what is wrong. */
 class HeaderFuzzTest {
 
-    /** What a route can set to direct the component. */
+    /** The headers that a route can set to direct the component. */
     private static final List<String> CONTROLS = OwnHeaders.ASKING;
 
     private static final ProducerSettings PLAIN = new ProducerSettings(
@@ -136,7 +136,7 @@ class HeaderFuzzTest {
         };
     }
 
-    /** What looks like something, and is nearly it. */
+    /** Text that looks like a value, and is nearly one. */
     private static String text(RandomGenerator random) {
         String[] forms = {
             "30m",
@@ -188,7 +188,7 @@ class HeaderFuzzTest {
                                 Envelope.of(null, null, Map.of(), settings).encode());
                         assertThat(read.settings()).isEqualTo(settings);
                         if (settings.retryPolicy() != null) {
-                            // What was stored can be read by the consumer.
+                            // The consumer can read each stored message.
                             MessageRetryPolicy.parse(settings.retryPolicy());
                         }
                     },

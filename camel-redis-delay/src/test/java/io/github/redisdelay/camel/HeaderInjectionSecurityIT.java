@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Headers that direct Camel's components come out of no stored message, and go into none, on any way there is. */
 class HeaderInjectionSecurityIT extends ConsumerSideIT {
 
-    /** What others may have stored, or have sent to a route that schedules. */
+    /** Headers that others may have stored, or have sent to a route that schedules. */
     private static final List<String> EVIL = List.of(
             "Camel",
             "CamelFileName",
@@ -54,7 +54,7 @@ class HeaderInjectionSecurityIT extends ConsumerSideIT {
             "\u0085",
             "");
 
-    /** What looks like one of Camel's and is none, and other odd names: they pass, and no component asks for them. */
+    /** Names that look like one of Camel's and are none, and other odd names: they pass, and no component asks for them. */
     private static final List<String> HARMLESS = List.of(
             "kept",
             "\u0421amelFileName", // Cyrillic
@@ -220,7 +220,7 @@ class HeaderInjectionSecurityIT extends ConsumerSideIT {
         assertThat(sent.getException()).isNull();
         String id = sent.getMessage().getHeader(RedisDelayConstants.MESSAGE_ID, String.class);
         assertThat(storedHeaders(id)).containsExactlyElementsOf(new TreeSet<>(HARMLESS));
-        // What was not stored is still there for the rest of the route.
+        // A header that was not stored is still there for the rest of the route.
         assertThat(sent.getMessage().getHeader("CamelFileName")).isEqualTo("evil");
     }
 
@@ -250,7 +250,7 @@ class HeaderInjectionSecurityIT extends ConsumerSideIT {
         }
     }
 
-    /** What a consumer tells of a message must not tell a producer what to do: routes pass messages on. */
+    /** The headers by which a consumer tells of a message must not direct a producer: routes pass messages on. */
     @org.junit.jupiter.api.Test
     void should_direct_no_producer_by_what_came_with_a_message() throws Exception {
         String other = redis.uniqueQueue();

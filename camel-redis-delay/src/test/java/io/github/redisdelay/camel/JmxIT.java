@@ -22,7 +22,7 @@ import org.apache.camel.impl.DefaultCamelContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What can be read and done by JMX. */
+/** The attributes and operations in JMX. */
 class JmxIT extends ConsumerSideIT {
 
     private final Semaphore go = new Semaphore(0);

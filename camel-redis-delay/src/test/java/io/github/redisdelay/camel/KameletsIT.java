@@ -155,7 +155,7 @@ class KameletsIT {
         expected.forEach((name, value) -> assertThat(option(name)).as(name).hasToString(value));
     }
 
-    /** What an option is on the endpoint of the component. */
+    /** The value of an option on the endpoint of the component. */
     private Object option(String name) {
         RedisDelayEndpoint endpoint = context.getEndpoints().stream()
                 .filter(RedisDelayEndpoint.class::isInstance)

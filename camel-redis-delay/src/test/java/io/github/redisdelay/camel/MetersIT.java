@@ -25,7 +25,7 @@ import org.apache.camel.Exchange;
 import org.apache.camel.builder.RouteBuilder;
 import org.junit.jupiter.api.Test;
 
-/** What is counted and measured in a registry of meters. */
+/** The meters in a registry. */
 class MetersIT extends ConsumerSideIT {
 
     private static final String NAME = "camel.redis.delay.";

@@ -18,7 +18,7 @@ import javax.management.ObjectName;
 import org.apache.camel.builder.RouteBuilder;
 import org.junit.jupiter.api.Test;
 
-/** What those who operate it see: log lines and JMX. */
+/** The view of operators: log lines and JMX. */
 class OperationsIT extends CamelRedisIT {
 
     @Test

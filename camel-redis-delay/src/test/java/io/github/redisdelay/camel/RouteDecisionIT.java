@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a route can decide about its message, and what it is told about the deliveries before. */
+/** The decisions of a route about its message, and the headers about the deliveries before. */
 class RouteDecisionIT extends ConsumerSideIT {
 
     private static final String AN_HOUR = "?redeliveryDelay=1h&redeliveryJitter=0";

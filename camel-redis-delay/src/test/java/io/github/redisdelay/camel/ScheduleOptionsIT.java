@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a message can bring along: priority, time to live, deduplication period, redelivery policy; and the queue's limit. */
+/** The settings that a message can bring along: priority, time to live, deduplication period, redelivery policy; and the queue's limit. */
 class ScheduleOptionsIT extends CamelRedisIT {
 
     @BeforeEach

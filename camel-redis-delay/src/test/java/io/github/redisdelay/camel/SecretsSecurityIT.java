@@ -174,9 +174,9 @@ class SecretsSecurityIT {
         return text.toString();
     }
 
-    // What goes wrong at the start.
+    // Errors at the start.
 
-    /** What is configured, and what its failure has to say. */
+    /** A configuration, and the words that its failure has to say. */
     private record Failing(Consumer<RedisDelayConfiguration> configuration, String options, List<String> messages) {}
 
     private static Failing failing(String address, String options, String... messages) {
@@ -359,7 +359,7 @@ class SecretsSecurityIT {
         }
     }
 
-    // What runs.
+    // Running contexts.
 
     @ParameterizedTest
     @ValueSource(

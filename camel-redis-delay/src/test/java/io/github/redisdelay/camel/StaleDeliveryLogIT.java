@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What is logged where a message was taken away from the route that works on it. */
+/** The log lines about a message that was taken away from the route that works on it. */
 class StaleDeliveryLogIT extends ConsumerSideIT {
 
     private final AllLogs logs = new AllLogs(Level.DEBUG);

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What an exchange sees of replicas that do not have its message, and what a redelivery of the step does then. */
+/** The errors for an exchange whose message the replicas do not have, and the redelivery of its step. */
 @Timeout(120)
 class WaitForReplicasIT {
 
@@ -218,7 +218,7 @@ class WaitForReplicasIT {
         };
         Exchange exchange = send(null, Map.of(RedisDelayConstants.SCHEDULE_ID, "a"));
         assertThat(exchange.getException()).isNull();
-        // What the one call found that was executed.
+        // The result of the one call that was executed.
         assertThat(exchange.getMessage().getHeader(RedisDelayConstants.PREVIOUS_STATE))
                 .isEqualTo("delayed");
         assertThat(stats().delayed()).isZero();

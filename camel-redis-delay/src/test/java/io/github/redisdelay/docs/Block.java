@@ -90,7 +90,7 @@ record Block(String page, int line, String language, String code) {
         return blocks;
     }
 
-    /** Whether its first line begins with one of these words. */
+    /** Tells whether its first line begins with one of these words. */
     boolean begins(String... words) {
         for (String word : words) {
             if (code.stripLeading().startsWith(word)) {
@@ -100,17 +100,17 @@ record Block(String page, int line, String language, String code) {
         return false;
     }
 
-    /** Whether a line matches. */
+    /** Tells whether a line matches. */
     boolean has(String line) {
         return Pattern.compile(line, Pattern.MULTILINE).matcher(code).find();
     }
 
-    /** Whether it is Java that declares something, and does not only call. */
+    /** Tells whether it is Java that declares something, and does not only call. */
     boolean isDeclaration() {
         return language.equals("java") && begins("import ", "@", "class ", "public ", "protected ", "static ");
     }
 
-    /** Whether it is a route, or several, in any of Camel's languages. */
+    /** Tells whether it is a route, or several, in any of Camel's languages. */
     boolean isRoutes() {
         return switch (language) {
             case "java" -> !isDeclaration() && has("^from\\(");

@@ -6,7 +6,7 @@ import org.apache.camel.ConsumerTemplate;
 import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.spi.IdempotentRepository;
 
-/** What a Java block of a page is compiled into: its routes, or what it calls, with what the page's readers have at hand. */
+/** The class that a Java block of a page is compiled into: its routes or its calls, with everything that the page's readers have at hand. */
 public abstract class PageCode extends RouteBuilder {
 
     public ConsumerTemplate consumerTemplate;
@@ -19,6 +19,6 @@ public abstract class PageCode extends RouteBuilder {
     @Override
     public void configure() throws Exception {}
 
-    /** What is not a route. */
+    /** Code that is not a route. */
     public void call() throws Exception {}
 }

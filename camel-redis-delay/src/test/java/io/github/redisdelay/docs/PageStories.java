@@ -22,7 +22,7 @@ import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.http.base.HttpOperationFailedException;
 
 /**
- * What the pages tell of their routes, played with them. A story belongs to each block that has the code which it is told of;
+ * The stories that the pages tell of their routes, played with them. A story belongs to each block that has the code which it is told of;
  * a block without one is started. Recipes have tests of their own.
  */
 final class PageStories {

@@ -102,7 +102,7 @@ final class Sources {
         return version.group(1);
     }
 
-    /** Whether a folder, from the root, is that of a module. */
+    /** Tells whether a folder, from the root, is that of a module. */
     boolean hasModuleIn(String folder) {
         return MODULE.matcher(poms.get("")).results().anyMatch(match -> match.group(1)
                 .equals(folder));
@@ -125,12 +125,12 @@ final class Sources {
         return profiles;
     }
 
-    /** Whether there is a class. @param name with its package, or without; {@code *} stands for any part of a name */
+    /** Tells whether there is a class. @param name with its package, or without; {@code *} stands for any part of a name */
     boolean hasClass(String name) {
         return !classes(name).isEmpty();
     }
 
-    /** Whether a class has a method. @param method its name; {@code *} stands for any part of it */
+    /** Tells whether a class has a method. @param method its name; {@code *} stands for any part of it */
     boolean hasMethod(String name, String method) {
         Pattern declaration = Pattern.compile("void" + method.replace("*", "\\w*") + "\\(");
         return classes(name).stream()

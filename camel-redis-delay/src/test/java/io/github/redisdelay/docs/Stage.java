@@ -78,7 +78,7 @@ final class Stage implements AutoCloseable {
         context.getRegistry().bind(name, bean);
     }
 
-    /** What a producer of this scheme does. */
+    /** Sets the work of the producers of a scheme. */
     void bindProducer(String scheme, Processor producer) {
         producers.put(scheme, producer);
     }
@@ -149,7 +149,7 @@ final class Stage implements AutoCloseable {
         return named.find() ? Integer.parseInt(named.group(1)) : 1;
     }
 
-    /** What the block reads of a body that is a map. */
+    /** The keys that the block reads of a body that is a map. */
     List<Object> figures() {
         return FIGURE.matcher(block.code())
                 .results()
@@ -157,7 +157,7 @@ final class Stage implements AutoCloseable {
                 .toList();
     }
 
-    /** Whether the block has this text. */
+    /** Tells whether the block has this text. */
     boolean shows(String text) {
         return block.code().contains(text);
     }

@@ -12,7 +12,7 @@ import org.apache.camel.test.junit5.CamelTestSupport;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What {@code docs/testing.md} shows of a route that has a placeholder for its queue. */
+/** The example in {@code docs/testing.md} of a route that has a placeholder for its queue. */
 class UniqueQueueIT extends CamelTestSupport {
 
     @RegisterExtension

@@ -42,7 +42,7 @@ import org.redisson.client.codec.StringCodec;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a check finds after keys were evicted or deleted, and what it leaves alone. */
+/** The findings of a check after keys were evicted or deleted, and the data that it leaves alone. */
 class CheckIT extends RealQueueIT {
 
     private static final Logger LOG = LoggerFactory.getLogger("io.github.redisdelay.test.CheckIT");
@@ -147,7 +147,7 @@ class CheckIT extends RealQueueIT {
         assertThat(get(queue.check())).isEqualTo(new CheckResult(3, 3, 0, 0));
 
         snapshot().assertOneStateAtATime(false);
-        // What nobody knows any more: when it was due, and its priority.
+        // The due time and the priority are lost.
         assertThat(get(queue.stats()).overdue()).isEqualTo(3);
         assertThat(info("b").priority()).isZero();
         assertThat(info("b").attempts()).isZero();

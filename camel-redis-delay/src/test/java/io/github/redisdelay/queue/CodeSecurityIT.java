@@ -16,7 +16,7 @@ import com.tngtech.archunit.lang.ArchRule;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What no code of ours uses, because it makes objects, classes or code of data. {@link ArchitectureTest} has more. */
+/** Calls that no code of ours uses, because they make objects, classes or code of data. {@link ArchitectureTest} has more. */
 class CodeSecurityIT {
 
     private static JavaClasses all;

@@ -20,7 +20,7 @@ import org.redisson.config.Config;
  *
  * <p>Arguments: address of Redis, key prefix, queue, lease in milliseconds, how many at a time, and what it does:
  * {@code acknowledge}, or {@code die}, which ends the JVM in the middle of a message whose id ends with {@code poison}.
- * What has an id ending in {@code -slow} takes 300 ms, and what has one ending in {@code -stuck} is worked on for ever.
+ * A message with an id ending in {@code -slow} takes 300 ms, and one ending in {@code -stuck} is worked on for ever.
  */
 final class ConsumerProcess {
 

@@ -225,7 +225,7 @@ class DurabilityIT {
     @Test
     void should_not_hold_up_deliveries_nor_those_who_do_not_wait() throws Exception {
         Config patient = new Config();
-        // Whose pings do not end the wait.
+        // The pings of this connection do not end the wait.
         patient.useSingleServer().setAddress(servers.master.address()).setPingConnectionInterval(0);
         RedissonClient shared = Redisson.create(patient);
         try {
@@ -437,7 +437,7 @@ class DurabilityIT {
                         .isInstanceOf(ReplicationTimeoutException.class)
                         .hasMessageContaining("nobody can tell whether a failover has undone it");
                 assertThat(get(seen.get("x"))).as("the message of later").isPresent();
-                // What replaces nothing can be sent again.
+                // A schedule that replaces nothing can be sent again.
                 assertThat(get(scheduled.confirm()))
                         .isEqualTo(((ReplicationTimeoutException) failure(scheduled)).getResult());
             } finally {
@@ -456,7 +456,7 @@ class DurabilityIT {
         return Redisson.create(config);
     }
 
-    /** What marks the end of a call's writes is refused, and the call itself is not. */
+    /** The marker of the end of a call's writes is refused, and the call itself is not. */
     @Test
     void should_say_that_it_is_stored_also_if_Redis_refuses_what_comes_behind_it() throws Exception {
         new AclUser(servers.master).denies("info");
@@ -483,7 +483,7 @@ class DurabilityIT {
     private static final class Failover implements ScriptExecutor {
         private final ScriptExecutor redis = new RedissonScriptExecutor(redisson);
         volatile boolean replicated;
-        /** Who answers to those who wait again; empty if Redis does not tell. */
+        /** The master that answers to those who wait again; empty if Redis does not tell. */
         volatile String master = "second";
 
         final List<LuaScript> called = new CopyOnWriteArrayList<>();
@@ -588,7 +588,7 @@ class DurabilityIT {
         assertThat(get(queue.stats()).delayed()).isEqualTo(1);
     }
 
-    /** What was ignored was told when the other message is due, or when its lease ends: that is no time of its own. */
+    /** A message that was ignored is told the due time of the other message, or its lease's end: no time of its own. */
     @Test
     void should_make_what_was_ignored_again_at_a_time_of_its_own() throws Exception {
         for (String master : List.of("second", "")) {

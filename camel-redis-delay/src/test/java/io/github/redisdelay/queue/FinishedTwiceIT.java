@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
-/** Who finishes a delivery a second time is told what the first time has left. */
+/** A second call to finish a delivery gets what the first call has left. */
 class FinishedTwiceIT extends RealQueueIT {
 
     private static final List<Function<Delivery, Submission<Settlement>>> CALLS = List.of(

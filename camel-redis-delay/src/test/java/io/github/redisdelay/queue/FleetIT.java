@@ -156,7 +156,7 @@ class FleetIT extends RealQueueIT {
         for (int killed = 1; killed <= 8; killed++) {
             int soFar = 30 * killed;
             await().atMost(Duration.ofSeconds(30)).until(() -> delivered.size() >= soFar);
-            // Who has promised to come first among those who live.
+            // The living consumer that has promised to come first.
             String channel = redis
                     .client()
                     .<byte[]>getScoredSortedSet(keys().key("waiters"), ByteArrayCodec.INSTANCE)
@@ -181,7 +181,7 @@ class FleetIT extends RealQueueIT {
         int claims = claims() - before;
         report("8 of " + CLIENTS + " clients die", messages, claims);
         assertThat(lateness).allSatisfy(late -> assertThat(late).isLessThan(LATE));
-        // What one of them held at its end comes back when its lease is over.
+        // A message that one of them held at its end comes back when its lease is over.
         assertThat(latenessAgain).allSatisfy(late -> assertThat(late).isLessThan(LATE.plus(LEASE)));
         assertThat(claims).isLessThan(6 * messages);
     }

@@ -39,7 +39,7 @@ import org.redisson.api.RScript;
 import org.redisson.client.codec.ByteArrayCodec;
 import org.redisson.client.codec.StringCodec;
 
-/** What others may have written into a queue's keys stops no other message, makes nothing spin, and is no script. */
+/** Data of others in a queue's keys stops no other message, makes nothing spin, and is no script. */
 @Timeout(180)
 class HostileDataSecurityIT extends RealQueueIT {
 
@@ -93,7 +93,7 @@ class HostileDataSecurityIT extends RealQueueIT {
                 .array();
     }
 
-    /** What is in a set, whatever its scores. */
+    /** The members of a set, whatever their scores. */
     private List<String> members(String key) {
         return List.copyOf(redis.client()
                 .<String>getScoredSortedSet(keys().key(key), StringCodec.INSTANCE)
@@ -157,7 +157,7 @@ class HostileDataSecurityIT extends RealQueueIT {
         assertThat(stats.delayed()).isEqualTo(3);
         assertThat(stats.oldestOverdueMicros()).isZero();
 
-        // What never comes can be had.
+        // The messages that would never be due can be promoted.
         assertThat(get(watched.promoteAll(message -> true))).isEqualTo(3);
         await().untilAsserted(() -> assertThat(settled).hasSize(SCORES.size() + 3));
         assertThat(snapshot().keys().get("messages")).isEmpty();
@@ -508,7 +508,7 @@ class HostileDataSecurityIT extends RealQueueIT {
         }
     }
 
-    // What is given to a script never becomes a part of it.
+    // A script's arguments never become a part of it.
 
     private static final List<String> CODE = List.of(
             "'",

@@ -53,7 +53,7 @@ class LostAnswerIT {
     @RegisterExtension
     static RedisExtension redis = new RedisExtension();
 
-    /** What happens to a sending. */
+    /** The fate of a sending. */
     private enum Fate {
         /** It is executed and answered. */
         ANSWERED,

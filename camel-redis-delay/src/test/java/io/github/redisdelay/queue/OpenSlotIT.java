@@ -107,7 +107,7 @@ class OpenSlotIT {
         }
     }
 
-    /** What a node says to a script that it is not asked for by name. It would end at its first look at its arguments. */
+    /** A node's answer to a script that it is not asked for by name. The script would end at its first look at its arguments. */
     private static String ask(Node node, LuaScript script, List<Object> keys) {
         List<String> command = new ArrayList<>(List.of("EVAL", script.source(), Integer.toString(keys.size())));
         keys.forEach(key -> command.add((String) key));

@@ -178,7 +178,7 @@ class PauseIT extends RealQueueIT {
                 get(queue.reschedule("due" + i, DueTime.now()));
             }
             get(held.negativeAcknowledge(Duration.ZERO, new byte[0]));
-            // What is published before this arrives before this.
+            // A wake-up that is published before this one arrives before it.
             awaitEcho(topic);
             assertThat(wakeUps).isEmpty();
             // One for the slot that became free; another that was under way.

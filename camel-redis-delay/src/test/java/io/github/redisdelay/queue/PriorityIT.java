@@ -71,7 +71,7 @@ class PriorityIT extends RealQueueIT {
         assertThat(prioritiesInUse()).isEqualTo("5");
         assertThat(claim(1)).hasSize(1);
         assertThat(held("config")).isEmpty();
-        // What comes back is looked at again.
+        // A message that comes back is looked at again.
         assertThat(get(high.get(0).release())).isEqualTo(Settlement.DONE);
         assertThat(prioritiesInUse()).isEqualTo("9");
         assertThat(ids(claim(2))).containsExactly("9", "low");

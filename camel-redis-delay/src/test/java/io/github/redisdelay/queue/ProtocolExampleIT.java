@@ -33,7 +33,7 @@ class ProtocolExampleIT {
 
     private record Call(List<Object> keys, Object[] arguments, byte[] reply) {}
 
-    /** What the example has behind one of its words, such as {@code ARGV 2}; a text, or bytes in hexadecimal. */
+    /** The value that the example has behind one of its words, such as {@code ARGV 2}; a text, or bytes in hexadecimal. */
     private static byte[] example(String page, String word) {
         Matcher line = Pattern.compile("(?m)^" + word + " +(\"([^\"]*)\"|[0-9a-f]{2}( [0-9a-f]{2})*)")
                 .matcher(page);

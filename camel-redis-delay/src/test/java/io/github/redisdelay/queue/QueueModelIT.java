@@ -45,7 +45,7 @@ class QueueModelIT {
         forRandomSeeds(seed -> run(seed, Loss.IDS));
     }
 
-    /** What eviction takes. */
+    /** The keys that eviction takes. */
     private enum Loss {
         NOTHING,
         BODIES,

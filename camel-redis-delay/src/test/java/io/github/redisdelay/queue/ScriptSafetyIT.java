@@ -803,7 +803,7 @@ class ScriptSafetyIT {
         return key.substring(open + 1, key.indexOf('}', open));
     }
 
-    // What Redis says when its memory is full.
+    // The answers of Redis when its memory is full.
 
     @Test
     void should_refuse_only_schedule_when_the_memory_is_full() throws Exception {
@@ -916,7 +916,7 @@ class ScriptSafetyIT {
         }
     }
 
-    // What Redis says to a user who may not do everything (see ACL).
+    // The answers of Redis to a user who may not do everything (see ACL).
 
     @ParameterizedTest
     @EnumSource(
@@ -958,7 +958,7 @@ class ScriptSafetyIT {
         }
     }
 
-    // What is taken away between two preflights of a session.
+    // Permissions and keys that are taken away between two preflights of a session.
 
     private static final String[] WITH_SESSION = {"SCHEDULE", "CHANGE", "CLAIM", "SETTLE", "ACKNOWLEDGE", "REDRIVE"};
 
@@ -1139,7 +1139,7 @@ class ScriptSafetyIT {
         }
     }
 
-    // What the scripts' text must and must not have.
+    // The rules for the scripts' text.
 
     private static final List<String> INCLUDES = List.of(
             "include/call.lua",
@@ -1280,7 +1280,7 @@ class ScriptSafetyIT {
         }
     }
 
-    /** What may stand beside a {@code ..}: text, never a number that could be a time. */
+    /** The operands of a {@code ..}: text, never a number that could be a time. */
     private static final Set<String> CONCATENATED = Set.of(
             "", // a text in quotes
             "what",

@@ -107,7 +107,7 @@ class WaitersIT extends RealQueueIT {
             return room().get(member);
         }
 
-        /** What it was called for, once all that was published before has arrived. */
+        /** The wake-ups that it has heard, once all that was published before has arrived. */
         List<String> heard() {
             String mark = "mark " + System.nanoTime();
             topic.publish(bytes(mark));
@@ -167,7 +167,7 @@ class WaitersIT extends RealQueueIT {
         return wait + " " + keys().base();
     }
 
-    // Who is expected when.
+    // The promises of consumers.
 
     @Test
     void should_expect_one_that_is_alone_by_the_next_event() {
@@ -252,7 +252,7 @@ class WaitersIT extends RealQueueIT {
         assertThat(all.get(2).look().safetyMicros()).isEqualTo(LONG_SAFETY * 3);
     }
 
-    // Who is called for an event that is earlier than what they know.
+    // The consumers that are called for an event that is earlier than those they know.
 
     @Test
     void should_call_the_two_who_would_come_next_and_nobody_else() {
@@ -395,7 +395,7 @@ class WaitersIT extends RealQueueIT {
         assertThat(all.get(1).heard()).isEmpty();
     }
 
-    // What a claim that gives something changes.
+    // The promises after a claim that gives something.
 
     @Test
     void should_let_one_with_full_hands_leave_and_call_those_who_are_missing() {

@@ -4,7 +4,7 @@ package io.github.redisdelay.recipes;
 import org.apache.camel.LoggingLevel;
 import org.apache.camel.builder.RouteBuilder;
 
-/** What those who operate a queue ask for. */
+/** The questions of those who operate a queue. */
 final class Operators extends RouteBuilder {
 
     @Override

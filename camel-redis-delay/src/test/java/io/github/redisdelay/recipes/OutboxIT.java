@@ -41,7 +41,7 @@ class OutboxIT extends RecipeIT {
         }
     }
 
-    /** What the messages are for. */
+    /** The handler of the messages. */
     public static class Events {
         final BlockingQueue<String> handled = new LinkedBlockingQueue<>();
 

@@ -55,12 +55,12 @@ abstract class RecipeIT extends CamelTestSupport {
         template.sendBody("redis-delay:" + queue + "?operation=promote&all=true", null);
     }
 
-    /** What is in a queue. */
+    /** The figures of a queue. */
     QueueStats stats(String queue) {
         return outside.queue(queue).stats().join();
     }
 
-    /** Whether nothing is left of what was scheduled. */
+    /** Tells whether nothing is left of what was scheduled. */
     boolean isEmpty(String queue) {
         QueueStats stats = stats(queue);
         return stats.delayed() == 0 && stats.leased() == 0 && stats.dead() == 0;

@@ -10,7 +10,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** What somebody is told who sets properties of the component without its starter. */
+/** The warning for properties of the component that are set without its starter. */
 @ExtendWith(OutputCaptureExtension.class)
 class IgnoredPropertiesTest {
 

@@ -316,7 +316,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
                 underWay.get(delivery));
     }
 
-    /** What has been under way for the longest time; null if nothing is. */
+    /** The delivery that has been under way for the longest time; null if there is none. */
     private Delivery longest() {
         return underWay.keySet().stream()
                 .min(Comparator.comparingLong(Delivery::claimedMicros))

@@ -246,7 +246,7 @@ final class MicrometerMeters implements Meters {
         }
     }
 
-    /** What is counted and measured of the deliveries of a consumer. */
+    /** The counters and timers of a consumer's deliveries. */
     private final class ConsumerGroup extends Group implements Consuming {
 
         private final QueueGroup queue;

@@ -30,7 +30,7 @@ final class TestCertificates {
         keytool("-genkeypair", "-alias", "authority", "-dname", "CN=" + name, "-ext", "bc:critical=ca:true");
     }
 
-    /** What redis-server wants to be told of a certificate. */
+    /** The files of a certificate that redis-server asks for. */
     record Pem(Path certificate, Path key) {}
 
     /**

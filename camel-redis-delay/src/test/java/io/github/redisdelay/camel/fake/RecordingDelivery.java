@@ -27,7 +27,7 @@ public final class RecordingDelivery implements Delivery {
     public long firstDueMicros;
     public long claimedMicros;
     public volatile boolean leaseLost;
-    /** What Redis answers to the end of the delivery. */
+    /** The answer of Redis to the end of the delivery. */
     public Submission<Settlement> answer = TestSubmissions.answered(Settlement.DONE);
 
     private final int attempt;

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a producer and a consumer do with an unknown name is in ProducerIT and RouteDecisionIT. */
+/** The names of headers. ProducerIT and RouteDecisionIT have the effects of an unknown name. */
 class OwnHeadersTest {
 
     /** Headers that only tell. A new one that asks for something belongs into the lists of {@link OwnHeaders}. */

@@ -204,7 +204,7 @@ class EnvelopeFuzzTest {
         });
         assertThat(offset[0]).isBetween(0, bytes.length);
         if (read[0] != null) {
-            // What can be read can be written, and is the same then.
+            // An envelope that can be read can be written, and is the same then.
             byte[] written = read[0].encode();
             assertThat(read[0].size()).isEqualTo(written.length);
             assertThat(Envelope.decode(written)).isEqualTo(read[0]).hasSameHashCodeAs(read[0]);

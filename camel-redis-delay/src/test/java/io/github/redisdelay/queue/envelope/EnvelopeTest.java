@@ -410,7 +410,7 @@ class EnvelopeTest {
             }
             try {
                 Envelope envelope = Envelope.decode(bytes);
-                // What can be read can be written, and means the same then.
+                // An envelope that can be read can be written, and means the same then.
                 assertThat(Envelope.decode(envelope.encode())).isEqualTo(envelope);
                 read++;
             } catch (EnvelopeFormatException e) {

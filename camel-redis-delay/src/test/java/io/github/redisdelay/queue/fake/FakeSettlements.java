@@ -14,7 +14,7 @@ import java.util.List;
 /** Notes what deliveries send, and answers it at once. */
 public final class FakeSettlements implements DeliverySettler {
 
-    /** What finished a delivery. */
+    /** A call that finished a delivery. */
     public record Settled(String id, SettleAction action, long micros, long atNanos) {}
 
     /** An extension that was asked for. */
@@ -23,7 +23,7 @@ public final class FakeSettlements implements DeliverySettler {
     private final Timers timers;
     public final List<Settled> settled = new ArrayList<>();
     public final List<Extended> extended = new ArrayList<>();
-    /** What extensions are answered with; null leaves them waiting. */
+    /** The answer to extensions; null leaves them waiting. */
     public Settlement extensions = Settlement.DONE;
 
     public FakeSettlements(Timers timers) {

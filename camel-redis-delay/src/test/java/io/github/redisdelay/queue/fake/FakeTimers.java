@@ -14,7 +14,7 @@ public final class FakeTimers implements Timers {
     private long nowNanos = -Duration.ofSeconds(100).toNanos();
     private long scheduled;
     private boolean ignoreCancellation;
-    /** What happens while a timer is being cancelled. */
+    /** The work of others while a timer is being cancelled. */
     public Runnable onCancel = () -> {};
 
     private final class Task implements Timer, Comparable<Task> {

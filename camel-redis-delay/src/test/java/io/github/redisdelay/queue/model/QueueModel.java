@@ -27,7 +27,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * What a queue should hold, in plain maps: executes the calls that the scripts execute and tells what they should answer.
+ * A model of a queue in plain maps: executes the calls that the scripts execute and tells what they should answer.
  * It takes the time from outside. Ids and bodies are ISO-8859-1 text, whose order is Redis's order of bytes. Its dead letters
  * are a second model.
  */
@@ -94,7 +94,7 @@ public final class QueueModel {
     /** Null in the model of the dead letters themselves. */
     public final QueueModel dead;
 
-    /** Who waits for messages of this queue. */
+    /** The consumers that wait for messages of this queue. */
     public final WaitersModel room;
 
     /** @param line who hears it when a consumer is called */
@@ -107,7 +107,7 @@ public final class QueueModel {
         this.dead = dead;
     }
 
-    /** What becomes due first of what waits; null if nothing does. */
+    /** The due time of the first waiting message; null if none waits. */
     private Long firstDue() {
         return dueTimes().stream().min(Comparator.naturalOrder()).orElse(null);
     }
@@ -180,7 +180,7 @@ public final class QueueModel {
         };
     }
 
-    /** Whether this very call was executed before, or a later one of its lane. */
+    /** Tells whether this very call was executed before, or a later one of its lane. */
     public boolean isOld(LuaScript script, Object[] arguments) {
         if (!hasLane(script)) {
             return false;
@@ -428,7 +428,7 @@ public final class QueueModel {
     }
 
     private void settle(List<Object[]> items, long time, ByteBuffer reply) {
-        // What is stale is told from how things were when the call began.
+        // The state at the beginning of the call decides which items are stale.
         List<Integer> stale = new ArrayList<>();
         for (Object[] item : items) {
             String id = text(item[0]);

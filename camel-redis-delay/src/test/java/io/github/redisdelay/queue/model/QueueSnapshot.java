@@ -192,7 +192,7 @@ public record QueueSnapshot(Map<String, Map<String, String>> keys) {
         return ids;
     }
 
-    /** What an index has of these dead letters. */
+    /** The members of an index for these dead letters. */
     public static Set<String> members(Set<String> deadLetters) {
         return deadLetters.stream()
                 .map(DeadLetterId::parse)

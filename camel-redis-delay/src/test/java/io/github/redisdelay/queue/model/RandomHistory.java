@@ -50,7 +50,7 @@ public final class RandomHistory {
     public final SimulatedNetwork network;
     /** All that was asked for. */
     public final List<Request> requests = new ArrayList<>();
-    /** What was asked for once, with one answer: looks, and what acts on all messages. */
+    /** The calls that are sent once and have one answer: looks, and changes of all messages. */
     public final List<CompletableFuture<?>> calls = new ArrayList<>();
 
     private final List<Client> clients = new ArrayList<>();

@@ -31,7 +31,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.RedisTimeoutException;
 
 /**
- * What lies between clients and a real Redis, in the hands of a test: every sending waits until the test executes it,
+ * The network between clients and a real Redis, in the hands of a test: every sending waits until the test executes it,
  * answers it, loses it or keeps a copy. One thread does everything, so that a seed decides a whole history.
  *
  * <p>Each execution is compared with the {@link QueueModel}: the answer, and then everything that the queue holds.

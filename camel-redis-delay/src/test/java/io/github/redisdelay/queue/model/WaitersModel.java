@@ -49,7 +49,7 @@ public final class WaitersModel {
         this.line = line;
     }
 
-    /** Who is in the room, and when each has promised to come. */
+    /** The consumers among the waiters, and when each has promised to come. */
     public Map<String, Long> promises() {
         return new TreeMap<>(promises);
     }
@@ -58,7 +58,7 @@ public final class WaitersModel {
         return promises.isEmpty();
     }
 
-    /** Who has promised to come first; null if nobody waits. */
+    /** The consumer that has promised to come first; null if nobody waits. */
     public String first() {
         return order.isEmpty() ? null : order.first().member;
     }
@@ -99,7 +99,7 @@ public final class WaitersModel {
     }
 
     /**
-     * Whether a promise counts for an event: not that of one who would come before it only because its safety interval
+     * Tells whether a promise counts for an event: not that of one who would come before it only because its safety interval
      * ends, as nobody knows whether it still lives; unless the event is so far away that all who live look before it.
      */
     public static boolean counts(long at, long event, long now) {

@@ -29,7 +29,7 @@ class ConsumersSimulationTest {
 
     private static final Logger LOG = LoggerFactory.getLogger("io.github.redisdelay.test.simulation");
 
-    /** What goes wrong. */
+    /** The faults. */
     private enum Faults {
         NONE,
         /** Consumers die, but never both that have promised to come for the next event. */
@@ -147,7 +147,7 @@ class ConsumersSimulationTest {
             long start = timers.nanoTime();
             long limit = start + spread + Duration.ofHours(3).toNanos();
             while (queue.done.size() < messages) {
-                // What happens next, or a little later where it waits for nothing.
+                // The time of the next event, or a little later where it waits for nothing.
                 Duration next = timers.next();
                 timers.advance(Duration.ofNanos(Math.max(STEP_NANOS, next == null ? 0 : next.toNanos())));
                 checkNobodyIsIdleWhileAMessageWaits();
@@ -213,7 +213,7 @@ class ConsumersSimulationTest {
         }
 
         /**
-         * Whether a promise of a dead one may still be taken for one of a living: who claims next would leave an event that comes
+         * Tells whether a promise of a dead one may still be taken for one of a living: who claims next would leave an event that comes
          * later to that one and this one.
          */
         private boolean aDeadOneCounts() {
@@ -223,7 +223,7 @@ class ConsumersSimulationTest {
                             queue.consumer(promise.getKey()).dead && promise.getValue() >= now - WaitersModel.OVERDUE);
         }
 
-        /** Whether, without this one, somebody who lives has promised to come for the next event, or nothing comes. */
+        /** Tells whether, without this one, somebody who lives has promised to come for the next event, or nothing comes. */
         private boolean leavesACover(SimulatedConsumer victim) {
             Long next = queue.nextEvent();
             long now = queue.micros();

@@ -18,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What fifty consumers of one queue cost, on a virtual clock: claims and wake-ups for each message and how late messages
+ * The cost of fifty consumers of one queue, on a virtual clock: claims and wake-ups for each message and how late messages
  * are, beside what one consumer costs for the same messages.
  *
  * <p>{@code -Dfleet.seed=...} decides all that is random.
@@ -39,7 +39,7 @@ class FleetSimulationTest {
 
     private record Load(int rate, int slots, long workNanos, long killEveryNanos) {}
 
-    /** What a run came to. */
+    /** The result of a run. */
     private record Figures(int messages, long claims, long leaves, long wakeUps, long[] lateNanos) {
         double claimsPerMessage() {
             return (claims + leaves) / (double) messages;

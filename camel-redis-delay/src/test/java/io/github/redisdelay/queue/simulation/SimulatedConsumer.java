@@ -140,7 +140,7 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
         }
         boolean requestLost = queue.happens.test(0.02);
         boolean answerLost = queue.happens.test(0.02);
-        // What was sent arrives though its sender has died.
+        // A call that was sent arrives though its sender has died.
         queue.timers.schedule(queue.latency.getAsLong(), () -> {
             if (requestLost) {
                 return;

@@ -74,7 +74,7 @@ public final class SimulatedQueue {
     public final Random random;
     /** How long a message takes to get to Redis or from it, in nanoseconds. */
     public final LongSupplier latency;
-    /** Whether something goes wrong that does so with this probability. */
+    /** Tells whether something goes wrong that does so with this probability. */
     public final DoublePredicate happens;
 
     public final Map<String, Message> pending = new LinkedHashMap<>();
@@ -92,7 +92,7 @@ public final class SimulatedQueue {
     public long claims;
     public long leaves;
     public long wakeUps;
-    /** What went wrong first. */
+    /** The first failure. */
     public String failure;
 
     public SimulatedQueue(FakeTimers timers, Random random, LongSupplier latency, DoublePredicate happens) {

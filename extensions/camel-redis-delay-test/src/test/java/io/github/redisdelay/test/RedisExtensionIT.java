@@ -15,7 +15,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 
-/** What belongs to a test goes with it, and what belongs to the class stays until its end. */
+/** The resources of a test go with it, and those of the class stay until its end. */
 class RedisExtensionIT {
 
     @RegisterExtension

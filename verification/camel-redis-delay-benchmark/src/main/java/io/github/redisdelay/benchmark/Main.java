@@ -51,7 +51,7 @@ public final class Main {
                     failed.add(experiment.name());
                 }
             }
-            // What does not add up is no result.
+            // A run that does not add up is no result.
             List<Figure> sound = figures.all().stream()
                     .filter(figure -> !failed.contains(figure.experiment()))
                     .toList();

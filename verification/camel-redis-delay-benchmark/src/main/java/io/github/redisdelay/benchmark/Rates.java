@@ -53,7 +53,7 @@ final class Rates implements Experiment {
 
         void all() throws Exception {
             each("schedule callers=1", (contender, parameter) -> waiting(contender, parameter, 1, 1));
-            // What 16 callers wait for goes to Redis in two calls; one of the floor's carries half of them.
+            // The requests of 16 callers go to Redis in two calls; one of the floor's carries half of them.
             each("schedule callers=16", (contender, parameter) -> {
                 boolean floor = contender.subject().equals(Subject.FLOOR);
                 waiting(contender, parameter, floor ? FloorContender.CALLS : 16, floor ? 8 : 1);
@@ -192,7 +192,7 @@ final class Rates implements Experiment {
                 }
                 int delivered = arrivals.count();
                 Cost.Taken taken = cost.end();
-                // What is not empty by the limit would go on faster, as each message costs what the rest of the list is
+                // A list that is not empty by the limit would go on faster, as each message costs what the rest of it is
                 // long: by this rate all are transferred at the time at which that comes out. Delivery follows: it
                 // waits for the transfer, which lets a consumer take one message after each hundred.
                 int moved = all ? backlog : delivered + ((RDelayedQueueContender) contender).transferred();

@@ -81,7 +81,7 @@ final class Scale implements Experiment {
             throws Exception {
         String queue = "scale-" + subjects.get(0);
         for (int size : sizes) {
-            // What was measured before would make a small one too large.
+            // The runs before would make the figure of a small size too large.
             boolean fresh = size <= 100_000;
             for (int round = 1; round <= environment.rounds(); round++) {
                 List<String> order = new ArrayList<>(subjects);
@@ -127,7 +127,7 @@ final class Scale implements Experiment {
         int count = searching ? Math.min(measured, SEARCHED_BY_RDELAYEDQUEUE / Math.max(10_000, size)) : measured;
         Arrivals arrivals = new Arrivals(count);
         int[] next = {0};
-        // What happens when a message becomes due is part of its delivery: with RDelayedQueue that begins by itself.
+        // The work at the due time is part of a delivery: with RDelayedQueue that begins by itself.
         long begin = System.currentTimeMillis() + (searching ? 1000 : 0);
         DueTime due = new DueTime(false, begin * 1000);
         contender.scheduleAll(() -> next[0] < count ? Message.of(next[0]++, due) : null);

@@ -190,7 +190,7 @@ class ClusterIT {
             return Stream.concat(queues.stream(), Stream.of(PARTITIONED)).toList();
         }
 
-        /** What all clients are made with. */
+        /** The options of all clients. */
         ClientOptions options() {
             return Experiment.OPTIONS;
         }
@@ -200,7 +200,7 @@ class ClusterIT {
             return null;
         }
 
-        /** Whether anything can come again because of it. */
+        /** Tells whether anything can come again because of it. */
         boolean isFault() {
             return this != NONE;
         }

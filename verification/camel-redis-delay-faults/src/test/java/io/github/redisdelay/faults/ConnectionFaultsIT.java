@@ -151,7 +151,7 @@ class ConnectionFaultsIT {
 
         abstract void begin(Bench bench) throws IOException;
 
-        /** Whether it has hit anything, where that can be told. */
+        /** Checks that it has hit something, where that can be told. */
         void check(Bench bench) {}
 
         /** Writes down that it begins, and whom it hits. */
@@ -163,7 +163,7 @@ class ConnectionFaultsIT {
             }
         }
 
-        /** Whether its connections stay dead when it is over: until the clients have noticed each of them. */
+        /** Tells whether its connections stay dead when it is over: until the clients have noticed each of them. */
         boolean lasts() {
             return false;
         }

@@ -70,7 +70,7 @@ final class Experiment implements AutoCloseable {
 
     final long seed;
     final Random random;
-    /** What the test itself does to the others. */
+    /** The faults that the test makes. */
     final History history = new History("test", History.MACHINE_CLOCK);
 
     private final String name;

@@ -31,7 +31,7 @@ interface ExperimentSite extends AutoCloseable {
     /** A new client with connections that no fault of the experiment's proxies reaches. The caller shuts it down. */
     RedissonClient connect();
 
-    /** What a client of the delay queue is made with. */
+    /** The options of a client of the delay queue. */
     default ClientOptions options() {
         return Experiment.OPTIONS;
     }

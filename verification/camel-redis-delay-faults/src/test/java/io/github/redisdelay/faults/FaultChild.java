@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 /** A {@link FaultProcess} as the test that started it sees it. */
 final class FaultChild implements AutoCloseable {
 
-    /** What a JVM ends with that was killed, or that has halted itself as if it were. */
+    /** The exit code of a JVM that was killed, or that has halted itself as if it were. */
     static final int KILLED = 137;
 
     private final String name;

@@ -57,12 +57,12 @@ final class FaultProcess {
             this.step = step;
         }
 
-        /** Whether it is a producer that dies. */
+        /** Tells whether it is a producer that dies. */
         boolean ofProducer() {
             return "SCHEDULE".equals(script);
         }
 
-        /** Whether it takes a call that carries the requests of several callers. */
+        /** Tells whether it takes a call that carries the requests of several callers. */
         private boolean inGroup() {
             return name().endsWith("IN_A_GROUP");
         }

@@ -23,7 +23,7 @@ import java.util.concurrent.CompletionException;
 import java.util.function.LongSupplier;
 
 /**
- * What one client did and what it saw, each thing written down before it is done or as soon as it is seen. Thread-safe.
+ * The history of one client: its acts and all that it saw, each written down before it is done or as soon as it is seen. Thread-safe.
  *
  * <p>All histories of an experiment use one clock, that of the machine: never the one of a client that may be skewed. In a
  * file each event is one line, handed to the operating system at once, so that a JVM that is killed leaves everything.
@@ -43,7 +43,7 @@ final class History implements AutoCloseable {
 
     private static final int FIELDS = 10;
 
-    /** What happened. */
+    /** The kinds of events. */
     enum What {
         /**
          * A schedule call is about to be made; {@code due} is the earliest due time that it can have by this clock; in the detail
@@ -115,7 +115,7 @@ final class History implements AutoCloseable {
     }
 
     /**
-     * What is known of a delivery that a Camel route received.
+     * The facts about a delivery that a Camel route received.
      *
      * @param deadLetter whether it is one, and its id that of a dead letter
      * @param priority of the message
@@ -155,7 +155,7 @@ final class History implements AutoCloseable {
             String reason,
             String detail) {
 
-        /** What is known of a delivery that a route received; null for one that a plain handler received. */
+        /** The facts about a delivery that a route received; null for one that a plain handler received. */
         Receipt receipt() {
             return Receipt.of(detail);
         }
@@ -250,7 +250,7 @@ final class History implements AutoCloseable {
         return all;
     }
 
-    /** What was recorded so far, if it is kept in memory. */
+    /** The events so far, if they are kept in memory. */
     synchronized List<Event> events() {
         return List.copyOf(events);
     }

@@ -60,13 +60,13 @@ final class HistoryChecker {
         BURY,
         DISCARD;
 
-        /** Whether the message is out of the queue then. */
+        /** Tells whether the message is out of the queue then. */
         boolean isEnd() {
             return this != RETURN && this != RELEASE;
         }
     }
 
-    /** What can be wrong. */
+    /** The kinds of violations. */
     enum Rule {
         LOST,
         EARLY,
@@ -149,7 +149,7 @@ final class HistoryChecker {
     /** @param hit the clients that it hits; empty for any */
     private record Fault(String name, long begin, long end, Set<String> hit) {
 
-        /** Whether it can cost this client a lease, or anybody, if it is null. */
+        /** Tells whether it can cost this client a lease, or anybody, if it is null. */
         boolean hits(String source) {
             return source == null || hit.isEmpty() || hit.contains(source);
         }
@@ -183,7 +183,7 @@ final class HistoryChecker {
         return new HistoryChecker(lease, deadLettersConsumed, ServerClock.of(events)).check(events, leftovers);
     }
 
-    /** Whether a key of a queue has no business to be there when the queue is empty: it is about messages. */
+    /** Tells whether a key of a queue has no business to be there when the queue is empty: it is about messages. */
     static boolean isLeftover(String key) {
         return !key.matches(".*:(sessions|config|consumers|waiters|seen)");
     }
@@ -336,7 +336,7 @@ final class HistoryChecker {
         }
     }
 
-    /** Whether a claim passed over a message of a higher priority that was due; as far as nothing can have hidden it. */
+    /** Checks that no claim passed over a message of a higher priority that was due, as far as nothing can have hidden it. */
     private void checkPriorities(Map<String, Message> messages) {
         // By queue, priority and time of the claim.
         Map<String, TreeMap<Integer, TreeSet<Long>>> claims = new HashMap<>();
@@ -511,7 +511,7 @@ final class HistoryChecker {
         return fault(before.source(), before.claimed(), delivery.claimed());
     }
 
-    /** What happened in between that can have cost some claim its messages, whoever made it; or null. */
+    /** The disturbance in between that can have cost some claim its messages, whoever made it; or null. */
     private String disturbance(long from, long to) {
         return deaths.values().stream().anyMatch(death -> death >= from && death <= to)
                 ? KILLED
@@ -585,7 +585,7 @@ final class HistoryChecker {
                         + message.events.stream().map(event -> "\n    " + event).collect(Collectors.joining())));
     }
 
-    /** What happened to one message. */
+    /** The events of one message. */
     private static final class Message {
         final List<Event> events = new ArrayList<>();
         final List<Event> schedulings = new ArrayList<>();
@@ -597,7 +597,7 @@ final class HistoryChecker {
         final List<Event> failedCancels = new ArrayList<>();
         final List<Event> deliveries = new ArrayList<>();
         final List<Event> garbled = new ArrayList<>();
-        /** What became of it when it was given up. */
+        /** The dead letters that became of it when it was given up. */
         final List<Message> deadLetters = new ArrayList<>();
         /** By claim id. */
         final Map<String, Event> settlings = new HashMap<>();
@@ -680,13 +680,13 @@ final class HistoryChecker {
             return !isConfirmed() && schedulings.size() > refused.size();
         }
 
-        /** Whether a call was made again because the answer to an earlier one was lost. */
+        /** Tells whether a call was made again because the answer to an earlier one was lost. */
         boolean isRepeated() {
             return schedulings.size() > 1;
         }
 
         /**
-         * Whether a delivery may be the first one of a second copy. A claim that was not begun may have come before: it was
+         * Tells whether a delivery may be the first one of a second copy. A claim that was not begun may have come before: it was
          * released, which takes its attempt back, or nobody was given it.
          */
         boolean mayBeScheduledAnew(Event delivery) {
@@ -700,7 +700,7 @@ final class HistoryChecker {
             };
         }
 
-        /** Whether a cancel was confirmed to have found it, or has no answer and was sent. */
+        /** Tells whether a cancel was confirmed to have found it, or has no answer and was sent. */
         boolean mayBeCancelled() {
             long withoutEffect = failedCancels.stream()
                     .filter(event -> event.reason().equals(Failure.NOT_SENT.name()))
@@ -728,7 +728,7 @@ final class HistoryChecker {
             return settled.get(settling.claim()) != null && !isDone(settling);
         }
 
-        /** Whether a delivery ended its message, or may have: its answer is missing. */
+        /** Tells whether a delivery ended its message, or may have: its answer is missing. */
         boolean mayHaveEnded(Event delivery) {
             Event settling = settling(delivery);
             return settling != null && Finish.valueOf(settling.detail()).isEnd() && !isStale(settling);

@@ -95,7 +95,7 @@ class KilledProcessesIT {
         int rounds = Experiment.rounds();
         try (Experiment experiment = new Experiment("death " + death)) {
             long inFlight = 0;
-            // What the other side does is done in this JVM: it does not die.
+            // The other side works in this JVM: it does not die.
             try (Survivors survivors = new Survivors(experiment, death.ofProducer())) {
                 for (int round = 0; round < rounds; round++) {
                     try (FaultChild child =

@@ -97,7 +97,7 @@ final class LoadProducer implements AutoCloseable {
         });
     }
 
-    /** Whether it says that nothing was stored, nor will be. */
+    /** Tells whether it says that nothing was stored, nor will be. */
     private static boolean isRefusal(Throwable error) {
         return error instanceof RequestTimeoutException timeout
                 ? !timeout.isPossiblyStored()

@@ -25,7 +25,7 @@ final class OverloadBench implements AutoCloseable {
 
     static final Logger LOG = LoggerFactory.getLogger("io.github.redisdelay.test.Faults");
 
-    /** Who waits behind thousands of others on a busy machine waits for long. */
+    /** Options for requests that wait long, behind thousands of others on a busy machine. */
     static final ClientOptions PATIENT = new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofMinutes(2));
 
     final RedisServer server;
@@ -40,7 +40,7 @@ final class OverloadBench implements AutoCloseable {
         queue = client.queue(Experiment.QUEUE);
     }
 
-    /** What the server has executed since it was started. */
+    /** The work of the server since it was started. */
     record Work(long scripts, long scriptMicros, long published) {
 
         Work since(Work before) {

@@ -56,7 +56,7 @@ class PermissionsIT {
             Path.of("../../camel-redis-delay/src/main/resources/io/github/redisdelay/queue");
     private static final Pattern LINE = Pattern.compile("(?m)^ACL SETUSER (\\S+) reset on >(\\S+) (.+)$");
     private static final Pattern CALL = Pattern.compile("redis\\.p?call\\('(\\w+)'");
-    /** What the test itself sends while the user's commands are counted; AUTH is allowed to everybody. */
+    /** The commands of the test itself while the user's commands are counted; AUTH is allowed to everybody. */
     private static final Set<String> NOT_COUNTED = Set.of("acl", "auth", "config", "config|resetstat");
 
     private static final Set<String> LOADING = Set.of("eval", "script|load");
@@ -107,7 +107,7 @@ class PermissionsIT {
         }
     }
 
-    /** What was denied to anybody: commands, keys and channels. */
+    /** The denials of all users: commands, keys and channels. */
     static Set<String> denied(String address) throws IOException {
         Set<String> objects = new TreeSet<>();
         try (RedisSocket direct = RedisSocket.open(address)) {

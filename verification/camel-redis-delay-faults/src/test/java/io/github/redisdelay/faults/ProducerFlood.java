@@ -91,7 +91,7 @@ final class ProducerFlood {
                 assertThat(most.get()).as("kept at the most").isLessThanOrEqualTo(maximumRequests);
                 assertThat(most.get() * bodyBytes).as("bytes kept at the most").isLessThanOrEqualTo(maximumBytes);
                 assertThat(refused.sum()).as("pushed back").isPositive();
-                // What was said is true.
+                // The answers to the callers are true.
                 assertThat(stored.sum() + refused.sum()).isEqualTo(numbers.get());
                 assertThat(bench.stats().delayed()).isEqualTo(1 + stored.sum());
                 Experiment.row(

@@ -21,7 +21,7 @@ final class RouteChild implements AutoCloseable {
 
     private final Process process;
     private final BlockingQueue<String> said = new LinkedBlockingQueue<>();
-    /** What it has said of messages. */
+    /** The lines that it has said of messages. */
     private final List<String> messages = new ArrayList<>();
 
     private RouteChild(Process process) {

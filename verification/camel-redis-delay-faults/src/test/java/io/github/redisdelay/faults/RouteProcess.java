@@ -20,7 +20,7 @@ import org.apache.camel.impl.DefaultCamelContext;
  */
 final class RouteProcess {
 
-    /** What lines begin with that are meant for the test; others are the log. */
+    /** The beginning of lines that are meant for the test; others are the log. */
     static final String MARK = "@ ";
 
     static final int QUEUES = 1_000;
@@ -31,7 +31,7 @@ final class RouteProcess {
     private static final int SLOW_MILLIS = 20;
     private static final int SLOW_END_SECONDS = 45;
 
-    /** What its routes do. */
+    /** The roles of its routes. */
     enum Role {
         /** Work for a moment; what is poisonous kills the JVM. */
         POISONED(2),
@@ -49,7 +49,7 @@ final class RouteProcess {
         }
     }
 
-    /** What it can be asked for. */
+    /** The questions that it answers. */
     enum Question {
         /** How many bytes are used after a garbage collection. */
         HEAP,

@@ -54,7 +54,7 @@ class SentinelIT {
             Experiment.OPTIONS.requestTimeout(),
             new Durability(1, false, Duration.ofMillis(500)));
 
-    /** What a lost acknowledgement, or a lost claim, looks like: the message comes again. These never wait for replicas. */
+    /** The sign of a lost acknowledgement, or of a lost claim: the message comes again. These never wait for replicas. */
     static final Set<Rule> COMES_AGAIN = EnumSet.of(Rule.TWICE, Rule.ATTEMPTS);
 
     private enum Scenario {
@@ -194,7 +194,8 @@ class SentinelIT {
                 experiment.history.faultBegins(fault);
                 if (behind) {
                     old.proxy.swallow(Kind.REPLICATION);
-                    // What is scheduled from now on is on one server only; who waits for replicas is told so.
+                    // A message that is scheduled from now on is on one server only; a producer that waits for replicas
+                    // is told so.
                     experiment.run(Duration.ofSeconds(1));
                     if (options.durability().waits()) {
                         SentinelServers.until(this::isToldUnreplicated);

@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What a step of the server's clock excuses, and what it does not. Times are in seconds here, the lease is 3. */
+/** The events that a step of the server's clock excuses, and those that it does not. Times are in seconds here, the lease is 3. */
 class ServerClockTest {
 
     private static final long SECOND = 1_000_000;

@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.redisson.api.RedissonClient;
 
 /**
- * What a server can do to its clients, under load: nothing is lost, nothing early, nothing comes twice without a cause, and
+ * The faults of a server, under load: nothing is lost, nothing early, nothing comes twice without a cause, and
  * deliveries go on by themselves.
  */
 @Tag("faults")
@@ -152,12 +152,12 @@ class ServerFaultsIT {
         /** Returns when it is over. */
         abstract void happen(Bench bench) throws Exception;
 
-        /** Whether it can cost anybody a lease: otherwise nothing may come twice. */
+        /** Tells whether it can cost anybody a lease: otherwise nothing may come twice. */
         boolean disturbs() {
             return true;
         }
 
-        /** What else is to be seen. */
+        /** Checks what else is to be seen. */
         void check(List<Event> events) {}
     }
 
@@ -235,7 +235,7 @@ class ServerFaultsIT {
                 .until(() -> info(master, "replication", "role:").equals("slave"));
     }
 
-    /** What producers were told where they got no confirmation. */
+    /** The errors of producers that got no confirmation. */
     private static List<String> failures(List<Event> events) {
         return events.stream()
                 .filter(event -> event.what() == What.UNKNOWN || event.what() == What.REFUSED)
@@ -402,7 +402,7 @@ class ServerFaultsIT {
         }
     }
 
-    /** What was begun after a moment was refused with a reason, all of it, and nothing of it was stored. */
+    /** All schedules that were begun after a moment were refused with a reason, and nothing of them was stored. */
     private static void assertThatAllIsRefusedSince(long micros, Experiment experiment) {
         await().atMost(Duration.ofSeconds(20))
                 .until(() -> since(micros, experiment, What.REFUSED).findAny().isPresent());

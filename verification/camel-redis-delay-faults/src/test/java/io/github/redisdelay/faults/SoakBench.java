@@ -23,7 +23,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * What a soak runs on: a Redis server that writes everything to disk, two {@linkplain SoakNode Camel contexts} in this JVM, each
+ * The servers and nodes of a soak: a Redis server that writes everything to disk, two {@linkplain SoakNode Camel contexts} in this JVM, each
  * behind a proxy of its own, and one in another JVM, which is killed now and then. Used by one thread.
  */
 final class SoakBench implements AutoCloseable {
@@ -38,7 +38,7 @@ final class SoakBench implements AutoCloseable {
     private static final int LATEST_WINDOWS = 3;
 
     final RedisServer server;
-    /** What the test does to the others. */
+    /** The faults that the test makes. */
     final History history = new History("test", History.MACHINE_CLOCK);
 
     final List<SoakNode> nodes = new ArrayList<>();
@@ -247,7 +247,7 @@ final class SoakBench implements AutoCloseable {
         }
     }
 
-    /** What the test has done to the others, and what the children have seen of standstills. */
+    /** The faults of the test, and the standstills that the children have seen. */
     List<Event> faults() {
         List<Event> all = new ArrayList<>(history.events());
         for (int i = 1; i <= children; i++) {

@@ -35,7 +35,7 @@ final class SoakChart {
     private static final Font FONT = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
     private static final List<Color> COLOURS = List.of(new Color(0x1F6FB4), new Color(0xE08E1A), new Color(0xD1495B));
 
-    /** What is drawn on one axis. */
+    /** The metrics that are drawn on one axis. */
     private record Strip(String unit, boolean logarithmic, List<Metric> metrics) {}
 
     private static final List<Strip> STRIPS = List.of(

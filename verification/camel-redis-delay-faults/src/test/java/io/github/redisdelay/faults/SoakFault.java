@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** What happens to the nodes of a soak, to their connections and to their server. */
+/** The faults of a soak: of its nodes, of their connections and of their server. */
 enum SoakFault {
     RESET(0) {
         @Override

@@ -59,7 +59,7 @@ class SoakIT {
     private static final int MAX_DELAY_MILLIS = LONG ? 20_000 : 3_000;
     private static final int MAX_PAUSE_MILLIS = LONG ? 15_000 : 1_000;
 
-    /** What a client of the delay queue may leave about itself in Redis, for a day. */
+    /** The most megabytes that a client of the delay queue may leave about itself in Redis, for a day. */
     private static final double MAX_MB_PER_CLIENT = 0.064;
 
     private static final Path DIRECTORY = Path.of("target", "soak");
@@ -73,7 +73,7 @@ class SoakIT {
     private final Map<SoakFault, List<Duration>> recoveries = new TreeMap<>();
     private long inFlight;
 
-    /** What the windows add up to. */
+    /** The problems of all windows. */
     private final List<Problem> problems = new ArrayList<>();
 
     private final Map<String, Integer> causes = new TreeMap<>();

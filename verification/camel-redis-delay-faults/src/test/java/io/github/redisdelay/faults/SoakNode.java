@@ -53,7 +53,7 @@ final class SoakNode implements AutoCloseable {
 
     private static final int TICK_MILLIS = 100;
     private static final int SENDERS = 8;
-    /** What waits for a sender; more is not sent at all. */
+    /** The most messages that wait for a sender; more are not sent at all. */
     private static final int BACKLOG = 500;
 
     private static final int BATCH = 10;
@@ -64,7 +64,7 @@ final class SoakNode implements AutoCloseable {
     private static final List<String> LOGGERS = List.of(
             "io.github.redisdelay.camel", "io.github.redisdelay.queue", "org.apache.camel", "org.redisson", "io.netty");
 
-    /** What a message is there for. */
+    /** The purposes of messages. */
     private enum Kind {
         /** Succeeds. */
         ORDINARY('o'),
@@ -108,7 +108,7 @@ final class SoakNode implements AutoCloseable {
     }
 
     /**
-     * What a node is to do.
+     * The settings of a node.
      *
      * @param name of its own in the run
      * @param address of Redis
@@ -226,7 +226,7 @@ final class SoakNode implements AutoCloseable {
         return settings.name();
     }
 
-    /** Whether something was delivered here since. */
+    /** Tells whether something was delivered here since. */
     boolean hasDeliveredSince(long nanos) {
         return lastDelivery - nanos > 0;
     }

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 /** Looks at a soak every few seconds, and writes down what it sees as lines of a CSV file. */
 final class SoakSamples implements AutoCloseable {
 
-    /** What is looked at. */
+    /** The metrics of a sample. */
     enum Metric {
         HEAP("heap after a collection", "MB"),
         /** Missing where the operating system does not tell. */
@@ -60,7 +60,7 @@ final class SoakSamples implements AutoCloseable {
     record Sample(double seconds, Map<Metric, Double> values) {}
 
     /**
-     * What a server holds.
+     * The contents of a server.
      *
      * @param bookkeeping bytes of the records that clients leave about themselves, which are dropped a day after their last use
      * @param pending messages that wait or are being delivered, dead letters included
@@ -112,7 +112,7 @@ final class SoakSamples implements AutoCloseable {
         return (System.nanoTime() - beginNanos) / 1e9;
     }
 
-    /** What was seen so far. */
+    /** The samples so far. */
     synchronized List<Sample> all() {
         return List.copyOf(samples);
     }

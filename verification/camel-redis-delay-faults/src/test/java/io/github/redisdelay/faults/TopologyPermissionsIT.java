@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What the user of the documentation needs besides in a Redis Cluster, and with Sentinel: what the documentation says, and no
+ * The further permissions of the documentation's user in a Redis Cluster, and with Sentinel: those that the documentation names, and no
  * more.
  */
 @Tag("faults")
@@ -94,7 +94,7 @@ class TopologyPermissionsIT {
                     .until(() -> queues.stream().map(queue -> queue + text).allMatch(received::contains));
         }
 
-        /** What producers do besides, with a queue that has a replica. */
+        /** The further work of producers, with a queue that has a replica. */
         void change(String queue) {
             producer.sendBodyAndHeader(to(queue, "delay=1h"), "x", RedisDelayConstants.SCHEDULE_ID, "x");
             for (String operation : List.of("get", "reschedule&delay=2h", "cancel", "list&state=delayed", "stats")) {
@@ -137,7 +137,7 @@ class TopologyPermissionsIT {
         assertThat(PermissionsIT.call(server, command)).as(command).isEqualTo("+OK");
     }
 
-    /** What was denied on any of them. */
+    /** The denials of any of them. */
     private static Set<String> denied(Collection<String> servers) throws IOException {
         Set<String> objects = new TreeSet<>();
         for (String server : servers) {

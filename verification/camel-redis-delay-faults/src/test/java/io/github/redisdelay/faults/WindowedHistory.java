@@ -35,7 +35,7 @@ final class WindowedHistory implements AutoCloseable {
         this.source = source;
     }
 
-    /** What the ids of the messages of a window begin with. */
+    /** The beginning of the ids of a window's messages. */
     static String prefix(int window) {
         return window + "-";
     }
@@ -65,7 +65,7 @@ final class WindowedHistory implements AutoCloseable {
         return directory.resolve("window-" + window);
     }
 
-    /** What all clients wrote about the messages of a window. */
+    /** The events of all clients about the messages of a window. */
     static List<Event> read(Path directory, int window) {
         Path from = directory(directory, window);
         if (!Files.exists(from)) {
@@ -80,7 +80,7 @@ final class WindowedHistory implements AutoCloseable {
         }
     }
 
-    /** Whether a client has written anything, about any message. */
+    /** Tells whether a client has written anything, about any message. */
     static boolean hasBegun(Path directory, String source) {
         if (!Files.exists(directory)) {
             return false;

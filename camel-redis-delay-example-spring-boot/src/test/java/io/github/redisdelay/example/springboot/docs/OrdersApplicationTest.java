@@ -16,7 +16,7 @@ import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
-/** What {@code docs/testing.md} shows of Spring Boot: all tests of a class have one context, and so one queue. */
+/** The example of Spring Boot in {@code docs/testing.md}: all tests of a class have one context, and so one queue. */
 @SpringBootTest
 @DirtiesContext // or the context consumes the queue until the JVM ends
 class OrdersApplicationTest {

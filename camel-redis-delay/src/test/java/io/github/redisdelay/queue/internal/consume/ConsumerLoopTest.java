@@ -833,7 +833,7 @@ class ConsumerLoopTest {
             ConsumerLoop task = running(1, 100);
             for (int i = 1; i <= 20; i++) {
                 claims.answer(reply(s(20), null, message("a")));
-                // What is released becomes due at once, and the queue tells everybody.
+                // A message that is released becomes due at once, and the queue tells everybody.
                 task.wakeUp(0, 0);
                 assertThat(queue.ids(SettleAction.RELEASE)).hasSize(i);
                 assertBackoff(untilNextClaim(), Math.min(i, 7));

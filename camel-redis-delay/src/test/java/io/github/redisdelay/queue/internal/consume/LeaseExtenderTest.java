@@ -191,7 +191,7 @@ class LeaseExtenderTest {
         assertThat(redis.count()).isEqualTo(1);
         assertThat(redis.last().arguments()).hasSize(4 + 5);
 
-        // What finishes meanwhile is not extended any more: its waiting extension is dropped.
+        // A delivery that finishes meanwhile is not extended any more: its waiting extension is dropped.
         String sent = redis.last().argument(4);
         all.stream().filter(delivery -> !delivery.id().equals(sent)).limit(49).forEach(Delivery::acknowledge);
         redis.answer(FakeCaller.reply(1, 0));

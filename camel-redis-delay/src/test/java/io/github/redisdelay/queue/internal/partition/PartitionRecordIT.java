@@ -477,7 +477,7 @@ class PartitionRecordIT {
         assertThat(consumer.lastError()).isInstanceOf(PartitionMismatchException.class);
         consumer.stop(false);
 
-        // Who asks for one message is told at once, however long he would wait.
+        // A caller that asks for one message is told at once, however long it would wait.
         DelayQueueReceiver receiver = whole.receiver(OPTIONS, delivery -> {});
         assertThatThrownBy(() -> receiver.receive(null)).isInstanceOf(PartitionMismatchException.class);
         DelayQueueReceiver other = queue(6).receiver(OPTIONS, delivery -> {});

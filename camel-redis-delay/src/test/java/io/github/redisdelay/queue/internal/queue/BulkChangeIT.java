@@ -37,7 +37,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** What acts on all waiting messages: in slices, in order, and not for ever. */
+/** The changes of all waiting messages: in slices, in order, and not for ever. */
 class BulkChangeIT extends RealQueueIT {
 
     @Test
