@@ -176,6 +176,7 @@ class DocumentationTest {
         collect(files, ROOT.resolve("docs"));
         collect(files, Path.of("src/main"));
         for (String module : List.of(
+                "extensions/camel-redis-delay-spring-boot-starter",
                 "extensions/camel-redis-delay-test",
                 "camel-redis-delay-example",
                 "camel-redis-delay-example-spring-boot",

@@ -25,6 +25,7 @@ record Block(String page, int line, String language, String code) {
     private static final List<String> PAGES = List.of(
             "README.md",
             "docs/recipes.md",
+            "docs/spring-boot.md",
             "docs/testing.md",
             "docs/tools.md",
             "camel-redis-delay/src/main/docs/redis-delay-component.adoc");

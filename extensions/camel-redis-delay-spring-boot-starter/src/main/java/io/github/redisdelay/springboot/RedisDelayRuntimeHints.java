@@ -4,6 +4,7 @@ package io.github.redisdelay.springboot;
 import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.camel.RedisDelayComponentConfigurer;
 import io.github.redisdelay.camel.RedisDelayConfiguration;
+import io.github.redisdelay.camel.RedisDelayDevConsole;
 import io.github.redisdelay.camel.RedisDelayEndpointConfigurer;
 import io.github.redisdelay.camel.RedisDelayEndpointUriFactory;
 import java.util.stream.Stream;
@@ -23,16 +24,18 @@ final class RedisDelayRuntimeHints implements RuntimeHintsRegistrar {
     public void registerHints(RuntimeHints hints, ClassLoader classLoader) {
         hints.resources()
                 .registerPattern("io/github/redisdelay/queue/lua/**")
-                .registerPattern("META-INF/services/org/apache/camel/component/redis-delay")
-                .registerPattern("META-INF/services/org/apache/camel/configurer/redis-delay-*")
-                .registerPattern("META-INF/services/org/apache/camel/urifactory/redis-delay-*")
+                .registerPattern("META-INF/services/org/apache/camel/*/redis-delay*")
                 .registerPattern("META-INF/io/github/redisdelay/camel/redis-delay.json");
         Stream.of(
                         RedisDelayComponent.class,
                         RedisDelayComponentConfigurer.class,
+                        RedisDelayDevConsole.class,
                         RedisDelayEndpointConfigurer.class,
                         RedisDelayEndpointUriFactory.class)
                 .forEach(type -> hints.reflection().registerType(type, MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS));
+        // Looked for by its name: not every application has it.
+        hints.reflection()
+                .registerTypeIfPresent(classLoader, "io.micrometer.core.instrument.MeterRegistry", type -> {});
         // Its fields say of which side an option is.
         hints.reflection().registerType(RedisDelayConfiguration.class, MemberCategory.DECLARED_FIELDS);
         // Its methods are looked up by name, because they are not the same in all versions of Redisson.

@@ -3,19 +3,18 @@ package io.github.redisdelay.springboot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.redisdelay.camel.RedisDelayComponent;
-import io.github.redisdelay.camel.RedisDelayComponentConfigurer;
 import io.github.redisdelay.camel.RedisDelayConfiguration;
-import io.github.redisdelay.camel.RedisDelayEndpointConfigurer;
-import io.github.redisdelay.camel.RedisDelayEndpointUriFactory;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
-import java.util.stream.Stream;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.redisson.config.ClusterServersConfig;
 import org.redisson.config.Config;
+import org.redisson.config.SentinelServersConfig;
 import org.redisson.config.SingleServerConfig;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
@@ -25,6 +24,8 @@ import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 
 class RedisDelayRuntimeHintsTest {
 
+    private static final String SERVICES = "META-INF/services/org/apache/camel/";
+
     private final RuntimeHints hints = new RuntimeHints();
 
     @BeforeEach
@@ -32,72 +33,67 @@ class RedisDelayRuntimeHintsTest {
         new RedisDelayRuntimeHints().registerHints(hints, getClass().getClassLoader());
     }
 
-    /** All of the component that is read as a resource, as it is on the class path. */
-    static Stream<String> resources() throws IOException {
-        PathMatchingResourcePatternResolver resolver = new PathMatchingResourcePatternResolver();
-        Stream.Builder<String> names = Stream.builder();
-        for (String pattern : new String[] {
-            "io/github/redisdelay/queue/lua/**/*.lua",
-            "META-INF/services/org/apache/camel/**/redis-delay*",
-            "META-INF/io/github/redisdelay/camel/*.json"
-        }) {
-            for (Resource resource : resolver.getResources("classpath*:" + pattern)) {
-                String url = resource.getURL().toString();
-                names.add(url.substring(url.indexOf(pattern.substring(0, pattern.indexOf("*")))));
-            }
+    /** Resources of the component, as they are on the class path; their names begin with the folder. */
+    private static List<String> resources(String folder, String pattern) throws IOException {
+        List<String> names = new ArrayList<>();
+        for (Resource resource :
+                new PathMatchingResourcePatternResolver().getResources("classpath*:" + folder + pattern)) {
+            String url = resource.getURL().toString();
+            names.add(url.substring(url.indexOf(folder)));
         }
-        return names.build();
+        return names;
     }
 
     @Test
-    void should_look_at_all_kinds_of_resources() throws IOException {
-        assertThat(resources())
-                .contains(
-                        "io/github/redisdelay/queue/lua/command/claim.lua",
-                        "io/github/redisdelay/queue/lua/include/queue.lua",
-                        "META-INF/services/org/apache/camel/component/redis-delay",
-                        "META-INF/services/org/apache/camel/configurer/redis-delay-component",
-                        "META-INF/services/org/apache/camel/urifactory/redis-delay-endpoint",
-                        "META-INF/io/github/redisdelay/camel/redis-delay.json");
-    }
-
-    @ParameterizedTest
-    @MethodSource("resources")
-    void should_have_a_hint_for_each_resource(String name) {
-        assertThat(RuntimeHintsPredicates.resource().forResource(name)).accepts(hints);
-    }
-
-    @Test
-    void should_have_none_for_other_resources() {
+    void should_have_a_hint_for_each_resource() throws IOException {
+        List<String> names = new ArrayList<>(resources("io/github/redisdelay/queue/lua/", "**/*.lua"));
+        names.addAll(resources(SERVICES, "**/redis-delay*"));
+        names.addAll(resources("META-INF/io/github/redisdelay/", "**/*.json"));
+        assertThat(names)
+                .hasSizeGreaterThan(20)
+                .contains(SERVICES + "component/redis-delay", "META-INF/io/github/redisdelay/camel/redis-delay.json")
+                .allSatisfy(name -> assertThat(RuntimeHintsPredicates.resource().forResource(name))
+                        .accepts(hints));
         assertThat(RuntimeHintsPredicates.resource().forResource("application.properties"))
                 .rejects(hints);
     }
 
-    @ParameterizedTest
-    @ValueSource(
-            classes = {
-                RedisDelayComponent.class,
-                RedisDelayComponentConfigurer.class,
-                RedisDelayEndpointConfigurer.class,
-                RedisDelayEndpointUriFactory.class
-            })
-    void should_let_camel_make_what_it_finds_by_name(Class<?> type) throws NoSuchMethodException {
-        assertThat(RuntimeHintsPredicates.reflection()
-                        .onConstructor(type.getConstructor())
-                        .invoke())
-                .accepts(hints);
+    @Test
+    void should_let_camel_make_what_service_files_name() throws Exception {
+        List<String> files = resources(SERVICES, "**/redis-delay*");
+        assertThat(files).hasSizeGreaterThan(3);
+        for (String file : files) {
+            Properties service = new Properties();
+            try (InputStream in = getClass().getClassLoader().getResourceAsStream(file)) {
+                service.load(in);
+            }
+            assertThat(RuntimeHintsPredicates.reflection()
+                            .onConstructor(
+                                    Class.forName(service.getProperty("class")).getConstructor())
+                            .invoke())
+                    .as(file)
+                    .accepts(hints);
+        }
     }
 
     @Test
-    void should_let_the_component_read_its_annotations_and_set_up_redisson() throws NoSuchMethodException {
-        assertThat(RuntimeHintsPredicates.reflection()
-                        .onMethod(SingleServerConfig.class.getMethod("setPassword", String.class))
-                        .invoke())
-                .accepts(hints);
-        assertThat(RuntimeHintsPredicates.reflection().onType(Config.class)).accepts(hints);
+    void should_let_the_component_look_at_its_options_and_set_up_redisson() throws NoSuchMethodException {
         assertThat(RuntimeHintsPredicates.reflection()
                         .onType(RedisDelayConfiguration.class)
                         .withMemberCategory(MemberCategory.DECLARED_FIELDS))
                 .accepts(hints);
+        assertThat(RuntimeHintsPredicates.reflection()
+                        .onMethod(SingleServerConfig.class.getMethod("setPassword", String.class))
+                        .invoke())
+                .accepts(hints);
+        assertThat(List.of(
+                        Config.class,
+                        ClusterServersConfig.class,
+                        SentinelServersConfig.class,
+                        SingleServerConfig.class,
+                        MeterRegistry.class))
+                .allSatisfy(
+                        type -> assertThat(RuntimeHintsPredicates.reflection().onType(type))
+                                .accepts(hints));
     }
 }

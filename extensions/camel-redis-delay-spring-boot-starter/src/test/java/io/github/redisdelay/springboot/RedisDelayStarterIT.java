@@ -71,7 +71,7 @@ class RedisDelayStarterIT {
             return new RouteBuilder() {
                 @Override
                 public void configure() {
-                    from("direct:orderPlaced").to("redis-delay:orders?delay=50ms");
+                    from("direct:orderPlaced").to("redis-delay:orders?delay=50");
                     from("redis-delay:orders")
                             .process(exchange ->
                                     received.add(exchange.getMessage().getBody(String.class)));

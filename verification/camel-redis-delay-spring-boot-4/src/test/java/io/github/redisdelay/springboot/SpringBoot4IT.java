@@ -74,7 +74,7 @@ class SpringBoot4IT {
             return new RouteBuilder() {
                 @Override
                 public void configure() {
-                    from("direct:orderPlaced").to("redis-delay:orders?delay=50ms");
+                    from("direct:orderPlaced").to("redis-delay:orders?delay=50");
                     from("redis-delay:orders")
                             .process(exchange ->
                                     received.add(exchange.getMessage().getBody(String.class)));
