@@ -37,11 +37,11 @@ public final class DeliveryCompletion {
      */
     private volatile boolean superseded;
 
-    // The times of its exchange, 0 where nothing is measured. The first is written before the exchange is handed over,
-    // the
-    // second before the end is sent; what comes after those reads them.
-    private long begunNanos;
-    private long completedNanos;
+    /**
+     * When its exchange was handed over, then when that has completed; 0 where nothing is measured. Written before each of
+     * these is told of, read by what comes after it.
+     */
+    private long sinceNanos;
 
     /** True once the delivery was finished, in whatever way. Only the first way counts. */
     private final AtomicBoolean done = new AtomicBoolean();
@@ -92,7 +92,7 @@ public final class DeliveryCompletion {
     /** Notes that its exchange is handed over next. */
     public void begun() {
         report.received(delivery);
-        begunNanos = report.meters().nanoTime();
+        sinceNanos = report.meters().nanoTime();
     }
 
     /**
@@ -103,9 +103,9 @@ public final class DeliveryCompletion {
     void ended(RouteOutcome outcome, String from) {
         String route = routeId == null ? from : routeId;
         Meters.Consuming meters = report.meters();
-        if (begunNanos != 0) {
-            meters.worked(begunNanos);
-            completedNanos = meters.nanoTime();
+        if (sinceNanos != 0) {
+            meters.worked(sinceNanos);
+            sinceNanos = meters.nanoTime();
         }
         finish(route, () -> {
             Decision decision = policy.decide(delivery, terms, route, outcome);
@@ -165,8 +165,8 @@ public final class DeliveryCompletion {
         }
         Decision made = decision;
         sent.outcome().whenComplete((settlement, error) -> {
-            if (completedNanos != 0 && error == null) {
-                report.meters().answered(completedNanos);
+            if (sinceNanos != 0 && error == null) {
+                report.meters().answered(sinceNanos);
             }
             if (settlement == Settlement.STALE_HELD) {
                 delivery.isReplaced()

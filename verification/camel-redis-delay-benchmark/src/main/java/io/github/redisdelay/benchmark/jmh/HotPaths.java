@@ -5,6 +5,7 @@ import io.github.redisdelay.benchmark.Environment;
 import io.github.redisdelay.benchmark.Experiment;
 import io.github.redisdelay.benchmark.Figures;
 import io.github.redisdelay.benchmark.Subject;
+import io.github.redisdelay.camel.delivery.DeliveryBenchmark;
 import io.github.redisdelay.queue.GroupCommitBenchmark;
 import io.github.redisdelay.queue.envelope.EnvelopeBenchmark;
 import java.util.Collection;
@@ -34,6 +35,7 @@ public final class HotPaths implements Experiment {
         Collection<RunResult> results = new Runner(new OptionsBuilder()
                         .include(EnvelopeBenchmark.class.getName())
                         .include(GroupCommitBenchmark.class.getName())
+                        .include(DeliveryBenchmark.class.getName())
                         .forks(1)
                         .jvmArgs("-Xms1g", "-Xmx1g")
                         .warmupIterations(quick ? 1 : 3)

@@ -61,7 +61,9 @@ public final class Report {
                 "Recovery", "Messages leased by a consumer that was killed, delivered again when their leases end."
             },
             "jmh",
-            new String[] {"Hot paths in Java (JMH)", "The envelope, and group commit on a Redis that answers at once."
+            new String[] {
+                "Hot paths in Java (JMH)",
+                "The envelope, group commit on a Redis that answers at once, and a delivery without and with meters."
             });
 
     private final Path folder;

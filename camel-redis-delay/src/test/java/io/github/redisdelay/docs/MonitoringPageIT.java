@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.envelope.Envelope;
+import io.github.redisdelay.test.RedisExtension;
+import io.github.redisdelay.test.RedisServer;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.camel.builder.RouteBuilder;
+import org.apache.camel.impl.DefaultCamelContext;
+import org.apache.camel.util.json.JsonArray;
+import org.apache.camel.util.json.JsonObject;
+import org.apache.camel.util.json.Jsoner;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+
+/**
+ * The page about monitoring, its alerts and its dashboard, against what the registry of Prometheus says. The conditions of all
+ * alerts come true between the two scrapes.
+ */
+class MonitoringPageIT {
+
+    @RegisterExtension
+    static RedisExtension redis = new RedisExtension();
+
+    private static final Path PAGE = Block.ROOT.resolve("docs/monitoring.md");
+    private static final Path ALERTS = Block.ROOT.resolve("docs/monitoring/alerts.yml");
+    private static final Path DASHBOARD = Block.ROOT.resolve("docs/monitoring/dashboard.json");
+
+    private static final Set<String> COMMON = Set.of("camelContext", "kind", "keyPrefix", "server");
+    private static final Pattern ROW =
+            Pattern.compile("\\| `(camel\\.[a-z.]+)` \\| `([a-z_]+)` \\| (\\w+) \\| ([\\w ]+) \\| (`.+`) \\| .+ \\|");
+    private static final Pattern TICKED = Pattern.compile("`(\\w+)`");
+    /** The seconds that are taken to lie between the scrapes, for rates. */
+    private static final double SECONDS = 300;
+
+    private static String page;
+    private static Scrape before;
+    private static Scrape after;
+
+    @BeforeAll
+    static void bringAboutWhatAlertsAreFor() throws Exception {
+        page = Files.readString(PAGE);
+        PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        try (RedisServer gone = RedisServer.dedicated();
+                DefaultCamelContext context = new DefaultCamelContext();
+                DelayQueueClient outside = DelayQueueClient.create(
+                        redis.client(), new ClientOptions("alerts", ClientOptions.DEFAULTS.requestTimeout()))) {
+            context.getShutdownStrategy().setTimeout(1);
+            context.getRegistry().bind("redisson", redis.client());
+            context.getRegistry().bind("metricsRegistry", registry);
+            context.addRoutes(new RouteBuilder() {
+                @Override
+                public void configure() {
+                    String options = "?keyPrefix=gone&requestTimeout=2s&address=" + gone.address();
+                    errorHandler(noErrorHandler());
+                    from("direct:unheard").to("redis-delay:unheard?keyPrefix=alerts&operation=stats");
+                    from("direct:paused").to("redis-delay:paused?keyPrefix=alerts&operation=stats");
+                    from("direct:gone").to("redis-delay:gone" + options);
+                    from("redis-delay:failing?keyPrefix=alerts&maximumRedeliveries=0")
+                            .routeId("failing")
+                            .throwException(new IllegalStateException());
+                    from("redis-delay:fine?keyPrefix=alerts").routeId("fine").to("mock:fine");
+                }
+            });
+            outside.queue("paused").pause().join();
+            schedule(outside, "unheard");
+            context.start();
+            context.createProducerTemplate().sendBody("direct:gone", "x");
+            gone.kill();
+            context.createProducerTemplate().asyncSendBody("direct:gone", "x"); // sent again and again
+            // The first answer to each queue's figures, and the first failure.
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> registry.scrape().contains("failed=\"true\"")
+                            && Scrape.of(registry.scrape()).samples().stream()
+                                            .filter(sample -> sample.name().equals("camel_redis_delay_waiting"))
+                                            .filter(sample -> !Double.isNaN(sample.value()))
+                                            .count()
+                                    >= 4);
+            before = Scrape.of(registry.scrape());
+            schedule(outside, "failing");
+            outside.queue("fine").schedule(request(DueTime.now())).join();
+            await().atMost(Duration.ofSeconds(30)).until(() -> {
+                after = Scrape.of(registry.scrape());
+                return count(after, "acknowledge_seconds_count", "failing") == 1
+                        && count(after, "acknowledge_seconds_count", "fine") == 1
+                        && value("call_seconds_count", "failed", "true", after)
+                                > value("call_seconds_count", "failed", "true", before);
+            });
+        }
+    }
+
+    private static ScheduleRequest request(DueTime due) {
+        return ScheduleRequest.of(Envelope.of("x").encode(), due);
+    }
+
+    private static void schedule(DelayQueueClient outside, String queue) {
+        outside.queue(queue)
+                .schedule(request(DueTime.at(Instant.now().minusSeconds(100))))
+                .join();
+    }
+
+    private static double count(Scrape scrape, String name, String queue) {
+        return value(name, "queue", queue, scrape);
+    }
+
+    private static double value(String name, String label, String value, Scrape scrape) {
+        return scrape.of("camel_redis_delay_" + name, Map.of(label, Pattern.compile(value))).stream()
+                .mapToDouble(Scrape.Sample::value)
+                .sum();
+    }
+
+    private static Map<Map<String, String>, Double> evaluate(String expression) {
+        return PromQl.evaluate(expression, before, after, SECONDS);
+    }
+
+    @Test
+    void should_name_all_meters_with_their_types_and_tags() {
+        Map<String, String> shown = new TreeMap<>();
+        Map<String, String> found = new TreeMap<>();
+        page.lines().map(ROW::matcher).filter(Matcher::matches).forEach(row -> {
+            Set<String> tags = TICKED.matcher(row.group(5))
+                    .results()
+                    .map(tag -> tag.group(1))
+                    .collect(Collectors.toCollection(TreeSet::new));
+            tags.addAll(COMMON);
+            String unit = row.group(4).equals("seconds") ? "_seconds" : "";
+            String total = row.group(3).equals("counter") ? "_total" : "";
+            assertThat(row.group(2)).isEqualTo(row.group(1).replace('.', '_') + unit + total);
+            shown.put(row.group(2), row.group(3) + " " + tags);
+        });
+        after.types().forEach((name, type) -> {
+            boolean max = name.endsWith("_max");
+            if (name.startsWith("camel_redis_delay_") && !max) {
+                String sample = type.equals("histogram") ? name + "_count" : name;
+                Set<String> tags = new TreeSet<>();
+                after.of(sample, Map.of())
+                        .forEach(each -> tags.addAll(each.labels().keySet()));
+                found.put(name, type + " " + tags);
+            }
+        });
+        assertThat(shown).isEqualTo(found);
+        assertThat(after.types()).containsEntry("camel_redis_delay_work_seconds_max", "gauge");
+    }
+
+    @Test
+    void should_tell_the_ends_of_the_buckets() {
+        assertThat(after.of("camel_redis_delay_lateness_seconds_bucket", Map.of("queue", Pattern.compile("failing"))))
+                .extracting(bucket -> bucket.labels().get("le"))
+                .containsExactlyInAnyOrder("0.001", "0.005", "0.02", "0.1", "1.0", "10.0", "60.0", "600.0", "+Inf");
+        assertThat(page).contains("1 ms, 5 ms, 20 ms, 100 ms, 1 s, 10 s, 1 min and 10 min");
+    }
+
+    @Test
+    void should_fire_each_alert_where_it_is_meant_and_nowhere_else() throws IOException {
+        Map<String, String> alerts = alerts();
+        Map<String, Set<String>> fired = new TreeMap<>();
+        alerts.forEach((name, expression) -> fired.put(
+                name,
+                evaluate(expression).keySet().stream()
+                        .map(labels -> labels.getOrDefault("queue", labels.get("keyPrefix")))
+                        .collect(Collectors.toSet())));
+        assertThat(fired)
+                .isEqualTo(Map.of(
+                        "RedisDelayNobodyListens", Set.of("unheard"),
+                        "RedisDelayOldestOverdue", Set.of("unheard"),
+                        "RedisDelayLate", Set.of("failing"),
+                        "RedisDelayDeadLetters", Set.of("failing"),
+                        "RedisDelayPaused", Set.of("paused"),
+                        "RedisDelayCallsFail", Set.of("gone")));
+        assertThat(evaluate(alerts.get("RedisDelayOldestOverdue")).values())
+                .allSatisfy(value -> assertThat(value).isBetween(90.0, 600.0));
+        assertThat(fired.keySet()).allSatisfy(name -> assertThat(page).contains("| `" + name + "` |"));
+    }
+
+    private static Map<String, String> alerts() throws IOException {
+        Map<?, ?> file = (Map<?, ?>) new Load(LoadSettings.builder().build()).loadFromString(Files.readString(ALERTS));
+        Map<String, String> alerts = new HashMap<>();
+        for (Object group : (List<?>) file.get("groups")) {
+            for (Object rule : (List<?>) ((Map<?, ?>) group).get("rules")) {
+                alerts.put((String) ((Map<?, ?>) rule).get("alert"), (String) ((Map<?, ?>) rule).get("expr"));
+            }
+        }
+        return alerts;
+    }
+
+    @Test
+    void should_show_panels_that_have_something_to_show() throws Exception {
+        JsonObject dashboard = (JsonObject) Jsoner.deserialize(Files.readString(DASHBOARD));
+        JsonArray panels = dashboard.getCollection("panels");
+        assertThat(panels).hasSizeGreaterThan(10);
+        for (Object panel : panels) {
+            JsonArray targets = ((JsonObject) panel).getCollection("targets");
+            assertThat(targets).isNotEmpty();
+            for (Object target : targets) {
+                String expression = ((JsonObject) target).getString("expr").replace("$queue", ".*");
+                String legend = ((JsonObject) target).getString("legendFormat");
+                String[] labels = Pattern.compile("\\{\\{(\\w+)}}")
+                        .matcher(legend)
+                        .results()
+                        .map(label -> label.group(1))
+                        .toArray(String[]::new);
+                assertThat(evaluate(expression).keySet())
+                        .as(expression)
+                        .isNotEmpty()
+                        .allSatisfy(result -> assertThat(result).containsOnlyKeys(labels));
+            }
+        }
+        assertThat(dashboard.toJson()).contains("label_values(camel_redis_delay_waiting, queue)");
+    }
+
+    @Test
+    void should_answer_the_questions_of_the_page() throws IOException {
+        List<String> questions = Block.of("docs/monitoring.md", Files.readAllLines(PAGE)).stream()
+                .filter(block -> block.language().equals("promql"))
+                .flatMap(block -> block.code().lines())
+                .toList();
+        assertThat(questions).hasSize(6).allSatisfy(question -> assertThat(evaluate(question))
+                .as(question)
+                .isNotEmpty());
+    }
+
+    @Test
+    void should_notice_what_no_scrape_has() {
+        Stream.of(
+                        "camel_redis_delay_wait > 0",
+                        "camel_redis_delay_waiting{queues=\"a\"}",
+                        "max by (queues) (camel_redis_delay_waiting)",
+                        "avg by (queue) (camel_redis_delay_waiting)",
+                        "camel_redis_delay_waiting > 0 or camel_redis_delay_waiting > 0")
+                .forEach(expression -> assertThatThrownBy(() -> evaluate(expression))
+                        .as(expression)
+                        .isInstanceOfAny(AssertionError.class, IndexOutOfBoundsException.class));
+    }
+}
