@@ -107,12 +107,16 @@ class WaitersIT extends RealQueueIT {
             return room().get(member);
         }
 
-        /** The wake-ups that it has heard, once all that was published before has arrived. */
+        /** The wake-ups for an event that it has heard, once all that was published before has arrived. */
         List<String> heard() {
             String mark = "mark " + System.nanoTime();
             topic.publish(bytes(mark));
             await().until(() -> heard.contains(mark));
-            return heard.stream().filter(what -> !what.startsWith("mark")).toList();
+            // The preflight of a session's first call in a new hour calls its own consumer.
+            String preflight = LONG_SAFETY + " " + keys().base();
+            return heard.stream()
+                    .filter(what -> !what.startsWith("mark") && !what.equals(preflight))
+                    .toList();
         }
     }
 
