@@ -62,6 +62,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "deliverAt": getOrCreateConfiguration(target).setDeliverAt(property(camelContext, java.lang.String.class, value)); return true;
         case "exceptionclass":
         case "exceptionClass": getOrCreateConfiguration(target).setExceptionClass(property(camelContext, java.lang.String.class, value)); return true;
+        case "executorservice":
+        case "executorService": getOrCreateConfiguration(target).setExecutorService(property(camelContext, java.util.concurrent.ExecutorService.class, value)); return true;
         case "extendmessagevisibility":
         case "extendMessageVisibility": getOrCreateConfiguration(target).setExtendMessageVisibility(property(camelContext, boolean.class, value)); return true;
         case "headerfilterstrategy":
@@ -170,6 +172,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "deliverAt": return java.lang.String.class;
         case "exceptionclass":
         case "exceptionClass": return java.lang.String.class;
+        case "executorservice":
+        case "executorService": return java.util.concurrent.ExecutorService.class;
         case "extendmessagevisibility":
         case "extendMessageVisibility": return boolean.class;
         case "headerfilterstrategy":
@@ -274,6 +278,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "deliverAt": return getOrCreateConfiguration(target).getDeliverAt();
         case "exceptionclass":
         case "exceptionClass": return getOrCreateConfiguration(target).getExceptionClass();
+        case "executorservice":
+        case "executorService": return getOrCreateConfiguration(target).getExecutorService();
         case "extendmessagevisibility":
         case "extendMessageVisibility": return getOrCreateConfiguration(target).isExtendMessageVisibility();
         case "headerfilterstrategy":

@@ -56,6 +56,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "exceptionHandler": target.setExceptionHandler(property(camelContext, org.apache.camel.spi.ExceptionHandler.class, value)); return true;
         case "exchangepattern":
         case "exchangePattern": target.setExchangePattern(property(camelContext, org.apache.camel.ExchangePattern.class, value)); return true;
+        case "executorservice":
+        case "executorService": target.getConfiguration().setExecutorService(property(camelContext, java.util.concurrent.ExecutorService.class, value)); return true;
         case "extendmessagevisibility":
         case "extendMessageVisibility": target.getConfiguration().setExtendMessageVisibility(property(camelContext, boolean.class, value)); return true;
         case "headerfilterstrategy":
@@ -159,6 +161,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "exceptionHandler": return org.apache.camel.spi.ExceptionHandler.class;
         case "exchangepattern":
         case "exchangePattern": return org.apache.camel.ExchangePattern.class;
+        case "executorservice":
+        case "executorService": return java.util.concurrent.ExecutorService.class;
         case "extendmessagevisibility":
         case "extendMessageVisibility": return boolean.class;
         case "headerfilterstrategy":
@@ -258,6 +262,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "exceptionHandler": return target.getExceptionHandler();
         case "exchangepattern":
         case "exchangePattern": return target.getExchangePattern();
+        case "executorservice":
+        case "executorService": return target.getConfiguration().getExecutorService();
         case "extendmessagevisibility":
         case "extendMessageVisibility": return target.getConfiguration().isExtendMessageVisibility();
         case "headerfilterstrategy":

@@ -23,7 +23,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
     private static final Set<String> SECRET_PROPERTY_NAMES;
     private static final Map<String, String> MULTI_VALUE_PREFIXES;
     static {
-        Set<String> props = new HashSet<>(54);
+        Set<String> props = new HashSet<>(55);
         props.add("address");
         props.add("all");
         props.add("backOffMultiplier");
@@ -43,6 +43,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
         props.add("exceptionClass");
         props.add("exceptionHandler");
         props.add("exchangePattern");
+        props.add("executorService");
         props.add("extendMessageVisibility");
         props.add("headerFilterStrategy");
         props.add("keyPrefix");

@@ -188,7 +188,8 @@ public record OptionReader(RedisDelayConfiguration options) {
                 OptionValues.constant(OnExpiry.class, "option 'onExpiry'", options.getOnExpiry()) == OnExpiry.DEAD,
                 deadLetters ? new DeadLetterTrimmer.Limits(Duration.ZERO, 0) : limits(),
                 options.isBatching() ? batches(claims) : null,
-                options.isSynchronous());
+                options.isSynchronous(),
+                options.getExecutorService());
     }
 
     private void checkDeadLetters(boolean deadLetters, Set<String> own) {

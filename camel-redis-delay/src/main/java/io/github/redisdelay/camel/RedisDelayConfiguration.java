@@ -3,6 +3,7 @@ package io.github.redisdelay.camel;
 
 import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.queue.ClientOptions;
+import java.util.concurrent.ExecutorService;
 import org.apache.camel.RuntimeCamelException;
 import org.apache.camel.spi.HeaderFilterStrategy;
 import org.apache.camel.spi.Metadata;
@@ -122,6 +123,9 @@ public class RedisDelayConfiguration implements Cloneable {
 
     @UriParam(label = "consumer", defaultValue = "1")
     private int concurrentConsumers = 1;
+
+    @UriParam(label = "consumer,advanced")
+    private ExecutorService executorService;
 
     @UriParam(label = "consumer,advanced", defaultValue = "100")
     private int maxMessagesPerPoll = 100;
@@ -451,6 +455,19 @@ public class RedisDelayConfiguration implements Cloneable {
     /** The most exchanges that may be under way at a time. */
     public void setConcurrentConsumers(int concurrentConsumers) {
         this.concurrentConsumers = concurrentConsumers;
+    }
+
+    public ExecutorService getExecutorService() {
+        return executorService;
+    }
+
+    /**
+     * A thread pool of your own on which a consumer's exchanges are routed, such as #bean:pool. It is not shut down by Camel.
+     * What it does not take goes back to Redis. Without it exchanges run on a pool after the thread pool profile redis-delay,
+     * if there is one, else on threads of the component, of which there are as many as are busy.
+     */
+    public void setExecutorService(ExecutorService executorService) {
+        this.executorService = executorService;
     }
 
     public int getMaxMessagesPerPoll() {

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.RedisDelayComponent;
+import io.github.redisdelay.camel.thread.ComponentThreads;
 import io.github.redisdelay.test.RedisExtension;
 import io.github.redisdelay.testkit.LogLines;
 import java.io.IOException;
@@ -175,6 +176,13 @@ class PagesIT {
                     main.getCamelContext().getComponent("redis-delay", RedisDelayComponent.class);
             PropertyConfigurerGetter options = (PropertyConfigurerGetter) component.getComponentPropertyConfigurer();
             assertThat(properties.stringPropertyNames()).as(block.toString()).allSatisfy(key -> {
+                if (key.startsWith("camel.threadpool.config[" + ComponentThreads.PROFILE + "].")) {
+                    assertThat(main.getCamelContext()
+                                    .getExecutorServiceManager()
+                                    .getThreadPoolProfile(ComponentThreads.PROFILE))
+                            .isNotNull();
+                    return;
+                }
                 assertThat(key).startsWith(prefix);
                 assertThat(options.getOptionValue(component, key.substring(prefix.length()), true))
                         .hasToString(properties.getProperty(key));

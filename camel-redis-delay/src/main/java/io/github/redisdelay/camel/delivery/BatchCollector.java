@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
@@ -31,6 +32,9 @@ final class BatchCollector {
 
     /** The longest wait of a message for a free exchange, beyond the timeout of its batch. */
     static final Duration PATIENCE = Duration.ofSeconds(1);
+
+    /** The time for which nothing is claimed after the executor has rejected a batch. */
+    private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** The longest time without a free exchange before that is reported. */
     static final Duration HANGING = Duration.ofSeconds(10);
@@ -65,6 +69,9 @@ final class BatchCollector {
     private boolean open = true;
     /** True from the moment at which messages were given back for want of a free exchange until one becomes free. */
     private boolean full;
+
+    /** True for a while after the executor has rejected a batch. */
+    private boolean resting;
 
     private long fullSinceNanos;
     /** True once it was reported that no exchange has become free for long. */
@@ -137,7 +144,7 @@ final class BatchCollector {
 
     /** Tells whether messages should be claimed. */
     synchronized boolean wantsMore() {
-        return !full;
+        return !full && !resting;
     }
 
     /**
@@ -266,9 +273,19 @@ final class BatchCollector {
     private void hand(List<DeliveryCompletion> batch) {
         try {
             executor.execute(() -> begin.accept(batch));
-        } catch (RejectedExecutionException stopped) {
+        } catch (RejectedExecutionException e) {
+            // First, or the messages that are given back would be claimed again at once.
+            rest(true);
             batch.forEach(DeliveryCompletion::release);
             finished();
+            timers.schedule(REST_NANOS, () -> rest(false));
         }
+    }
+
+    private void rest(boolean begin) {
+        synchronized (this) {
+            resting = begin;
+        }
+        changed.run();
     }
 }

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.camel.Exchange;
@@ -45,6 +46,9 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     private final DeliveryPolicy policy;
     private final DeliveryReport report;
     private final ComponentThreads threads;
+    /** Runs the exchanges. */
+    private final Executor routing;
+
     private final BatchCollector batches;
 
     // Written under the lock of the consumer, which Camel starts and stops. Read by any thread.
@@ -87,6 +91,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         this.policy = settings.policy();
         this.report = report;
         this.threads = threads;
+        this.routing = threads.executor(settings.executor(), "queue '" + queue.name() + "'");
         this.batches = settings.batches() == null ? null : collector(settings);
     }
 
@@ -100,7 +105,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
                 patience,
                 settings.claims().concurrentConsumers(),
                 threads.timers(),
-                threads.executor(),
+                routing,
                 this::route,
                 this::claimingChanged,
                 this::batchesHang);
@@ -114,7 +119,9 @@ public final class ConsumerDeliveries implements DeliveryHandler {
      */
     public void start(String name, String inSentence) {
         shown = inSentence;
-        DelayQueueConsumer started = queue.consume(settings.claims(ConsumerNames.full(name)), threads.executor(), this);
+        // To collect a batch takes no time, and must not take the thread that the batch needs.
+        Executor taking = batches == null ? routing : threads.executor();
+        DelayQueueConsumer started = queue.consume(settings.claims(ConsumerNames.full(name)), taking, this);
         gate = new ConsumptionGate(started, () -> !suspended && (batches == null || batches.wantsMore()));
         claims = started;
         claimingChanged();

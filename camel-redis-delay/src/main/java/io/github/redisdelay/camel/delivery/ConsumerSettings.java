@@ -6,6 +6,7 @@ import io.github.redisdelay.camel.redelivery.RetryPolicy;
 import io.github.redisdelay.queue.ConsumerOptions;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.random.RandomGenerator;
 
@@ -20,6 +21,7 @@ import java.util.random.RandomGenerator;
  * @param limits which dead letters are kept
  * @param batches how batches are made; null if each message has an exchange of its own
  * @param synchronous whether a thread waits for the end of the exchange that it has handed over
+ * @param executor a pool of the user's for its exchanges; null for that of the component
  */
 public record ConsumerSettings(
         boolean deadLetters,
@@ -29,7 +31,8 @@ public record ConsumerSettings(
         boolean keepExpired,
         DeadLetterTrimmer.Limits limits,
         Batches batches,
-        boolean synchronous) {
+        boolean synchronous,
+        ExecutorService executor) {
 
     private static final int MAX_BATCH_SIZE = 256;
 
@@ -54,7 +57,7 @@ public record ConsumerSettings(
     public ConsumerSettings withConcurrentConsumers(int concurrentConsumers) {
         ConsumerOptions changed = claims(concurrentConsumers, claims.name());
         return new ConsumerSettings(
-                deadLetters, changed, retries, deadLetter, keepExpired, limits, batches, synchronous);
+                deadLetters, changed, retries, deadLetter, keepExpired, limits, batches, synchronous, executor);
     }
 
     /** The policy for deliveries, with this machine's clock, name and randomness. */

@@ -14,12 +14,16 @@ import org.apache.camel.spi.ExecutorServiceManager;
  */
 public final class ComponentThreads {
 
+    /** The id of a thread pool profile for the exchanges of consumers. */
+    public static final String PROFILE = "redis-delay";
+
     private final Object owner;
     private final ExecutorServiceManager manager;
     private final Executor closer;
 
     private volatile Executor exchanges; // written under this; runs on the pool
     private ExecutorService pool; // guarded by this
+    private ExecutorService profilePool; // guarded by this
     private ScheduledExecutorService clock; // guarded by this
     private volatile boolean stopping; // set once
 
@@ -40,6 +44,27 @@ public final class ComponentThreads {
             exchanges = new ExchangeThreads(pool);
         }
         return exchanges;
+    }
+
+    /**
+     * The threads on which the exchanges of a consumer are routed: those of its own pool, else those of a pool after the
+     * profile {@link #PROFILE}, which is one for all, else as {@link #executor()}.
+     *
+     * @param own the consumer's; null if it has none
+     * @param consumer whose pool it is, in a sentence
+     * @return rejects what its pool does not take
+     * @throws IllegalArgumentException if the pool forgets what it has no room for
+     */
+    public synchronized Executor executor(ExecutorService own, String consumer) {
+        if (own != null) {
+            return new UserPool(own, consumer + ": the pool of option 'executorService'", System::nanoTime);
+        }
+        if (profilePool == null) {
+            profilePool = manager.newThreadPool(owner, "RedisDelay", PROFILE);
+        }
+        return profilePool == null
+                ? executor()
+                : new UserPool(profilePool, consumer + ": the pool of profile '" + PROFILE + "'", System::nanoTime);
     }
 
     /** Timers whose tasks run on the pool. */
@@ -77,15 +102,20 @@ public final class ComponentThreads {
     public void stop(Runnable users) {
         stopping = true;
         ExecutorService routing;
+        ExecutorService profile;
         ScheduledExecutorService timers;
         synchronized (this) {
             routing = pool;
+            profile = profilePool;
             timers = clock;
         }
         if (timers != null) {
             manager.shutdownNow(timers);
         }
         users.run();
+        if (profile != null) {
+            manager.shutdownGraceful(profile);
+        }
         if (routing != null) {
             manager.shutdownGraceful(routing);
         }

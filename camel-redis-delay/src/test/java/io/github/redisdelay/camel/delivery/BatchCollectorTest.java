@@ -215,6 +215,9 @@ class BatchCollectorTest {
             throw new RejectedExecutionException("stopped");
         };
         assertReleased(add("a", "b", "c"));
+        assertThat(claiming).as("nothing is claimed for a second").containsExactly(false);
+        timers.advance(Duration.ofSeconds(1));
+        assertThat(claiming).containsExactly(false, true);
         executor = Runnable::run;
         add("d", "e", "f");
         assertThat(begun).containsExactly(List.of("d", "e", "f"));

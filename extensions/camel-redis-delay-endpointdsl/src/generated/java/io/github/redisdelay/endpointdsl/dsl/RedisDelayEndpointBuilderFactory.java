@@ -817,6 +817,44 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
+         * A thread pool of your own on which a consumer's exchanges are routed,
+         * such as #bean:pool. It is not shut down by Camel. What it does not
+         * take goes back to Redis. Without it exchanges run on a pool after the
+         * thread pool profile redis-delay, if there is one, else on threads of
+         * the component, of which there are as many as are busy.
+         * 
+         * The option is a: <code>java.util.concurrent.ExecutorService</code>
+         * type.
+         * 
+         * Group: consumer (advanced)
+         * 
+         * @param executorService the value to set
+         * @return the dsl builder
+         */
+        default AdvancedRedisDelayEndpointConsumerBuilder executorService(ExecutorService executorService) {
+            doSetProperty("executorService", executorService);
+            return this;
+        }
+        /**
+         * A thread pool of your own on which a consumer's exchanges are routed,
+         * such as #bean:pool. It is not shut down by Camel. What it does not
+         * take goes back to Redis. Without it exchanges run on a pool after the
+         * thread pool profile redis-delay, if there is one, else on threads of
+         * the component, of which there are as many as are busy.
+         * 
+         * The option will be converted to a
+         * <code>java.util.concurrent.ExecutorService</code> type.
+         * 
+         * Group: consumer (advanced)
+         * 
+         * @param executorService the value to set
+         * @return the dsl builder
+         */
+        default AdvancedRedisDelayEndpointConsumerBuilder executorService(String executorService) {
+            doSetProperty("executorService", executorService);
+            return this;
+        }
+        /**
          * The most messages to claim at a time, 1 to 256. More than there are
          * free consumers are claimed only as far as this consumer lately worked
          * fast enough, so a slow one takes nothing away from others.
