@@ -256,6 +256,11 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private Integer partitions;
 
     /**
+     * Whether the thread waits: a producer's, until Redis has answered, and then the exchange goes on there; a consumer's, until the route is done with the exchange, also where the route goes on elsewhere, as by threads().
+     */
+    private Boolean synchronous;
+
+    /**
      * Used for enabling or disabling all consumer based health checks from this component
      */
     private Boolean healthCheckConsumerEnabled;
@@ -675,6 +680,14 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
 
     public void setPartitions(Integer partitions) {
         this.partitions = partitions;
+    }
+
+    public Boolean getSynchronous() {
+        return synchronous;
+    }
+
+    public void setSynchronous(Boolean synchronous) {
+        this.synchronous = synchronous;
     }
 
     public Boolean getHealthCheckConsumerEnabled() {

@@ -189,20 +189,11 @@ class RedisDelayAutoConfigurationTest {
     @ParameterizedTest
     @CsvSource({
         "visibility-timeout, 5x, is no duration",
-        "visibility-timeout, 1ms, from 100 milliseconds",
-        "request-timeout, 0, ",
-        "redelivery-delays, '1s,x', ",
-        "delay, 1w, ",
-        "batch-timeout, -5s, ",
         "batch-size, 257, from 1 to 256",
-        "limit, 257, from 1 to 256",
         "partitions, 65, from 1 to 64",
         "key-prefix, {x}, ",
         "maximum-message-size, 0, from 1",
         "on-duplicate, refuse, ignore",
-        "on-expiry, keep, drop",
-        "operation, send, schedule",
-        "state, due, dead",
         "all, true, set it on the endpoint",
         "database, -1, "
     })

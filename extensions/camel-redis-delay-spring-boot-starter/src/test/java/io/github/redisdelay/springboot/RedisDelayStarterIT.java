@@ -110,6 +110,13 @@ class RedisDelayStarterIT {
 
     @Test
     void should_take_springs_properties(CapturedOutput output) {
+        String expected = System.getProperty("redisson.version", "3.52.0");
+        assertThat(RedissonClient.class
+                        .getProtectionDomain()
+                        .getCodeSource()
+                        .getLocation()
+                        .getPath())
+                .endsWith("redisson-" + expected + ".jar");
         application
                 .withPropertyValues(springDataRedis())
                 .run(started -> assertThat(deliver(started).getAddress()).isEqualTo(redis.address()));

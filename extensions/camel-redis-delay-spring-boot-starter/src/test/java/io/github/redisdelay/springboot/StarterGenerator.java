@@ -82,6 +82,8 @@ record StarterGenerator(ComponentModel component) {
     /** The default values, the constants, and which beans can be named. */
     String metadata() {
         JsonArray properties = new JsonArray();
+        properties.add(inherited("enabled", "Whether the starter does anything."));
+        properties.add(inherited("customizer.enabled", "Whether the properties are set on the component."));
         JsonArray hints = new JsonArray();
         for (ComponentOptionModel option : component.getComponentOptions()) {
             String name = PREFIX + "." + StringHelper.camelCaseToDash(option.getName());
@@ -103,6 +105,13 @@ record StarterGenerator(ComponentModel component) {
         }
         return Jsoner.prettyPrint(
                         object("properties", properties, "hints", hints).toJson()) + "\n";
+    }
+
+    /** A property of the superclass, whose comments the processor does not see. */
+    private static JsonObject inherited(String name, String description) {
+        JsonObject property = object("name", PREFIX + "." + name, "defaultValue", true);
+        property.put("description", description);
+        return property;
     }
 
     private static JsonObject object(String name, Object value, Object... more) {
