@@ -85,25 +85,16 @@ public final class MessageMapper {
     }
 
     /**
-     * The stored form of an exchange's message, with settings of its own. A stream cache is reset afterwards, so the
-     * route can go on reading it; any other stream or reader has been read to its end and closed.
-     *
-     * @throws IllegalArgumentException if the body or a header cannot be stored, or the message is larger than {@code
-     *     maximumMessageSize}; a stream is not read further than that
-     * @throws UncheckedIOException if the body cannot be read
-     */
-    public Envelope toEnvelope(Exchange exchange, Envelope.Settings settings) {
-        return toEnvelope(exchange.getMessage(), exchange, settings);
-    }
-
-    /**
-     * The stored form of an element of a list of messages.
+     * The stored form of an exchange's message, or of an element of the list that is its body. A stream cache is reset
+     * afterwards, so the route can go on reading it; any other stream or reader has been read to its end and closed.
      *
      * @param element an {@link Exchange} or {@link Message}, which has headers of its own; or a body, which is sent with
      *     the headers of {@code exchange}
-     * @param exchange the exchange whose body is the list
-     * @throws IllegalArgumentException as {@link #toEnvelope(Exchange, Envelope.Settings)}
-     * @throws UncheckedIOException as {@link #toEnvelope(Exchange, Envelope.Settings)}
+     * @param exchange the exchange itself, or the one whose body is the list
+     * @param settings the message's own
+     * @throws IllegalArgumentException if the body or a header cannot be stored, or the message is larger than {@code
+     *     maximumMessageSize}; a stream is not read further than that
+     * @throws UncheckedIOException if the body cannot be read
      */
     public Envelope toEnvelope(Object element, Exchange exchange, Envelope.Settings settings) {
         if (element instanceof Exchange own) {

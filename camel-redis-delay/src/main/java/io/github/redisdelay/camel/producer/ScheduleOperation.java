@@ -23,6 +23,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
 import org.apache.camel.Exchange;
 import org.apache.camel.Message;
 
@@ -166,26 +167,26 @@ public final class ScheduleOperation {
 
     private void putAll(List<PendingChange<ScheduleResult>> elements, Message message) {
         Map<String, Throwable> failures = new LinkedHashMap<>();
-        List<String> stored = new ArrayList<>(elements.size());
-        List<Long> scheduled = new ArrayList<>(elements.size());
-        List<Long> due = new ArrayList<>(elements.size());
+        List<ScheduleResult> stored = new ArrayList<>(elements.size());
         for (PendingChange<ScheduleResult> element : elements) {
             Exception error = element.error();
-            if (error != null) {
+            if (error == null) {
+                stored.add(element.result());
+            } else {
                 failures.put(element.id(), error);
-                continue;
             }
-            ScheduleResult result = element.result();
-            stored.add(result.id());
-            scheduled.add(result.scheduledMicros() / 1000);
-            due.add(result.dueMicros() / 1000);
         }
+        List<String> ids = stored.stream().map(ScheduleResult::id).toList();
         if (!failures.isEmpty()) {
-            throw new BatchScheduleException(queue.name(), failures, stored);
+            throw new BatchScheduleException(queue.name(), failures, ids);
         }
-        message.setHeader(RedisDelayConstants.MESSAGE_ID, stored);
+        message.setHeader(RedisDelayConstants.MESSAGE_ID, ids);
         message.setHeader(RedisDelayConstants.QUEUE, queue.name());
-        message.setHeader(RedisDelayConstants.SCHEDULED_TIME, scheduled);
-        message.setHeader(RedisDelayConstants.DUE_TIME, due);
+        message.setHeader(RedisDelayConstants.SCHEDULED_TIME, millis(stored, ScheduleResult::scheduledMicros));
+        message.setHeader(RedisDelayConstants.DUE_TIME, millis(stored, ScheduleResult::dueMicros));
+    }
+
+    private static List<Long> millis(List<ScheduleResult> results, ToLongFunction<ScheduleResult> micros) {
+        return results.stream().map(result -> micros.applyAsLong(result) / 1000).toList();
     }
 }

@@ -146,6 +146,10 @@ class MessageMapperTest {
                 BigInteger.TWO.pow(100));
     }
 
+    private static Envelope envelope(MessageMapper mapper, Exchange exchange) {
+        return mapper.toEnvelope(exchange, exchange, Settings.NONE);
+    }
+
     @ParameterizedTest
     @MethodSource("nativeBodies")
     void a_native_body_comes_back_as_it_was(Object body) {
@@ -213,7 +217,7 @@ class MessageMapperTest {
                 from("file:" + directory + "?noop=true&initialDelay=0&delay=10")
                         .process(exchange -> {
                             assertThat(exchange.getMessage().getBody()).isInstanceOf(GenericFile.class);
-                            stored.add(mapper.toEnvelope(exchange, Settings.NONE));
+                            stored.add(envelope(mapper, exchange));
                         })
                         .to("mock:done");
             }
@@ -319,7 +323,7 @@ class MessageMapperTest {
         for (StreamCache cache : caches) {
             Exchange exchange = exchange(cache);
             for (int i = 0; i < 2; i++) {
-                Object body = mapper.toEnvelope(exchange, Settings.NONE).body();
+                Object body = envelope(mapper, exchange).body();
                 assertThat(body instanceof byte[] b ? new String(b, StandardCharsets.UTF_8) : (String) body)
                         .as("stored from %s", cache.getClass())
                         .endsWith(xml);
@@ -491,7 +495,7 @@ class MessageMapperTest {
         Exchange exchange = exchange("x", "large", "y".repeat(LIMIT));
 
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> mapper.toEnvelope(exchange, Settings.NONE))
+                .isThrownBy(() -> envelope(mapper, exchange))
                 .withMessageContaining("maximumMessageSize");
     }
 
@@ -519,7 +523,7 @@ class MessageMapperTest {
         exchange.getMessage().setHeaders(headers);
 
         Map<String, Object> restored =
-                restore(mapper.toEnvelope(exchange, Settings.NONE)).getMessage().getHeaders();
+                restore(envelope(mapper, exchange)).getMessage().getHeaders();
 
         assertThat(restored).containsOnlyKeys(headers.keySet());
         headers.forEach((name, value) ->
@@ -551,9 +555,8 @@ class MessageMapperTest {
                 "2026-03-01T11:15:30+01:00[Europe/Berlin]");
         expected.put('c', "c");
         expected.put(new StringBuilder("text"), "text");
-        expected.forEach((value, stored) -> assertThat(mapper.toEnvelope(exchange("x", "h", value), Settings.NONE)
-                        .headers()
-                        .get("h"))
+        expected.forEach((value, stored) -> assertThat(
+                        envelope(mapper, exchange("x", "h", value)).headers().get("h"))
                 .as(value.getClass().getName())
                 .isEqualTo(stored));
         assertThat(logged.list).isEmpty();
@@ -562,12 +565,11 @@ class MessageMapperTest {
     @Test
     void the_first_loss_of_each_header_is_logged_with_name_and_type_but_not_its_value() {
         for (int i = 0; i < 3; i++) {
-            Envelope envelope =
-                    mapper.toEnvelope(exchange("x", "order", Map.of("secret", 1), "kept", 1), Settings.NONE);
+            Envelope envelope = envelope(mapper, exchange("x", "order", Map.of("secret", 1), "kept", 1));
             assertThat(envelope.headers()).containsOnlyKeys("kept");
         }
-        mapper.toEnvelope(exchange("x", "count", new AtomicLong(1)), Settings.NONE);
-        mapper.toEnvelope(exchange("x", "evil\nname", new Order()), Settings.NONE);
+        envelope(mapper, exchange("x", "count", new AtomicLong(1)));
+        envelope(mapper, exchange("x", "evil\nname", new Order()));
 
         assertThat(logged.list).allSatisfy(event -> assertThat(event.getLevel()).isEqualTo(Level.WARN));
         assertThat(logged.list)
@@ -585,7 +587,7 @@ class MessageMapperTest {
     @Test
     void losses_are_logged_for_a_thousand_names_and_the_last_says_so() {
         for (int i = 0; i < OncePerName.MAX + 10; i++) {
-            mapper.toEnvelope(exchange("x", "lost" + i, new Order()), Settings.NONE);
+            envelope(mapper, exchange("x", "lost" + i, new Order()));
         }
 
         assertThat(logged.list).hasSize(OncePerName.MAX);
@@ -595,9 +597,7 @@ class MessageMapperTest {
 
     @Test
     void null_headers_are_left_out() {
-        assertThat(mapper.toEnvelope(exchange("x", "nothing", null), Settings.NONE)
-                        .headers())
-                .isEmpty();
+        assertThat(envelope(mapper, exchange("x", "nothing", null)).headers()).isEmpty();
         assertThat(logged.list).isEmpty();
     }
 
@@ -619,8 +619,7 @@ class MessageMapperTest {
         for (HeaderFilterStrategy strategy : List.of(new RedisDelayHeaderFilterStrategy(), NO_FILTER)) {
             MessageMapper any = new MessageMapper(strategy, LIMIT);
 
-            assertThat(any.toEnvelope(exchange("x", name, "evil", "kept", 1), Settings.NONE)
-                            .headers())
+            assertThat(envelope(any, exchange("x", name, "evil", "kept", 1)).headers())
                     .containsOnlyKeys("kept");
             Exchange target = exchange(null);
             any.fill(Envelope.of("x", null, Map.of(name, "evil", "kept", 1)), target.getMessage(), target);
@@ -635,8 +634,7 @@ class MessageMapperTest {
 
         assertThat(strategy.applyFilterToCamelHeaders(name, "x", null)).isTrue();
         assertThat(strategy.applyFilterToExternalHeaders(name, "x", null)).isTrue();
-        assertThat(mapper.toEnvelope(exchange("x", name, "x"), Settings.NONE).headers())
-                .isEmpty();
+        assertThat(envelope(mapper, exchange("x", name, "x")).headers()).isEmpty();
         Exchange target = exchange(null);
         mapper.fill(Envelope.of("x", null, Map.of(name, "x")), target.getMessage(), target);
         assertThat(target.getMessage().getHeaders()).isEmpty();
@@ -664,7 +662,7 @@ class MessageMapperTest {
         Exchange target = exchange(null);
         target.setExchangeId("B");
 
-        Envelope envelope = asking.toEnvelope(source, Settings.NONE);
+        Envelope envelope = envelope(asking, source);
         asking.fill(envelope, target.getMessage(), target);
 
         assertThat(envelope.headers()).containsOnlyKeys("kept");
@@ -682,7 +680,7 @@ class MessageMapperTest {
     @ParameterizedTest
     @ValueSource(strings = {"Content-Type", "content-type", "CONTENT-TYPE"})
     void the_content_type_is_kept_apart(String name) {
-        Envelope envelope = mapper.toEnvelope(exchange("{}", name, "application/json"), Settings.NONE);
+        Envelope envelope = envelope(mapper, exchange("{}", name, "application/json"));
 
         assertThat(envelope.contentType()).isEqualTo("application/json");
         assertThat(envelope.headers()).isEmpty();
@@ -741,7 +739,7 @@ class MessageMapperTest {
     }
 
     private Envelope store(Object body) {
-        return mapper.toEnvelope(exchange(body), Settings.NONE);
+        return envelope(mapper, exchange(body));
     }
 
     private Exchange restore(Envelope envelope) {

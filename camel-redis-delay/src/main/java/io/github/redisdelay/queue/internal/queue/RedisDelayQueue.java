@@ -43,6 +43,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -388,14 +389,10 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
             String valkey = field(info, "valkey_version");
             return new ServerInfo(
                     valkey == null ? "Redis" : "Valkey",
-                    valkey != null ? valkey : known(field(info, "redis_version")),
-                    known(field(info, "maxmemory_policy")),
+                    valkey != null ? valkey : Objects.requireNonNullElse(field(info, "redis_version"), "unknown"),
+                    Objects.requireNonNullElse(field(info, "maxmemory_policy"), "unknown"),
                     field(info, "aof_enabled") == null ? null : "1".equals(field(info, "aof_enabled")));
         });
-    }
-
-    private static String known(String value) {
-        return value == null ? "unknown" : value;
     }
 
     private static String field(String info, String name) {
