@@ -22,8 +22,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.testcontainers.DockerClientFactory;
 
 /**
- * The basic stories on the images that people run today. The one test that is skipped where something is missing: containers
- * need an engine, and nobody needs one to build this.
+ * The basic stories on the images that people run today, skipped where no container engine runs: nobody needs one to build
+ * this.
  */
 class ContainersIT {
 

@@ -136,6 +136,11 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String visibilityTimeout;
 
     /**
+     * A thread pool of your own on which a consumer's exchanges are routed, such as #bean:pool. It is not shut down by Camel. What it does not take goes back to Redis. Without it exchanges run on a pool after the thread pool profile redis-delay, if there is one, else on threads of the component, of which there are as many as are busy.
+     */
+    private String executorService;
+
+    /**
      * The most messages to claim at a time, 1 to 256. More than there are free consumers are claimed only as far as this consumer lately worked fast enough, so a slow one takes nothing away from others.
      */
     private Integer maxMessagesPerPoll;
@@ -488,6 +493,14 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
 
     public void setVisibilityTimeout(String visibilityTimeout) {
         this.visibilityTimeout = visibilityTimeout;
+    }
+
+    public String getExecutorService() {
+        return executorService;
+    }
+
+    public void setExecutorService(String executorService) {
+        this.executorService = executorService;
     }
 
     public Integer getMaxMessagesPerPoll() {

@@ -37,7 +37,7 @@ final class RedisDelayCustomizer implements ComponentCustomizer {
     /** The options whose values no report may show. */
     private static final Set<String> SECRET = Set.of("address", "configurationUri", "username", "password");
     /** The option that an error of the component is about. */
-    private static final Pattern OPTION = Pattern.compile("option'?s? '(\\w+)'");
+    private static final Pattern OPTION = Pattern.compile("options? '(\\w+)'");
 
     private final RedisDelayComponentConfigurer options = new RedisDelayComponentConfigurer();
     private final RedisDelayComponentConfiguration properties;

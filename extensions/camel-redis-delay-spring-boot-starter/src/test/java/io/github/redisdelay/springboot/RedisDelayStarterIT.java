@@ -179,7 +179,6 @@ class RedisDelayStarterIT {
         }
     }
 
-    /** The one test that is skipped where something is missing: containers need an engine. */
     @Test
     void should_take_a_container_by_service_connection() throws InterruptedException {
         assumeTrue(

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.camel.RedisDelayConfiguration;
 import io.github.redisdelay.test.RedisServer;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
@@ -148,6 +149,8 @@ class SpringBoot4IT {
                     started.getBean(HealthEndpoint.class).healthForPath("camelHealth");
             assertThat(camel.getStatus()).isEqualTo(Status.UP);
             assertThat(camel.getDetails().toString()).contains("redis.queue", "redis.overdue", "redis.consumers");
+            assertThat(started.getBean(MeterRegistry.class).getMeters())
+                    .anySatisfy(meter -> assertThat(meter.getId().getName()).isEqualTo("camel.redis.delay.lateness"));
         }
         assertThat(output).doesNotContain("Nobody reads", PASSWORD);
     }
