@@ -131,7 +131,7 @@ class ConsumerThreadsIT extends ConsumerSideIT {
         }
         AtomicInteger received = new AtomicInteger();
         start(consume(
-                "?concurrentConsumers=4&batching=true&batchSize=4&batchTimeout=20ms&executorService=#mine",
+                "?concurrentConsumers=3&batching=true&batchSize=10&batchTimeout=20ms&executorService=#mine",
                 exchange -> {
                     threads.add(Thread.currentThread().getName());
                     go.await(20, TimeUnit.SECONDS);

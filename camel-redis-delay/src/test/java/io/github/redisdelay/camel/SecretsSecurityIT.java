@@ -41,6 +41,7 @@ import javax.management.ObjectName;
 import org.apache.camel.Endpoint;
 import org.apache.camel.ServiceStatus;
 import org.apache.camel.builder.RouteBuilder;
+import org.apache.camel.console.DevConsole;
 import org.apache.camel.health.HealthCheck;
 import org.apache.camel.health.HealthCheckHelper;
 import org.apache.camel.health.HealthCheckRegistry;
@@ -543,6 +544,11 @@ class SecretsSecurityIT {
                 // Camel masks what it shows of it; this is not shown.
                 assertThat(own.getEndpointUri()).startsWith("redis-delay://secrets");
             }
+        }
+        RedisDelayDevConsole console = new RedisDelayDevConsole();
+        console.setCamelContext(context);
+        for (DevConsole.MediaType type : List.of(DevConsole.MediaType.TEXT, DevConsole.MediaType.JSON)) {
+            shown.add(String.valueOf(console.call(type, Map.of())));
         }
         shown.add(String.valueOf(context.getRoute("secrets").getConsumer()));
         shown.add(String.valueOf(context.getRoute("secrets").getEndpoint()));

@@ -941,7 +941,8 @@ class ScriptSafetyIT {
                                 .call(script, keys.of(script), valid(script), 1)
                                 .get(20, TimeUnit.SECONDS);
                     } catch (java.util.concurrent.ExecutionException e) {
-                        assertThat(e.getCause().getMessage()).containsAnyOf("can't run this command", "NOPERM", "ACL failure in script");
+                        assertThat(e.getCause().getMessage())
+                                .containsAnyOf("can't run this command", "NOPERM", "ACL failure in script");
                         if (!dump().equals(before)) {
                             halfDone.add(denied);
                         }
@@ -1059,7 +1060,8 @@ class ScriptSafetyIT {
                     try {
                         users.call(script, keys.of(script), valid(script), 1).get(20, TimeUnit.SECONDS);
                     } catch (java.util.concurrent.ExecutionException e) {
-                        assertThat(e.getCause().getMessage()).containsAnyOf("can't run this command", "NOPERM", "ACL failure in script");
+                        assertThat(e.getCause().getMessage())
+                                .containsAnyOf("can't run this command", "NOPERM", "ACL failure in script");
                         assertFindable(script, before, deadBefore, script + " without " + denied);
                         // It was not executed: it is when it is allowed.
                         call(script, valid(script));
