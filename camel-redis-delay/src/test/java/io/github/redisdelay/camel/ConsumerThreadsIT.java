@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -158,6 +159,29 @@ class ConsumerThreadsIT extends ConsumerSideIT {
                 .endsWith(" - RedisDelay"));
         assertThat(mostAtATime.get()).isLessThanOrEqualTo(2);
         assertThat(deliveries).hasSize(MESSAGES);
+    }
+
+    @Test
+    void should_deliver_again_what_a_pool_drops_that_is_shut_down() throws Exception {
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(1, 1, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>());
+        pools.add(pool);
+        context.getRegistry().bind("mine", pool);
+        context.getShutdownStrategy().setTimeout(1);
+        schedule("a", "x");
+        schedule("b", "x");
+        start(consume(
+                "?concurrentConsumers=2&visibilityTimeout=500ms&redeliveryDelay=20ms&executorService=#mine",
+                this::work));
+        await().untilAsserted(() -> assertThat(pool.getQueue()).hasSize(1));
+        assertThat(pool.shutdownNow()).hasSize(1);
+        context.getRouteController().stopRoute("consumer");
+        context.removeRoute("consumer");
+        go.countDown();
+        start(consume("", this::take));
+        assertThat(List.of(next(), next()))
+                .extracting(message -> message.getHeader(RedisDelayConstants.MESSAGE_ID))
+                .containsExactlyInAnyOrder("a", "b");
+        assertEmpty();
     }
 
     @Test
