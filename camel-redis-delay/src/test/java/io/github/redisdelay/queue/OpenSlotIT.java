@@ -2,6 +2,7 @@
 package io.github.redisdelay.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.queue.client.DelayQueueClient;
@@ -67,7 +68,7 @@ class OpenSlotIT {
 
         /** @param all whether each key exists that any script names; else those of a queue as most are */
         OpenQueue(String name, boolean all) {
-            keys = QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, name);
+            keys = QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, name).importing(name);
             slot = cluster.slot(keys.base());
             from = cluster.owner(slot);
             to = cluster.nodes().get((cluster.nodes().indexOf(from) + 1) % 3);
@@ -87,6 +88,7 @@ class OpenSlotIT {
                 keys.of(script).forEach(key -> all.add((String) key));
                 keys.dead().of(script).forEach(key -> all.add((String) key));
             }
+            all.removeIf(key -> key.endsWith(":none")); // one that is never there
             return all;
         }
 
@@ -168,6 +170,35 @@ class OpenSlotIT {
         queue.left.forEach(key -> queue.from.call(List.of("DEL", key)));
         queue.left.clear();
         moveAll(queue);
+    }
+
+    @Test
+    void should_import_from_the_same_slot_only() throws Exception {
+        try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
+            OldQueue old = new OldQueue(redisson, "{imported}:delayed");
+            old.offer("pending", System.currentTimeMillis() + 3_600_000);
+            old.ready("ready");
+            for (DelayQueue other : List.of(client.queue("another"), client.queue("imported", 3))) {
+                assertThatThrownBy(() -> other.importFrom(
+                                        new ImportSource(old.name), ImportedMessage::of, ImportOptions.EVERYTHING)
+                                .get(20, TimeUnit.SECONDS))
+                        .cause()
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageMatching("queue '(another|imported', partition 1 of 3).*: cannot import from"
+                                + " Redisson's queue '\\{imported}:delayed': its keys are in slot "
+                                + cluster.slot(old.name) + " of the cluster, those of the queue in slot \\d+: import"
+                                + " into a queue with one partition and the name 'imported', if need be with another"
+                                + " keyPrefix");
+            }
+            assertThat(old.size()).isEqualTo(2);
+            DelayQueue queue = client.queue("imported");
+            ImportReport report = queue.importFrom(
+                            new ImportSource(old.name), ImportedMessage::of, ImportOptions.EVERYTHING)
+                    .get(20, TimeUnit.SECONDS);
+            assertThat(report.moved()).isEqualTo(2);
+            assertThat(queue.stats().get(20, TimeUnit.SECONDS).delayed()).isEqualTo(2);
+            assertThat(old.size()).isZero();
+        }
     }
 
     /** Looks, the beginning of a check and the first use of a partitioned queue go on by themselves. */

@@ -15,11 +15,13 @@ import io.github.redisdelay.queue.internal.format.ChangeAction;
 import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.format.ImportReply;
 import io.github.redisdelay.queue.internal.format.ScheduleReply;
 import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.internal.format.WireWord;
 import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
+import io.github.redisdelay.queue.internal.redis.ClusterSlot;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
@@ -77,8 +79,13 @@ class ScriptSafetyIT {
     @RegisterExtension
     static RedisExtension redis = new RedisExtension();
 
-    private static final Set<LuaScript> CHANGING = EnumSet.complementOf(
-            EnumSet.of(LuaScript.GET, LuaScript.BROWSE, LuaScript.DEAD_LETTERS, LuaScript.STATS, LuaScript.SERVER));
+    private static final Set<LuaScript> CHANGING = EnumSet.complementOf(EnumSet.of(
+            LuaScript.GET,
+            LuaScript.BROWSE,
+            LuaScript.DEAD_LETTERS,
+            LuaScript.STATS,
+            LuaScript.SERVER,
+            LuaScript.LOOK));
     private static final long MAX = DueTime.MAX_MICROS;
     private static final byte[] CLAIM = new byte[16];
     private static final byte[] OTHER_CLAIM = new byte[16];
@@ -102,7 +109,8 @@ class ScriptSafetyIT {
     void open() {
         redisson = redis.client();
         caller = new RedissonScriptExecutor(redisson);
-        keys = QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, redis.uniqueQueue());
+        keys = QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, redis.uniqueQueue())
+                .importing(redis.uniqueQueue());
         fillQueue();
     }
 
@@ -152,6 +160,16 @@ class ScriptSafetyIT {
             redisson.getScoredSortedSet(each.key("waiters"), StringCodec.INSTANCE)
                     .addAll(Map.of("c7 nowhere", 9e15, "c8 nowhere", 9.001e15));
         }
+        // Two that wait in Redisson's queue, with one before them in the order that is gone, and two that are ready
+        // there.
+        redisson.getScoredSortedSet(foreign(17), StringCodec.INSTANCE).addAll(Map.of("e1", 1.0, "e2", 2.0));
+        redisson.getList(foreign(18), StringCodec.INSTANCE).addAll(List.of("e0", "e1", "e2"));
+        redisson.getList(foreign(19), StringCodec.INSTANCE).addAll(List.of("r1", "r2"));
+    }
+
+    /** A key of Redisson's queue: pending messages, their order, ready ones, and the one that is never there. */
+    private String foreign(int index) {
+        return (String) keys.of(LuaScript.IMPORT).get(index);
     }
 
     /** A claim of one who does not wait for more. */
@@ -241,6 +259,15 @@ class ScriptSafetyIT {
             case BROWSE -> bytes("delayed", 10, 0, "");
             case HEARTBEAT -> bytes(CONSUMER, "again");
             case STATS, SERVER, REPLICATION -> new Object[0];
+            case LOOK -> bytes("all", 10, 1000, 0, 10, "-inf", "");
+            case IMPORT ->
+                items(
+                        bytes("lane", 10, "base"),
+                        bytes("new", "pending=0", "e1", "body"),
+                        bytes("new5", "pending=999 priority=5 limit=1000", "e3", "body"),
+                        bytes("ready1", "ready=0 priority=1", "r1", "body"),
+                        bytes("due", "ready=1", "r2", "body"),
+                        bytes("waits", "pending=0 limit=1", "e2", "body"));
         };
     }
 
@@ -266,21 +293,42 @@ class ScriptSafetyIT {
             case BROWSE -> Set.of("delayed", "state", "config", "delayed:5");
             case STATS ->
                 Set.of("delayed", "leased", "config", "delayed:5", "consumers", "dead:delayed", "dead:leased");
-            default ->
-                keys.of(script).stream()
-                        .map(key -> ((String) key).substring(keys.base().length() + 1))
-                        .collect(Collectors.toSet());
+            default -> keys.of(script).stream().map(this::part).collect(Collectors.toSet());
         };
+    }
+
+    /** A key without the base; one of Redisson's queue as it is. */
+    private String part(Object key) {
+        String name = (String) key;
+        return name.startsWith(keys.base()) ? name.substring(keys.base().length() + 1) : name;
+    }
+
+    /** The right type of a key. */
+    private String type(String part) {
+        if (part.equals(foreign(18)) || part.equals(foreign(19))) {
+            return "list";
+        }
+        return part.equals(foreign(17)) || part.matches("(dead:)*(delayed(:\\d)?|leased|seen|waiters|index)")
+                ? "zset"
+                : "hash";
     }
 
     /** Everything that the queue holds, byte for byte. */
     private Map<String, String> dump() {
         Map<String, String> all = new TreeMap<>();
         for (String key : redisson.getKeys().getKeysByPattern(keys.base().replace("[", "\\[") + "*")) {
-            byte[] dump = redisson.getBucket(key, ByteArrayCodec.INSTANCE).dump();
-            all.put(key, HexFormat.of().formatHex(dump));
+            all.put(key, dump(key));
         }
+        keys.of(LuaScript.IMPORT).stream()
+                .map(String.class::cast)
+                .filter(key -> redisson.getKeys().countExists(key) > 0)
+                .forEach(key -> all.put(key, dump(key)));
         return all;
+    }
+
+    private String dump(String key) {
+        return HexFormat.of()
+                .formatHex(redisson.getBucket(key, ByteArrayCodec.INSTANCE).dump());
     }
 
     private void assertRefused(LuaScript script, Object[] arguments, String what) {
@@ -302,7 +350,8 @@ class ScriptSafetyIT {
                 "TRIM",
                 "REPAIR",
                 "PARTITIONS",
-                "HEARTBEAT"
+                "HEARTBEAT",
+                "IMPORT"
             })
     void should_execute_the_valid_call_that_these_tests_are_made_of(LuaScript script) {
         prepare(script);
@@ -314,21 +363,23 @@ class ScriptSafetyIT {
     static Stream<Arguments> keysOfScripts() {
         return Arrays.stream(LuaScript.values())
                 .filter(script -> script != LuaScript.SERVER) // reads no key
-                .flatMap(script -> IntStream.range(
-                                0, QueueKeys.of("p", "q").of(script).size())
+                .flatMap(script -> IntStream.range(0, keysOf("q", script).size())
                         .boxed()
                         .flatMap(key -> Stream.of("string", "list", "set", "hash", "zset")
                                 .map(type -> Arguments.of(script, key, type))));
+    }
+
+    private static List<Object> keysOf(String queue, LuaScript script) {
+        return QueueKeys.of("p", queue).importing(queue).of(script);
     }
 
     @ParameterizedTest
     @MethodSource("keysOfScripts")
     void should_change_nothing_where_a_key_has_a_wrong_type(LuaScript script, int index, String type) {
         String key = (String) keys.of(script).get(index);
-        String part = key.substring(keys.base().length() + 1);
-        boolean hash = !part.matches("(dead:)*(delayed(:\\d)?|leased|seen|waiters|index)");
-        if (type.equals(hash ? "hash" : "zset")) {
-            return; // the right one
+        String part = part(key);
+        if (type.equals(type(part)) || script == LuaScript.IMPORT && part.equals(foreign(20))) {
+            return; // the right one, or the one that is never there
         }
         redisson.getKeys().delete(key);
         switch (type) {
@@ -359,7 +410,8 @@ class ScriptSafetyIT {
             LuaScript.CHANGE, new Layout(3, 3),
             LuaScript.SETTLE, new Layout(4, 5),
             LuaScript.ACKNOWLEDGE, new Layout(2, 2),
-            LuaScript.REDRIVE, new Layout(3, 2));
+            LuaScript.REDRIVE, new Layout(3, 2),
+            LuaScript.IMPORT, new Layout(3, 4));
 
     /** Positions of numbers in the valid calls. */
     private static List<Integer> numbers(LuaScript script) {
@@ -368,7 +420,8 @@ class ScriptSafetyIT {
             case CHANGE -> List.of(1, 5, 8, 11, 14, 17, 20, 23, 26, 29);
             case CLAIM -> List.of(1, 3, 4, 5, 6, 10);
             case SETTLE -> List.of(1, 7, 12, 17, 22, 27, 32);
-            case REDRIVE, ACKNOWLEDGE -> List.of(1);
+            case REDRIVE, ACKNOWLEDGE, IMPORT -> List.of(1);
+            case LOOK -> List.of(1, 2, 3, 4);
             case TRIM -> List.of(0, 1);
             case PARTITIONS -> List.of(0);
             case BROWSE -> List.of(1);
@@ -385,7 +438,19 @@ class ScriptSafetyIT {
     @ParameterizedTest
     @EnumSource(
             value = LuaScript.class,
-            names = {"SCHEDULE", "CHANGE", "CLAIM", "SETTLE", "ACKNOWLEDGE", "REDRIVE", "TRIM", "BROWSE", "PARTITIONS"})
+            names = {
+                "SCHEDULE",
+                "CHANGE",
+                "CLAIM",
+                "SETTLE",
+                "ACKNOWLEDGE",
+                "REDRIVE",
+                "TRIM",
+                "BROWSE",
+                "PARTITIONS",
+                "LOOK",
+                "IMPORT"
+            })
     void should_refuse_what_is_not_a_whole_number_within_bounds(LuaScript script) {
         List<String> bad = List.of(
                 "",
@@ -450,7 +515,9 @@ class ScriptSafetyIT {
                 "REPAIR",
                 "PARTITIONS",
                 "GET",
-                "HEARTBEAT"
+                "HEARTBEAT",
+                "LOOK",
+                "IMPORT"
             })
     void should_refuse_missing_arguments(LuaScript script) {
         Object[] valid = valid(script);
@@ -466,7 +533,7 @@ class ScriptSafetyIT {
     @ParameterizedTest
     @EnumSource(
             value = LuaScript.class,
-            names = {"SCHEDULE", "CHANGE", "SETTLE", "ACKNOWLEDGE", "REDRIVE"})
+            names = {"SCHEDULE", "CHANGE", "SETTLE", "ACKNOWLEDGE", "REDRIVE", "IMPORT"})
     void should_refuse_no_items_and_more_than_256(LuaScript script) {
         Object[] valid = valid(script);
         Layout layout = LAYOUTS.get(script);
@@ -551,6 +618,33 @@ class ScriptSafetyIT {
                 "after reject priority=5\n")) {
             assertRefused(LuaScript.SCHEDULE, with(valid(LuaScript.SCHEDULE), 19, flags), "schedule '" + flags + "'");
         }
+        for (String place : List.of(
+                "",
+                "x",
+                "pending",
+                "pending=",
+                "pending=-1",
+                "pending=1.5",
+                "pending=1000",
+                "pending=0 ",
+                " pending=0",
+                "Pending=0",
+                "ready=",
+                "ready=x",
+                "ready=9007199254740992",
+                "ready=0 limit=0",
+                "ready=0 priority=10",
+                "ready=0 limit=1 priority=5",
+                "ready=0\n")) {
+            assertRefused(LuaScript.IMPORT, with(valid(LuaScript.IMPORT), 8, place), "import '" + place + "'");
+        }
+        for (String until :
+                List.of("", "x", "All", "all\n", "ahead=", "ahead=-1", "ahead=9007199254740992", "until=x")) {
+            assertRefused(LuaScript.LOOK, with(valid(LuaScript.LOOK), 0, until), "look '" + until + "'");
+        }
+        assertRefused(LuaScript.LOOK, with(valid(LuaScript.LOOK), 5, "x"), "look from 'x'");
+        assertRefused(LuaScript.LOOK, with(valid(LuaScript.LOOK), 1, 257), "look at 257");
+        assertRefused(LuaScript.IMPORT, with(valid(LuaScript.IMPORT), 7, ""), "import without id");
         for (String action : List.of(
                 "", "x", "c", "cancelcancel", "Cancel", "\n", "%", "cancel\n", "pause", "resume", "cancel pause")) {
             assertRefused(LuaScript.CHANGE, with(valid(LuaScript.CHANGE), 13, action), "change '" + action + "'");
@@ -696,7 +790,8 @@ class ScriptSafetyIT {
                     LuaScript.CLAIM,
                     LuaScript.SCHEDULE,
                     LuaScript.REDRIVE,
-                    LuaScript.TRIM)) {
+                    LuaScript.TRIM,
+                    LuaScript.IMPORT)) {
                 boolean lane = LAYOUTS.containsKey(script) || script == LuaScript.CLAIM;
                 call(script, lane ? with(with(valid(script), 1, sequence), 0, script + "-" + sequence) : valid(script));
                 sequence++;
@@ -718,7 +813,8 @@ class ScriptSafetyIT {
                     LuaScript.CLAIM,
                     LuaScript.SETTLE,
                     LuaScript.REDRIVE,
-                    LuaScript.REPAIR)) {
+                    LuaScript.REPAIR,
+                    LuaScript.IMPORT)) {
                 assertRefused(script, valid(script), script + " with priorities '" + digits + "'");
             }
         }
@@ -744,7 +840,8 @@ class ScriptSafetyIT {
                 "PARTITIONS",
                 "GET",
                 "BROWSE",
-                "STATS"
+                "STATS",
+                "IMPORT"
             })
     void should_refuse_a_queue_of_a_later_format(LuaScript script) {
         redisson.getMap(keys.key("config"), StringCodec.INSTANCE).put("format", "2");
@@ -791,16 +888,10 @@ class ScriptSafetyIT {
     void should_have_all_keys_of_a_call_in_one_slot() {
         for (String name : List.of("orders", "a:b.c-d_e/f", "ü€😀", "x ")) {
             for (LuaScript script : LuaScript.values()) {
-                assertThat(QueueKeys.of("p", name).of(script))
-                        .isNotEmpty()
-                        .allSatisfy(key -> assertThat(hashTag((String) key)).isEqualTo(name));
+                assertThat(keysOf(name, script)).isNotEmpty().allSatisfy(key -> assertThat(ClusterSlot.of((String) key))
+                        .isEqualTo(ClusterSlot.of(name)));
             }
         }
-    }
-
-    private static String hashTag(String key) {
-        int open = key.indexOf('{');
-        return key.substring(open + 1, key.indexOf('}', open));
     }
 
     // The answers of Redis when its memory is full.
@@ -921,7 +1012,18 @@ class ScriptSafetyIT {
     @ParameterizedTest
     @EnumSource(
             value = LuaScript.class,
-            names = {"SCHEDULE", "CHANGE", "CLAIM", "SETTLE", "ACKNOWLEDGE", "REDRIVE", "TRIM", "REPAIR", "PARTITIONS"})
+            names = {
+                "SCHEDULE",
+                "CHANGE",
+                "CLAIM",
+                "SETTLE",
+                "ACKNOWLEDGE",
+                "REDRIVE",
+                "TRIM",
+                "REPAIR",
+                "PARTITIONS",
+                "IMPORT"
+            })
     void should_change_nothing_or_everything_for_a_user_who_may_not_do_all_of_it(LuaScript script) throws Exception {
         try (RedisServer server = RedisServer.dedicated()) {
             redisson = connect(server, null);
@@ -961,7 +1063,9 @@ class ScriptSafetyIT {
 
     // Permissions and keys that are taken away between two preflights of a session.
 
-    private static final String[] WITH_SESSION = {"SCHEDULE", "CHANGE", "CLAIM", "SETTLE", "ACKNOWLEDGE", "REDRIVE"};
+    private static final String[] WITH_SESSION = {
+        "SCHEDULE", "CHANGE", "CLAIM", "SETTLE", "ACKNOWLEDGE", "REDRIVE", "IMPORT"
+    };
 
     /** Makes the next call of the session of the valid calls one without a preflight, unless a new hour begins meanwhile. */
     private void doPreflight() {
@@ -1015,6 +1119,17 @@ class ScriptSafetyIT {
                 .collect(Collectors.toSet());
     }
 
+    /** True if Redisson's queue has a message, or if the test has put something else in the place of that key. */
+    private boolean isThere(String key, String type, String message) {
+        RType found = redisson.getKeys().getType(key);
+        return type.equals("zset")
+                ? found == RType.OBJECT
+                        || redisson.getScoredSortedSet(key, StringCodec.INSTANCE)
+                                .contains(message)
+                : found == RType.OBJECT
+                        || redisson.getList(key, StringCodec.INSTANCE).contains(message);
+    }
+
     private void assertFindable(LuaScript script, Set<String> before, Set<String> deadBefore, String what) {
         Set<String> after = findable(keys);
         Set<String> deadAfter = findable(keys.dead());
@@ -1032,6 +1147,14 @@ class ScriptSafetyIT {
         assertThat(script != LuaScript.SETTLE || !before.contains("l2") || after.contains("l2") || buried)
                 .as("the message that is buried is found after " + what)
                 .isTrue();
+        if (script == LuaScript.IMPORT) {
+            assertThat(after.contains("new") || isThere(foreign(17), "zset", "e1"))
+                    .as("the pending message is here or there after " + what)
+                    .isTrue();
+            assertThat(after.contains("ready1") || isThere(foreign(19), "list", "r1"))
+                    .as("the ready message is here or there after " + what)
+                    .isTrue();
+        }
         if (script == LuaScript.SETTLE) {
             assertThat(inTwoSets()).as("messages in two sets after " + what).isEmpty();
         }
@@ -1152,6 +1275,7 @@ class ScriptSafetyIT {
             "include/seen.lua",
             "include/wakeup.lua",
             "include/row.lua",
+            "include/rank.lua",
             "include/index.lua");
 
     /** All that is sent, and nothing else: see {@link #should_know_all_scripts}. */
@@ -1236,6 +1360,14 @@ class ScriptSafetyIT {
         assertThat(numbered(LuaScript.CLAIM, 0))
                 .containsExactlyElementsOf(
                         Arrays.stream(WakeupDuty.values()).map(Enum::name).toList());
+        assertThat(numbered(LuaScript.IMPORT, 1))
+                .containsExactlyElementsOf(
+                        Arrays.stream(ImportReply.values()).map(Enum::name).toList());
+        assertThat(code("command/import.lua"))
+                .contains("local " + String.join(", ", numbered(LuaScript.IMPORT, 1)) + " = 1, 2, 3, 4, 5\n");
+        for (int outcome : List.of(0, 6)) {
+            assertThatThrownBy(() -> ImportReply.of(outcome)).hasMessage("script IMPORT answered " + outcome);
+        }
         String names = String.join(", ", numbered(LuaScript.SCHEDULE, 1));
         assertThat(code("command/schedule.lua")).contains("local " + names + " = 1, 2, 3, 4, 5, 6, 7, 8, 9\n");
         assertThat(code("include/wakeup.lua"))
@@ -1304,7 +1436,9 @@ class ScriptSafetyIT {
             "time",
             "digits",
             "cursor",
-            "partitions", // a text already, as is the next
+            "number", // a position, or nothing
+            "partitions", // a text already, as are the next
+            "last",
             "score");
 
     @Test
@@ -1346,7 +1480,7 @@ class ScriptSafetyIT {
                         + " queue_messages queue_delayed queue_leased queue_state queue_config"
                         + " seen session_key seen_key row_consumers wakeup_waiters"
                         + " dead_messages dead_delayed dead_leased dead_state dead_config dead_consumers"
-                        + " dead_waiters dead_index")
+                        + " dead_waiters dead_index source order ready nothing")
                 .split(" "));
         // Gives one of KEYS, and parameters that get nothing else.
         Set<String> indirect = Set.of("queue_delayed_set", "set", "waiters");
@@ -1364,13 +1498,15 @@ class ScriptSafetyIT {
                         .as(name + ": " + rooms.group())
                         .isIn("waiters", "wakeup_waiters", "dead_waiters");
             }
-            Matcher given = Pattern.compile("(?<!function )\\b(count|look_into|rank_behind|none_in)\\(([^,)]*)")
+            Matcher given = Pattern.compile(
+                            "(?<!function )\\b(count|look_into|rank_behind|none_in|note_used)\\(([^,)]*)")
                     .matcher(code);
             while (given.find()) {
                 assertThat(given.group(2))
                         .as(name + ": " + given.group())
                         .isIn(
                                 "set",
+                                "source",
                                 "seen_key",
                                 "queue_delayed",
                                 "queue_leased",
@@ -1433,6 +1569,9 @@ class ScriptSafetyIT {
                             case "command/trim.lua" -> Set.of("ids"); // 100
                             case "include/index.lua" -> Set.of("members"); // 256 of settle.lua
                             case "command/repair.lua" -> Set.of("ids", "members", "lost"); // 256
+                            // 256, and two values or elements for each of 256.
+                            case "command/import.lua" ->
+                                Set.of("ids", "elements", "heads", "fields", "moved", "dues", "pending", "answers");
                             default -> Set.of();
                         };
                 assertThat(bounded).as(name).contains(unpack.group(1));
@@ -1458,6 +1597,6 @@ class ScriptSafetyIT {
         while (number.find()) {
             assertThat(Integer.parseInt(number.group(1))).isEqualTo(++last);
         }
-        assertThat(QueueKeys.of("p", "q").of(script)).as("KEYS of " + script).hasSize(last);
+        assertThat(keysOf("q", script)).as("KEYS of " + script).hasSize(last);
     }
 }

@@ -12,6 +12,7 @@ import io.github.redisdelay.queue.internal.format.MessageIdGenerator;
 import io.github.redisdelay.queue.internal.partition.PartitionCount;
 import io.github.redisdelay.queue.internal.partition.PartitionHash;
 import io.github.redisdelay.queue.internal.partition.PartitionedQueue;
+import io.github.redisdelay.queue.internal.queue.QueueImporter;
 import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.ObservedScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
@@ -61,6 +62,7 @@ public final class DelayQueueClient implements AutoCloseable {
     private final UnbatchedCalls calls;
     private final RequestRouter router;
     private final ConsumerStarter consumers;
+    private final QueueImporter importer;
     private final Map<PartitionedName, PartitionedQueue> partitioned = new ConcurrentHashMap<>();
 
     private record PartitionedName(String name, int partitions) {}
@@ -79,6 +81,7 @@ public final class DelayQueueClient implements AutoCloseable {
         ClientSessions sessions = new ClientSessions(random);
         this.router = new RequestRouter(redis, options, sessions, timers, random);
         this.consumers = new ConsumerStarter(redisson, redis, options, sessions, calls, timers, random);
+        this.importer = new QueueImporter(redis, calls, router, ids, timers, random);
     }
 
     /**
@@ -164,7 +167,9 @@ public final class DelayQueueClient implements AutoCloseable {
             partitioned.clear();
         }
         return partitioned.computeIfAbsent(
-                key, k -> new PartitionedQueue(partitions(name, partitions), count(name, partitions), ids, consumers));
+                key,
+                k -> new PartitionedQueue(
+                        partitions(name, partitions), count(name, partitions), ids, consumers, importer));
     }
 
     private PartitionCount count(String name, int partitions) {
@@ -172,7 +177,7 @@ public final class DelayQueueClient implements AutoCloseable {
     }
 
     private RedisDelayQueue queue(QueueAddress address) {
-        return new RedisDelayQueue(address, router, calls, ids, consumers);
+        return new RedisDelayQueue(address, router, calls, ids, consumers, importer);
     }
 
     /** The partitions of a queue that has more than one. */
@@ -234,6 +239,7 @@ public final class DelayQueueClient implements AutoCloseable {
         DelayQueueException reason = new DelayQueueException("the delay queue client is closed");
         router.close(reason);
         calls.close(reason);
+        importer.close(reason);
         try {
             long left = deadline - System.nanoTime();
             consumers

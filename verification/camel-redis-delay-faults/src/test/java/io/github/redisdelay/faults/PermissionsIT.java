@@ -7,6 +7,12 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.camel.RedisDelayConstants;
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.ImportOptions;
+import io.github.redisdelay.queue.ImportReport;
+import io.github.redisdelay.queue.ImportSource;
+import io.github.redisdelay.queue.ImportedMessage;
+import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.RedisSocket;
@@ -28,6 +34,7 @@ import java.util.TreeSet;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -44,6 +51,9 @@ import org.apache.camel.util.json.Jsoner;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
 
 /**
  * The user whose {@code ACL SETUSER} line stands in the documentation may do all that the component does, and nothing that it
@@ -59,6 +69,7 @@ class PermissionsIT {
     /** The commands of the test itself while the user's commands are counted; AUTH is allowed to everybody. */
     private static final Set<String> NOT_COUNTED = Set.of("acl", "auth", "config", "config|resetstat");
 
+    private static final Set<String> IMPORT = Set.of("look.lua", "import.lua");
     private static final Set<String> LOADING = Set.of("eval", "script|load");
 
     /** The user of the documentation. */
@@ -149,12 +160,17 @@ class PermissionsIT {
         return commands;
     }
 
-    /** All commands that a script may call, whether a test gets there or not. */
+    /** All commands that a script may call, whether a test gets there or not; without those of an import. */
     private static Set<String> ofTheScripts() throws IOException {
+        return ofTheScripts(file -> !IMPORT.contains(file));
+    }
+
+    private static Set<String> ofTheScripts(Predicate<String> which) throws IOException {
         Set<String> commands = new TreeSet<>();
         try (Stream<Path> files = Files.walk(SCRIPTS)) {
-            for (Path file :
-                    files.filter(path -> path.toString().endsWith(".lua")).toList()) {
+            for (Path file : files.filter(path -> path.toString().endsWith(".lua"))
+                    .filter(path -> which.test(path.getFileName().toString()))
+                    .toList()) {
                 CALL.matcher(Files.readString(file))
                         .results()
                         .map((MatchResult found) -> found.group(1).toLowerCase(Locale.ROOT))
@@ -207,6 +223,50 @@ class PermissionsIT {
             needed.addAll(LOADING);
             needed.addAll(ofTheScripts());
             assertThat(needed).as("commands that are needed").containsAll(user.commands());
+        }
+    }
+
+    @Test
+    void should_suffice_for_an_import_with_a_line_of_its_own() throws Exception {
+        User user = User.ofThePage();
+        String more = lines(PAGE).stream()
+                .filter(line -> line.contains("redisson_delay_queue"))
+                .findFirst()
+                .orElseThrow();
+        Set<String> added = Arrays.stream(more.split(" "))
+                .filter(word -> word.startsWith("+"))
+                .map(word -> word.substring(1))
+                .collect(Collectors.toCollection(TreeSet::new));
+        Set<String> needed = ofTheScripts(IMPORT::contains);
+        needed.removeAll(user.commands());
+        assertThat(added).isEqualTo(needed);
+        try (RedisServer server = RedisServer.dedicated()) {
+            user.create(server);
+            assertThat(call(server.address(), more)).isEqualTo("+OK");
+            for (String command : List.of(
+                    "ZADD redisson_delay_queue_timeout:{orders} 1000 none",
+                    "RPUSH redisson_delay_queue:{orders} none",
+                    "RPUSH orders a b")) {
+                assertThat(call(server.address(), command)).startsWith(":");
+            }
+            Config config = new Config();
+            // Redisson 3 has these settings only here.
+            config.useSingleServer()
+                    .setAddress(server.address())
+                    .setConnectionMinimumIdleSize(1)
+                    .setUsername(user.name())
+                    .setPassword(user.password());
+            RedissonClient redisson = Redisson.create(config);
+            try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
+                ImportReport report = client.queue("orders")
+                        .importFrom(new ImportSource("orders"), ImportedMessage::of, ImportOptions.EVERYTHING)
+                        .get(20, TimeUnit.SECONDS);
+                assertThat(report.moved()).isEqualTo(2);
+                assertThat(report.remaining()).isOne(); // one that is no element
+            } finally {
+                redisson.shutdown();
+            }
+            assertThat(denied(server.address())).as("what was denied").isEmpty();
         }
     }
 

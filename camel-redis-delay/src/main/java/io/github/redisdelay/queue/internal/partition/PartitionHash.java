@@ -2,6 +2,7 @@
 package io.github.redisdelay.queue.internal.partition;
 
 import io.github.redisdelay.queue.DeadLetterId;
+import io.github.redisdelay.queue.internal.redis.ClusterSlot;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -14,16 +15,11 @@ public final class PartitionHash {
     /** The most partitions of a queue. */
     public static final int MAX = 64;
 
-    /** The number of slots of a Redis Cluster. */
-    static final int SLOTS = 16384;
-
-    private static final int[] TABLE = table();
-
     private PartitionHash() {}
 
     /** The partition of a message: CRC16 of its id's bytes in UTF-8, modulo the number of partitions. */
     public static int of(String id, int partitions) {
-        return crc16(0, id.getBytes(StandardCharsets.UTF_8)) % partitions;
+        return ClusterSlot.crc16(0, id.getBytes(StandardCharsets.UTF_8)) % partitions;
     }
 
     /** The partition of a dead letter: that of its message, so it stays there when it is given up or redriven. */
@@ -40,37 +36,17 @@ public final class PartitionHash {
      */
     public static String tag(String queue, int partition, int partitions) {
         String stem = queue + "{" + partition + "/" + partitions + ".";
-        int begun = crc16(0, stem.getBytes(StandardCharsets.UTF_8));
+        int begun = ClusterSlot.crc16(0, stem.getBytes(StandardCharsets.UTF_8));
         // The share is from partition / partitions to (partition + 1) / partitions of the slots; all of it times 4.
-        long low = (long) SLOTS * (4 * partition + 1);
-        long high = (long) SLOTS * (4 * partition + 3);
+        long low = (long) ClusterSlot.SLOTS * (4 * partition + 1);
+        long high = (long) ClusterSlot.SLOTS * (4 * partition + 3);
         for (int k = 0; ; k++) {
-            int slot = crc16(begun, Integer.toString(k).getBytes(StandardCharsets.US_ASCII)) % SLOTS;
+            int slot = ClusterSlot.crc16(begun, Integer.toString(k).getBytes(StandardCharsets.US_ASCII))
+                    % ClusterSlot.SLOTS;
             long scaled = 4L * partitions * slot;
             if (scaled >= low && scaled < high) {
                 return stem + k;
             }
         }
-    }
-
-    /** Continues a checksum, which begins with 0. */
-    static int crc16(int begun, byte[] bytes) {
-        int crc = begun;
-        for (byte b : bytes) {
-            crc = ((crc << 8) ^ TABLE[((crc >>> 8) ^ b) & 0xFF]) & 0xFFFF;
-        }
-        return crc;
-    }
-
-    private static int[] table() {
-        int[] table = new int[256];
-        for (int i = 0; i < 256; i++) {
-            int crc = i << 8;
-            for (int bit = 0; bit < 8; bit++) {
-                crc = (crc & 0x8000) == 0 ? crc << 1 : (crc << 1) ^ 0x1021;
-            }
-            table[i] = crc & 0xFFFF;
-        }
-        return table;
     }
 }

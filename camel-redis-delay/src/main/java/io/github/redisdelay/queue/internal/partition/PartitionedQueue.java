@@ -11,9 +11,13 @@ import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.DelayQueueReceiver;
 import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.ImportOptions;
+import io.github.redisdelay.queue.ImportReport;
+import io.github.redisdelay.queue.ImportSource;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.PayloadConverter;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.ScheduleRequest;
@@ -30,7 +34,9 @@ import io.github.redisdelay.queue.internal.format.MessageIdGenerator;
 import io.github.redisdelay.queue.internal.format.MessageRows;
 import io.github.redisdelay.queue.internal.format.PageCursor;
 import io.github.redisdelay.queue.internal.queue.Partitioned;
+import io.github.redisdelay.queue.internal.queue.QueueImporter;
 import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
+import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.request.SubmissionPromise;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -53,13 +59,19 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
     private final PartitionCount count;
     private final MessageIdGenerator ids;
     private final ConsumerStarter starter;
+    private final QueueImporter importer;
 
     public PartitionedQueue(
-            List<RedisDelayQueue> partitions, PartitionCount count, MessageIdGenerator ids, ConsumerStarter starter) {
+            List<RedisDelayQueue> partitions,
+            PartitionCount count,
+            MessageIdGenerator ids,
+            ConsumerStarter starter,
+            QueueImporter importer) {
         this.partitions = partitions;
         this.count = count;
         this.ids = ids;
         this.starter = starter;
+        this.importer = importer;
     }
 
     @Override
@@ -95,7 +107,7 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
     @Override
     public DelayQueue deadLetters() {
         return new PartitionedQueue(
-                partitions.stream().map(RedisDelayQueue::deadLetters).toList(), count, ids, starter);
+                partitions.stream().map(RedisDelayQueue::deadLetters).toList(), count, ids, starter, importer);
     }
 
     @Override
@@ -335,6 +347,15 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
                         sum.restored() + found.restored(),
                         sum.bodiesMissing() + found.bodiesMissing(),
                         sum.recordsDropped() + found.recordsDropped())));
+    }
+
+    @Override
+    public CompletableFuture<ImportReport> importFrom(
+            ImportSource source, PayloadConverter converter, ImportOptions options) {
+        partitions.get(0).checkNoDeadLetters("importFrom");
+        List<QueueAddress> addresses =
+                partitions.stream().map(RedisDelayQueue::address).toList();
+        return importer.run(addresses, id -> PartitionHash.of(id, addresses.size()), count, source, converter, options);
     }
 
     @Override

@@ -11,9 +11,13 @@ import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.DelayQueueReceiver;
 import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.ImportOptions;
+import io.github.redisdelay.queue.ImportReport;
+import io.github.redisdelay.queue.ImportSource;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.PayloadConverter;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.ScheduleRequest;
@@ -68,18 +72,21 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
     private final UnbatchedCalls calls;
     private final MessageIdGenerator ids;
     private final ConsumerStarter starter;
+    private final QueueImporter importer;
 
     public RedisDelayQueue(
             QueueAddress address,
             RequestRouter router,
             UnbatchedCalls calls,
             MessageIdGenerator ids,
-            ConsumerStarter starter) {
+            ConsumerStarter starter,
+            QueueImporter importer) {
         this.address = address;
         this.router = router;
         this.calls = calls;
         this.ids = ids;
         this.starter = starter;
+        this.importer = importer;
     }
 
     @Override
@@ -113,7 +120,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
         if (isDeadLetters()) {
             throw new IllegalStateException("queue '" + name() + "': dead letters have no dead letters of their own");
         }
-        return new RedisDelayQueue(address.deadLetters(), router, calls, ids, starter);
+        return new RedisDelayQueue(address.deadLetters(), router, calls, ids, starter, importer);
     }
 
     /** The bytes of an id; those of dead letters are longer. */
@@ -362,6 +369,13 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
                                 : calls.once(address, LuaScript.REPAIR, walk, cursor, base, kind))
                 .thenCompose(found -> router.awaitDurable(
                         address, "a check made " + found.restored() + " messages wait again", found));
+    }
+
+    @Override
+    public CompletableFuture<ImportReport> importFrom(
+            ImportSource source, PayloadConverter converter, ImportOptions options) {
+        checkNoDeadLetters("importFrom");
+        return importer.run(List.of(address), id -> 0, CallGate.OPEN, source, converter, options);
     }
 
     @Override

@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.redisson.RedissonKeys;
+import org.redisson.RedissonObject;
 import org.redisson.RedissonScript;
 import org.redisson.api.BatchOptions;
 import org.redisson.api.RFuture;
@@ -39,7 +40,8 @@ import org.redisson.connection.NodeSource;
  * <ul>
  *   <li>{@link RedissonKeys} gives the executor of a client, and the executor tells the client's configuration;
  *   <li>{@link CommandBatchService} is the batch, and this class overrides its method {@code async};
- *   <li>{@link RedissonScript} puts a script call into the batch.
+ *   <li>{@link RedissonScript} puts a script call into the batch;
+ *   <li>{@link RedissonObject} tells what a NameMapper makes of a name.
  * </ul>
  *
  * <p>The public {@code RBatch} is not enough: it does not send {@code WAITAOF} without replicas, does not tell what
@@ -87,6 +89,10 @@ public final class DurableScriptExecutor {
                 .exceptionallyCompose(e -> ErrorText.unwrap(e) instanceof RedisNoScriptException
                         ? load(calls, attempt, wanted)
                         : CompletableFuture.failedFuture(e));
+    }
+
+    static String nameInRedis(RedissonClient redisson, String key) {
+        return redisson.getBucket(key) instanceof RedissonObject object ? object.getRawName() : key;
     }
 
     private CompletableFuture<Object> plain(ScriptCall call, int attempt) {

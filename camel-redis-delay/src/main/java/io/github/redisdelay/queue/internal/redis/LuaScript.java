@@ -32,7 +32,9 @@ public enum LuaScript {
     STATS,
     SERVER,
     REPLICATION,
-    PARTITIONS;
+    PARTITIONS,
+    LOOK,
+    IMPORT;
 
     private static final String FOLDER = "/io/github/redisdelay/queue/lua/";
 
@@ -57,7 +59,7 @@ public enum LuaScript {
 
     /** True if the reply is a list; otherwise it is bytes. */
     public boolean repliesWithList() {
-        return this == CLAIM || this == GET || this == BROWSE || this == DEAD_LETTERS || this == REPAIR;
+        return this == CLAIM || this == GET || this == BROWSE || this == DEAD_LETTERS || this == REPAIR || this == LOOK;
     }
 
     /** The digest under which Redis caches the script. */

@@ -31,6 +31,16 @@ public final class ObservedScriptExecutor implements ScriptExecutor {
     }
 
     @Override
+    public boolean canNameTogether(List<Object> keys) {
+        return redis.canNameTogether(keys);
+    }
+
+    @Override
+    public String nameInRedis(String key) {
+        return redis.nameInRedis(key);
+    }
+
+    @Override
     public CompletableFuture<Object> call(LuaScript script, List<Object> keys, Object[] arguments, int attempt) {
         long begin = nanoTime.getAsLong();
         return tell(script, begin, redis.call(script, keys, arguments, attempt));

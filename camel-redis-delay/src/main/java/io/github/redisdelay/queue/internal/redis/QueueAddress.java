@@ -20,6 +20,11 @@ public record QueueAddress(String name, String partitionLabel, QueueKeys keys) {
         return new QueueAddress(name, partitionLabel, keys.dead());
     }
 
+    /** The same place, with the keys of a Redisson queue from which messages are moved there. */
+    public QueueAddress importing(String redissonQueue) {
+        return new QueueAddress(name, partitionLabel, keys.importing(redissonQueue));
+    }
+
     /** True if its messages are dead letters. */
     public boolean isDeadLetters() {
         return keys.deadLetters();

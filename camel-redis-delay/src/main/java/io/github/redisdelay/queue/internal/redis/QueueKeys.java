@@ -12,8 +12,9 @@ import java.util.stream.Stream;
  *
  * @param base the beginning of each key; also the queue's name in wake-ups
  * @param deadLetters true if the messages are dead letters
+ * @param source the name of the Redisson queue whose keys the scripts of an import name as well; null outside of an import
  */
-public record QueueKeys(String base, boolean deadLetters) {
+public record QueueKeys(String base, boolean deadLetters, String source) {
 
     /** The first keys of the scripts that change the states of messages; see {@code queue.lua}. */
     private static final List<String> COMMON = Stream.concat(
@@ -23,12 +24,17 @@ public record QueueKeys(String base, boolean deadLetters) {
 
     /** @param tag the hash tag: the queue's name, or the tag of one of its partitions */
     public static QueueKeys of(String prefix, String tag) {
-        return new QueueKeys(prefix + ":{" + tag + "}", false);
+        return new QueueKeys(prefix + ":{" + tag + "}", false, null);
     }
 
     /** The dead letters: a queue of their own in the same slot. */
     public QueueKeys dead() {
-        return new QueueKeys(base + ":dead", true);
+        return new QueueKeys(base + ":dead", true, source);
+    }
+
+    /** The same keys with those of a Redisson queue. */
+    public QueueKeys importing(String redissonQueue) {
+        return new QueueKeys(base, deadLetters, redissonQueue);
     }
 
     /** The keys of a script, in the order that its comment names. */
@@ -50,7 +56,20 @@ public record QueueKeys(String base, boolean deadLetters) {
             case SERVER -> keys(Stream.of("messages"));
             case PARTITIONS -> keys(Stream.of("config", "dead:config", "messages", "dead:messages", "seen"));
             case REPLICATION -> keys(Stream.of("sessions"));
+            case LOOK -> List.of(foreign("redisson_delay_queue_timeout"), source);
+            case IMPORT -> {
+                String pending = foreign("redisson_delay_queue_timeout");
+                yield Stream.concat(
+                                common("waiters").stream(),
+                                Stream.of(pending, foreign("redisson_delay_queue"), source, pending + ":none"))
+                        .toList();
+            }
         };
+    }
+
+    /** A key of Redisson's delayed queue, named as RedissonObject.prefixName does. */
+    private String foreign(String prefix) {
+        return prefix + (source.contains("{") ? ":" + source : ":{" + source + "}");
     }
 
     private List<Object> common(String... more) {

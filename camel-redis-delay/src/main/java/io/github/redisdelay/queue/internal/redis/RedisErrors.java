@@ -20,7 +20,8 @@ public final class RedisErrors {
     private static final Pattern PERMANENT =
             Pattern.compile("REDISDELAY (argument|format|superseded|partitions)|WRONGTYPE Operation against");
 
-    private static final Pattern REFUSAL = Pattern.compile("(ERR|WRONGTYPE|NOPERM|MISCONF|NOAUTH|WRONGPASS) ");
+    private static final Pattern REFUSAL =
+            Pattern.compile("(ERR|WRONGTYPE|CROSSSLOT|NOPERM|MISCONF|NOAUTH|WRONGPASS) ");
     private static final Pattern PARTITIONS = Pattern.compile("REDISDELAY partitions: (\\d{1,9})");
 
     private RedisErrors() {}

@@ -76,6 +76,21 @@ public final class RedissonScriptExecutor implements ScriptExecutor {
         return server;
     }
 
+    @Override
+    public boolean canNameTogether(List<Object> keys) {
+        return !cluster
+                || keys.stream()
+                                .mapToInt(key -> ClusterSlot.of((String) key))
+                                .distinct()
+                                .count()
+                        == 1;
+    }
+
+    @Override
+    public String nameInRedis(String key) {
+        return DurableScriptExecutor.nameInRedis(redisson, key);
+    }
+
     /** The wait for the answer to a sending. */
     static Duration timeout(int attempt) {
         return FIRST_TIMEOUT.multipliedBy(1L << step(attempt));

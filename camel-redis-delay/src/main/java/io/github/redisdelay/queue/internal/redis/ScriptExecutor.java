@@ -18,6 +18,16 @@ public interface ScriptExecutor {
         return this;
     }
 
+    /** True if one call can name all of these keys: in a cluster they have to be in one slot. */
+    default boolean canNameTogether(List<Object> keys) {
+        return true;
+    }
+
+    /** The name under which Redis gets a key: another one if the Redisson client has a NameMapper. */
+    default String nameInRedis(String key) {
+        return key;
+    }
+
     /**
      * Calls a script.
      *

@@ -34,7 +34,7 @@ public final class ClientSessions {
      * @param suffix tells its name from the client's other sessions
      */
     public Session session(String suffix) {
-        byte[] text = suffix.getBytes(StandardCharsets.US_ASCII);
+        byte[] text = suffix.getBytes(StandardCharsets.UTF_8);
         byte[] name = new byte[CLIENT_ID_BYTES + text.length];
         System.arraycopy(clientId, 0, name, 0, CLIENT_ID_BYTES);
         System.arraycopy(text, 0, name, CLIENT_ID_BYTES, text.length);

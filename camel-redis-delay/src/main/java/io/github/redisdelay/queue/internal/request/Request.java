@@ -99,7 +99,9 @@ public abstract class Request<T> {
 
     /** A clause that says what its execution has done. */
     String done() {
-        return script == LuaScript.SCHEDULE ? "message '" + id + "' is stored" : change() + " was made";
+        return script == LuaScript.SCHEDULE || script == LuaScript.IMPORT
+                ? "message '" + id + "' is stored"
+                : change() + " was made";
     }
 
     /** The change that it asks for, for people. */

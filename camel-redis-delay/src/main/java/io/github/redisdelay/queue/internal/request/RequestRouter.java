@@ -8,6 +8,7 @@ import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
+import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -20,7 +21,8 @@ import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 
 /**
- * The way of requests to the batchers of their queues. Each queue has two batchers, one for each {@link RequestKind}. A
+ * The way of requests to the batchers of their queues. Each queue has two batchers, one for each {@link RequestKind}, and one
+ * for each Redisson queue that is imported into it. A
  * batcher is made for the first request and dropped when it has nothing to do and many others are in use. Thread-safe.
  */
 public final class RequestRouter implements Request.Sender {
@@ -42,8 +44,8 @@ public final class RequestRouter implements Request.Sender {
     /** The reason why nothing is sent any more; null until the router is closed. Written before the batchers are closed. */
     private volatile DelayQueueException closed;
 
-    /** The batcher of a queue for one kind of requests. */
-    private record BatcherKey(String base, RequestKind kind) {}
+    /** The batcher of a queue, or of an import into it, for one kind of requests. */
+    private record BatcherKey(QueueKeys keys, RequestKind kind) {}
 
     /** Requests for one batcher that are to go together. Used by one thread. */
     private static final class Together {
@@ -94,7 +96,7 @@ public final class RequestRouter implements Request.Sender {
         if (kind != RequestKind.DELIVERY) {
             request.waitUntil(timers.nanoTime() + options.requestTimeout().toNanos());
         }
-        BatcherKey key = new BatcherKey(queue.keys().base(), kind);
+        BatcherKey key = new BatcherKey(queue.keys(), kind);
         Map<BatcherKey, Together> collected = together.get();
         if (collected == null || kind == RequestKind.DELIVERY) {
             submit(queue, key, List.of(request));
@@ -164,10 +166,16 @@ public final class RequestRouter implements Request.Sender {
                 confirmations,
                 timers,
                 random);
-        List<Session> own = IntStream.range(0, CALLS)
-                .mapToObj(number -> sessions.session((deliveries ? "d" : "s") + number))
-                .toList();
-        return new RequestBatcher(channel, own);
+        return new RequestBatcher(channel, sessions(deliveries, queue.keys().source()));
+    }
+
+    /** The sessions of a batcher; an import has one call under way. */
+    private List<Session> sessions(boolean deliveries, String source) {
+        return source != null
+                ? List.of(sessions.session("i" + source))
+                : IntStream.range(0, CALLS)
+                        .mapToObj(number -> sessions.session((deliveries ? "d" : "s") + number))
+                        .toList();
     }
 
     /** Waits until all that was changed so far is as safe as the options say; then completes with this result. */

@@ -12,6 +12,7 @@
 --@include record.lua
 --@include queue.lua
 --@include row.lua
+--@include rank.lua
 
 local which = ARGV[1]
 local limit = call_integer(ARGV[2], 1, 256, 'limit')
@@ -24,38 +25,12 @@ if which ~= 'delayed' and which ~= 'leased' then
   error('REDISDELAY argument: state')
 end
 
--- Redis orders ids by their bytes; Lua compares text by the server's locale.
-local function is_before(a, b)
-  for i = 1, math.min(#a, #b) do
-    local x, y = string.byte(a, i), string.byte(b, i)
-    if x ~= y then
-      return x < y
-    end
-  end
-  return #a < #b
-end
-
--- Returns the rank in a set of the first member behind the given score and id.
-local function rank_behind(set)
-  local low = redis.call('ZCOUNT', set, '-inf', '(' .. score)
-  local high = low + redis.call('ZCOUNT', set, score, score)
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    if is_before(after_id, redis.call('ZRANGE', set, middle, middle)[1]) then
-      high = middle
-    else
-      low = middle + 1
-    end
-  end
-  return low
-end
-
 queue_read_config()
 -- For each set what it has behind the position, and the place of the next row in it.
 local runs = {}
 
 local function look_into(set, priority)
-  local rank = rank_behind(set)
+  local rank = rank_behind(set, score, after_id)
   local run = redis.call('ZRANGE', set, rank, rank + limit - 1, 'WITHSCORES')
   if #run > 0 then
     runs[#runs + 1] = { members = run, at = 1, score = tonumber(run[2]), priority = priority }
@@ -77,7 +52,7 @@ while left > 0 and #runs > 0 do
   local n = 1
   for i = 2, #runs do
     local a, b = runs[i], runs[n]
-    if a.score < b.score or (a.score == b.score and is_before(a.members[a.at], b.members[b.at])) then
+    if a.score < b.score or (a.score == b.score and rank_is_before(a.members[a.at], b.members[b.at])) then
       n = i
     end
   end

@@ -58,15 +58,9 @@ local function read_options(words, i)
   if (time ~= 'after' and time ~= 'at') or (policy ~= 'reject' and policy ~= 'ignore' and policy ~= 'replace') then
     error('REDISDELAY argument: message ' .. i)
   end
-  local level, behind = string.match(rest, '^ priority=(%d)(.*)$')
-  rest = behind or rest
-  local limit = string.match(rest, '^ limit=(%d+)$')
-  if #rest > 0 and not limit then
-    error('REDISDELAY argument: message ' .. i)
-  end
+  local level, limit = place_options(rest, i)
   length = length or (limit and redis.call('HLEN', queue_messages))
-  options[words] = { relative = time == 'after', policy = policy, level = tonumber(level) or 0,
-    limit = limit and call_integer(limit, 1, CALL_MAX_EXACT, 'limit of message ', i) }
+  options[words] = { relative = time == 'after', policy = policy, level = level, limit = limit }
   return options[words]
 end
 

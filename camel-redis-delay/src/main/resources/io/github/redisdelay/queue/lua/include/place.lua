@@ -28,3 +28,15 @@ local function place_remove(id)
     redis.call('ZREM', queue_delayed_set(queue_priorities[i]), id)
   end
 end
+
+-- Parses the words ' priority=5 limit=100' about a message, each of which may be missing: returns the priority, and how many
+-- messages the queue may hold, nil for any number. Fails for anything else, naming the message.
+local function place_options(words, number)
+  local level, behind = string.match(words, '^ priority=(%d)(.*)$')
+  local rest = behind or words
+  local limit = string.match(rest, '^ limit=(%d+)$')
+  if #rest > 0 and not limit then
+    error('REDISDELAY argument: message ' .. number)
+  end
+  return tonumber(level) or 0, limit and call_integer(limit, 1, CALL_MAX_EXACT, 'limit of message ', number)
+end

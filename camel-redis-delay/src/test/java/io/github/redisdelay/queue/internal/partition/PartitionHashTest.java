@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.redisdelay.queue.QueueNames;
 import io.github.redisdelay.queue.internal.format.MessageIdGenerator;
+import io.github.redisdelay.queue.internal.redis.ClusterSlot;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -22,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PartitionHashTest {
 
     private static int slot(String tag) {
-        return PartitionHash.crc16(0, tag.getBytes(StandardCharsets.UTF_8)) % PartitionHash.SLOTS;
+        return ClusterSlot.crc16(0, tag.getBytes(StandardCharsets.UTF_8)) % ClusterSlot.SLOTS;
     }
 
     @Test
@@ -36,7 +37,7 @@ class PartitionHashTest {
         assertThat(PartitionHash.of("order-4711", 3)).isEqualTo(ORDER_4711 % 3);
         assertThat(PartitionHash.of("order-4711", 64)).isEqualTo(ORDER_4711 % 64);
         assertThat(PartitionHash.of("Überweisung", 6))
-                .isEqualTo(PartitionHash.crc16(0, "Überweisung".getBytes(StandardCharsets.UTF_8)) % 6);
+                .isEqualTo(ClusterSlot.crc16(0, "Überweisung".getBytes(StandardCharsets.UTF_8)) % 6);
     }
 
     /** CRC16 of the bytes of {@code order-4711}, computed by another program. */
@@ -90,7 +91,7 @@ class PartitionHashTest {
                         .doesNotContain("}");
                 assertThat(slot(tag))
                         .as(tag)
-                        .isBetween(PartitionHash.SLOTS * i / partitions, PartitionHash.SLOTS * (i + 1) / partitions);
+                        .isBetween(ClusterSlot.SLOTS * i / partitions, ClusterSlot.SLOTS * (i + 1) / partitions);
                 // Of three nodes with the slots that redis-cli --cluster create gives them.
                 if (partitions % 3 == 0) {
                     assertThat(slot(tag) / 5461).as("node of " + tag).isEqualTo(3 * i / partitions);

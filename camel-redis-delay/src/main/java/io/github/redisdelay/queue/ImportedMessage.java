@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.util.Objects;
+
+/**
+ * A message as an import stores it.
+ *
+ * @param body the bytes to store; the array must not be changed afterwards
+ * @param id the id, as of {@link ScheduleRequest#id()}, or null to have one generated. If the id is in use, the message gets this
+ *     id with a {@code #} and a generated one behind it
+ * @param priority 0 to {@value ScheduleRequest#MAX_PRIORITY}
+ */
+public record ImportedMessage(byte[] body, String id, int priority) {
+
+    public ImportedMessage {
+        Objects.requireNonNull(body, "body");
+        if (id != null) {
+            ScheduleRequest.checkId(id);
+        }
+        ScheduleRequest.checkPriority(priority);
+    }
+
+    /** A message with a generated id and priority 0. */
+    public static ImportedMessage of(byte[] body) {
+        return new ImportedMessage(body, null, 0);
+    }
+}
