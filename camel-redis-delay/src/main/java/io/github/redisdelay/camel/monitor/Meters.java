@@ -104,14 +104,10 @@ public interface Meters {
      * type. Without Micrometer or a registry there are none.
      */
     static Meters of(CamelContext context, Supplier<Timers> timers) {
-        Class<?> type = context.getClassResolver().resolveClass("io.micrometer.core.instrument.MeterRegistry");
-        if (type == null) {
-            return NONE;
+        try {
+            return MicrometerMeters.of(context, timers);
+        } catch (NoClassDefFoundError e) {
+            return NONE; // Micrometer is not on the class path
         }
-        Object registry = context.getRegistry().lookupByNameAndType(REGISTRY_NAME, type);
-        if (registry == null) {
-            registry = context.getRegistry().findSingleByType(type);
-        }
-        return registry == null ? NONE : MicrometerMeters.in(registry, context.getName(), timers.get());
     }
 }

@@ -22,12 +22,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
+import org.apache.camel.CamelContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Meters in a registry of Micrometer, named and tagged as Camel's own. The only class that names Micrometer: it is loaded
- * where a registry is bound.
+ * Meters in a registry of Micrometer, named and tagged as Camel's own. The only class that names Micrometer.
  */
 final class MicrometerMeters implements Meters {
 
@@ -62,9 +62,13 @@ final class MicrometerMeters implements Meters {
         this.timers = timers;
     }
 
-    /** @param registry a MeterRegistry */
-    static Meters in(Object registry, String context, Timers timers) {
-        return new MicrometerMeters((MeterRegistry) registry, context, timers);
+    /** The meters in the registry that is bound in a context, or none. */
+    static Meters of(CamelContext context, Supplier<Timers> timers) {
+        MeterRegistry registry = context.getRegistry().lookupByNameAndType(REGISTRY_NAME, MeterRegistry.class);
+        if (registry == null) {
+            registry = context.getRegistry().findSingleByType(MeterRegistry.class);
+        }
+        return registry == null ? NONE : new MicrometerMeters(registry, context.getName(), timers.get());
     }
 
     /** Meters that have the same users. The last user removes them. */

@@ -192,7 +192,8 @@ final class Rates implements Experiment {
                 }
                 int delivered = arrivals.count();
                 Cost.Taken taken = cost.end();
-                // A list that is not empty by the limit would go on faster, as each message costs what the rest of it is
+                // A list that is not empty by the limit would go on faster, as each message costs what the rest of it
+                // is
                 // long: by this rate all are transferred at the time at which that comes out. Delivery follows: it
                 // waits for the transfer, which lets a consumer take one message after each hundred.
                 int moved = all ? backlog : delivered + ((RDelayedQueueContender) contender).transferred();
