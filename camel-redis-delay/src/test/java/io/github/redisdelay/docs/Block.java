@@ -24,6 +24,7 @@ record Block(String page, int line, String language, String code) {
 
     private static final List<String> PAGES = List.of(
             "README.md",
+            "docs/migration.md",
             "docs/recipes.md",
             "docs/spring-boot.md",
             "docs/testing.md",
