@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-/** Makes messages of what Redisson has stored, for an import. */
+/** Converts payloads that Redisson has stored into messages, for an import. */
 @FunctionalInterface
 public interface PayloadConverter {
 
@@ -12,5 +12,5 @@ public interface PayloadConverter {
      * @param payload the bytes that the codec of the Redisson queue made; they may be kept
      * @throws Exception if it can make nothing of the payload, saying why: the message stays where it is
      */
-    ImportedMessage convert(byte[] payload) throws Exception;
+    ConvertedPayload convert(byte[] payload) throws Exception;
 }

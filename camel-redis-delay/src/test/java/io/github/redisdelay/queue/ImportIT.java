@@ -55,7 +55,7 @@ import org.redisson.config.SingleServerConfig;
 class ImportIT extends RealQueueIT {
 
     /** A message whose id is its text. */
-    private static final PayloadConverter BY_TEXT = payload -> new ImportedMessage(payload, text(payload), 0);
+    private static final PayloadConverter BY_TEXT = payload -> new ConvertedPayload(payload, text(payload), 0);
 
     private static final long FAR = 4_000_000_000_000L;
 
@@ -156,7 +156,7 @@ class ImportIT extends RealQueueIT {
         old.offer("fine", FAR);
         PayloadConverter picky = payload -> switch (text(payload)) {
             case "refused" -> throw new IllegalStateException("class Order is unknown");
-            case "bad id" -> new ImportedMessage(payload, "tab\t", 0);
+            case "bad id" -> new ConvertedPayload(payload, "tab\t", 0);
             case "nothing" -> null;
             default -> BY_TEXT.convert(payload);
         };
@@ -185,7 +185,7 @@ class ImportIT extends RealQueueIT {
         assertThat(dues()).containsOnlyKeys("fine");
 
         // With a second converter they are taken as they are.
-        ImportReport second = get(start(picky, ImportOptions.EVERYTHING.withFallback(ImportedMessage::of)));
+        ImportReport second = get(start(picky, ImportOptions.EVERYTHING.withFallback(ConvertedPayload::of)));
         assertThat(second.moved()).isEqualTo(4);
         assertThat(second.remaining()).isEqualTo(second.leftInAll()).isEqualTo(5);
         assertThat(dues()).hasSize(5);
@@ -202,7 +202,7 @@ class ImportIT extends RealQueueIT {
             old.offer(id, FAR);
         }
         old.ready("new");
-        ImportReport report = importAll(payload -> new ImportedMessage(bytes("imported"), text(payload), 3));
+        ImportReport report = importAll(payload -> new ConvertedPayload(bytes("imported"), text(payload), 3));
         assertThat(report.moved()).isEqualTo(6);
         assertThat(report.renamed()).isEqualTo(5);
         assertThat(report.remaining()).isZero();
@@ -384,7 +384,7 @@ class ImportIT extends RealQueueIT {
                 assertThatThrownBy(() -> schedule("a", IN_AN_HOUR)).hasMessageContaining("no memory left");
                 ImportReport report = get(queue.importFrom(
                         new ImportSource("full"),
-                        payload -> new ImportedMessage(payload, null, 5),
+                        payload -> new ConvertedPayload(payload, null, 5),
                         ImportOptions.EVERYTHING));
                 assertThat(report.moved()).isEqualTo(210);
                 assertThat(dues()).hasSize(210);
@@ -558,7 +558,7 @@ class ImportIT extends RealQueueIT {
                 ImportOptions options = round < 2 ? ImportOptions.DUE : ImportOptions.EVERYTHING;
                 List<CompletableFuture<ImportReport>> all = clients.stream()
                         .map(one -> one.queue(queue.name())
-                                .importFrom(new ImportSource(old.name), ImportedMessage::of, options))
+                                .importFrom(new ImportSource(old.name), ConvertedPayload::of, options))
                         .toList();
                 for (CompletableFuture<ImportReport> one : all) {
                     moved += one.get(60, TimeUnit.SECONDS).moved();
@@ -566,7 +566,7 @@ class ImportIT extends RealQueueIT {
             }
             end.countDown();
             consumer.get(20, TimeUnit.SECONDS);
-            moved += importAll(ImportedMessage::of).moved();
+            moved += importAll(ConvertedPayload::of).moved();
         } finally {
             end.countDown();
             clients.forEach(DelayQueueClient::close);

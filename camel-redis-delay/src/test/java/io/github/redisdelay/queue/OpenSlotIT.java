@@ -180,7 +180,7 @@ class OpenSlotIT {
             old.ready("ready");
             for (DelayQueue other : List.of(client.queue("another"), client.queue("imported", 3))) {
                 assertThatThrownBy(() -> other.importFrom(
-                                        new ImportSource(old.name), ImportedMessage::of, ImportOptions.EVERYTHING)
+                                        new ImportSource(old.name), ConvertedPayload::of, ImportOptions.EVERYTHING)
                                 .get(20, TimeUnit.SECONDS))
                         .cause()
                         .isInstanceOf(IllegalArgumentException.class)
@@ -193,7 +193,7 @@ class OpenSlotIT {
             assertThat(old.size()).isEqualTo(2);
             DelayQueue queue = client.queue("imported");
             ImportReport report = queue.importFrom(
-                            new ImportSource(old.name), ImportedMessage::of, ImportOptions.EVERYTHING)
+                            new ImportSource(old.name), ConvertedPayload::of, ImportOptions.EVERYTHING)
                     .get(20, TimeUnit.SECONDS);
             assertThat(report.moved()).isEqualTo(2);
             assertThat(queue.stats().get(20, TimeUnit.SECONDS).delayed()).isEqualTo(2);

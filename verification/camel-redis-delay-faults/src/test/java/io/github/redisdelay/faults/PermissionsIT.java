@@ -8,10 +8,10 @@ import static org.awaitility.Awaitility.await;
 import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.ConvertedPayload;
 import io.github.redisdelay.queue.ImportOptions;
 import io.github.redisdelay.queue.ImportReport;
 import io.github.redisdelay.queue.ImportSource;
-import io.github.redisdelay.queue.ImportedMessage;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import io.github.redisdelay.test.RedisServer;
@@ -259,7 +259,7 @@ class PermissionsIT {
             RedissonClient redisson = Redisson.create(config);
             try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
                 ImportReport report = client.queue("orders")
-                        .importFrom(new ImportSource("orders"), ImportedMessage::of, ImportOptions.EVERYTHING)
+                        .importFrom(new ImportSource("orders"), ConvertedPayload::of, ImportOptions.EVERYTHING)
                         .get(20, TimeUnit.SECONDS);
                 assertThat(report.moved()).isEqualTo(2);
                 assertThat(report.remaining()).isOne(); // one that is no element

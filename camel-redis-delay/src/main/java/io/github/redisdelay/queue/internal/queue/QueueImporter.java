@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.queue;
 
+import io.github.redisdelay.queue.ConvertedPayload;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ImportOptions;
 import io.github.redisdelay.queue.ImportReport;
 import io.github.redisdelay.queue.ImportReport.Reason;
 import io.github.redisdelay.queue.ImportSource;
-import io.github.redisdelay.queue.ImportedMessage;
 import io.github.redisdelay.queue.PayloadConverter;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.Submission;
@@ -145,7 +145,7 @@ public final class QueueImporter {
     }
 
     /** A message that may be moved. */
-    private record Candidate(LookReply.Entry entry, String words, ImportedMessage message, String id) {
+    private record Candidate(LookReply.Entry entry, String words, ConvertedPayload message, String id) {
 
         /** The same message under an id that no other has. */
         Candidate renamed(String generated) {
@@ -272,7 +272,7 @@ public final class QueueImporter {
 
         /** Converts a message. */
         private void add(List<Candidate> candidates, LookReply.Entry entry, String place, byte[] payload) {
-            ImportedMessage message;
+            ConvertedPayload message;
             try {
                 message = convert(payload);
             } catch (Exception | LinkageError | StackOverflowError e) {
@@ -284,7 +284,7 @@ public final class QueueImporter {
             candidates.add(new Candidate(entry, place + priority + limit, message, id));
         }
 
-        private ImportedMessage convert(byte[] payload) throws Exception {
+        private ConvertedPayload convert(byte[] payload) throws Exception {
             try {
                 return ofConverter(converter, payload);
             } catch (Exception | LinkageError | StackOverflowError e) {
@@ -295,8 +295,8 @@ public final class QueueImporter {
             }
         }
 
-        private ImportedMessage ofConverter(PayloadConverter one, byte[] payload) throws Exception {
-            ImportedMessage message = one.convert(payload);
+        private ConvertedPayload ofConverter(PayloadConverter one, byte[] payload) throws Exception {
+            ConvertedPayload message = one.convert(payload);
             if (message == null) {
                 throw new DelayQueueException("the converter made nothing of it, and did not say why");
             }

@@ -66,6 +66,7 @@ class RedisErrorsTest {
                 "NOPERM User app has no permissions to run the 'evalsha' command",
                 "ERR unknown command",
                 "NOAUTH Authentication required.",
+                "CROSSSLOT Keys in request don't hash to the same slot",
                 "MISCONF Redis is configured to save RDB snapshots"
             })
     void should_report_a_refusal_and_go_on_trying_to_acknowledge(String text) {

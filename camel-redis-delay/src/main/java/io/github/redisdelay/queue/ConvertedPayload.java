@@ -4,16 +4,16 @@ package io.github.redisdelay.queue;
 import java.util.Objects;
 
 /**
- * A message as an import stores it.
+ * A payload of another queue as the message that an import stores.
  *
  * @param body the bytes to store; the array must not be changed afterwards
  * @param id the id, as of {@link ScheduleRequest#id()}, or null to have one generated. If the id is in use, the message gets this
  *     id with a {@code #} and a generated one behind it
  * @param priority 0 to {@value ScheduleRequest#MAX_PRIORITY}
  */
-public record ImportedMessage(byte[] body, String id, int priority) {
+public record ConvertedPayload(byte[] body, String id, int priority) {
 
-    public ImportedMessage {
+    public ConvertedPayload {
         Objects.requireNonNull(body, "body");
         if (id != null) {
             ScheduleRequest.checkId(id);
@@ -22,7 +22,7 @@ public record ImportedMessage(byte[] body, String id, int priority) {
     }
 
     /** A message with a generated id and priority 0. */
-    public static ImportedMessage of(byte[] body) {
-        return new ImportedMessage(body, null, 0);
+    public static ConvertedPayload of(byte[] body) {
+        return new ConvertedPayload(body, null, 0);
     }
 }
