@@ -63,8 +63,10 @@ class KilledExampleIT extends ExampleProcess {
         assertThat(rows.column("SELECT order_id FROM received_notification"))
                 .containsExactlyInAnyOrderElementsOf(there);
         assertThat(rows.column("SELECT order_id FROM failed_notification")).containsExactlyInAnyOrderElementsOf(gone);
+        // A tenth try that the kill interrupted has told of no failure: the ninth is the last one known.
         assertThat(rows.column("SELECT DISTINCT attempts FROM failed_notification"))
-                .containsExactly("10");
+                .isNotEmpty()
+                .isSubsetOf("9", "10");
         assertThat(rows.column("SELECT order_id FROM refund WHERE state = 'DONE'"))
                 .containsExactlyInAnyOrderElementsOf(there);
         String inTime = "sent_at BETWEEN DATEADD(MILLISECOND, -100, starts_at) AND DATEADD(SECOND, 2, starts_at)";
