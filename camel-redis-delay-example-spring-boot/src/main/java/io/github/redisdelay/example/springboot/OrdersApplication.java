@@ -4,7 +4,7 @@ package io.github.redisdelay.example.springboot;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 
-/** A Spring Boot application with the component. Nothing connects the two: Camel finds the RedissonClient bean. */
+/** A shop that closes unpaid orders. Nothing connects it with the component: the starters do. */
 @SpringBootApplication
 public class OrdersApplication {
 

@@ -3,31 +3,66 @@ package io.github.redisdelay.example.springboot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.mockito.Mockito.doAnswer;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.github.redisdelay.camel.RedisDelayComponent;
+import io.github.redisdelay.camel.RedisDelayConfiguration;
 import io.github.redisdelay.camel.RedisDelayConstants;
+import io.github.redisdelay.test.RedisServer;
 import java.io.IOException;
-import java.math.BigDecimal;
-import java.net.InetAddress;
-import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.apache.camel.CamelContext;
-import org.apache.camel.Message;
 import org.apache.camel.ProducerTemplate;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.redisson.api.RedissonClient;
+import org.skyscreamer.jsonassert.JSONAssert;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.autoconfigure.actuate.observability.AutoConfigureObservability;
 import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.test.context.DynamicPropertyRegistry;
-import org.springframework.test.context.DynamicPropertySource;
-import redis.embedded.RedisServer;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.test.annotation.DirtiesContext;
+import org.springframework.test.context.ContextConfiguration;
+import org.springframework.test.context.bean.override.mockito.MockitoSpyBean;
 
-/** The component in Spring Boot: one RedissonClient bean, and nothing to configure. */
-@SpringBootTest(properties = "camel.main.run-controller=false")
+/** The application as its customers see it: by HTTP. No delay is waited for; what is to be due is promoted. */
+@SpringBootTest(
+        webEnvironment = WebEnvironment.RANDOM_PORT,
+        properties = {
+            "logging.level.io.github.redisdelay.example=INFO",
+            "camel.component.redis-delay.request-timeout=3s" // one test waits for it
+        })
+@ContextConfiguration(initializers = OrdersOnEmbeddedRedis.class)
+@AutoConfigureObservability(tracing = false) // or there is no Prometheus in a test
+@DirtiesContext // or its Redis runs until the JVM ends
+@ExtendWith(OutputCaptureExtension.class)
 class OrdersApplicationIT {
 
-    private static RedisServer redis;
+    private static final Duration SLOW_MACHINE = Duration.ofSeconds(30);
+
+    private final HttpClient http = HttpClient.newHttpClient();
+
+    @LocalServerPort
+    private int port;
 
     @Autowired
     private CamelContext camel;
@@ -39,80 +74,234 @@ class OrdersApplicationIT {
     private RedissonClient redisson;
 
     @Autowired
-    private CloseIfUnpaid closing;
+    private RedisServer redis;
 
-    @DynamicPropertySource
-    static void redis(DynamicPropertyRegistry properties) throws IOException {
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
+    @Autowired
+    private ObjectMapper json;
+
+    @MockitoSpyBean
+    private OrderBook book;
+
+    @Test
+    void the_story_of_the_readme(CapturedOutput output) throws Exception {
+        String answer = "";
+        int asked = 0;
+        for (Readme.Block block : Readme.blocks()) {
+            switch (block.kind()) {
+                case "sh" -> {
+                    if (block.text().startsWith("curl")) {
+                        answer = send(block.text());
+                        asked++;
+                    }
+                }
+                case "log" -> {
+                    promote("reminders", "A-1");
+                    await().atMost(SLOW_MACHINE).until(() -> output.getOut().contains("order A-1 is not paid"));
+                    promote("orders", "A-1");
+                    await().atMost(SLOW_MACHINE).until(() -> output.getOut().contains("order A-1 of Ada"));
+                    assertThat(output.getOut()).contains(block.text().lines().toList());
+                }
+                case "json" -> JSONAssert.assertEquals(withoutTimes(block.text()), withoutTimes(answer), false);
+                case "text" -> assertThat(withoutValues(answer)).isEqualTo(withoutValues(block.text()));
+                default -> throw new IllegalArgumentException("not known how to try a block " + block.kind());
+            }
         }
-        redis = RedisServer.builder()
-                .port(port)
-                .setting("bind 127.0.0.1")
-                .setting("save \"\"")
-                .build();
-        redis.start();
-        properties.add("spring.data.redis.host", () -> "127.0.0.1");
-        properties.add("spring.data.redis.port", () -> port);
+        assertThat(asked).isEqualTo(10);
     }
 
-    @AfterAll
-    static void stopRedis() throws IOException {
-        redis.stop();
+    private static String withoutTimes(String text) {
+        return text.replaceAll("\\d{4}-[-\\d]*T[\\d:.]*Z", "a time");
     }
 
-    @Test
-    void theOnlyRedissonClientIsFound() {
-        assertThat(camel.getComponent("redis-delay", RedisDelayComponent.class)
-                        .getConfiguration()
-                        .getRedisson())
-                .isSameAs(redisson);
+    /** Names and labels of meters; the figures, and the digits that stand for the server, are others each time. */
+    private static List<String> withoutValues(String metrics) {
+        return metrics.lines()
+                .map(line -> line.replaceAll(",server=\"\\w*\"|\\} .*", ""))
+                .toList();
     }
 
     @Test
-    void theOptionsOfTheBeanAreTheComponents() {
-        template.sendBodyAndHeader(
-                "direct:orderPlaced", new Order("A-0", "Ada", BigDecimal.ONE), RedisDelayConstants.DELAY, "1h");
+    void an_order_is_closed_once_and_paid_once() throws Exception {
+        place("B-1");
+        assertThat(waiting("reminders", "B-1")).isEqualTo("delayed");
+        assertThat(pay("B-1")).isEqualTo("200 PAID");
+        assertThat(pay("B-1")).isEqualTo("200 PAID_BEFORE");
+        assertThat(state("B-1")).isEqualTo("PAID");
+        assertThat(waiting("orders", "B-1")).isEqualTo("none");
+        assertThat(waiting("reminders", "B-1")).isEqualTo("none");
 
-        assertThat(redisson.getKeys().getKeys()).anyMatch(key -> key.startsWith("shop:{orders}:"));
-        assertThat(redisson.getKeys().getKeys()).noneMatch(key -> key.startsWith("redis-delay:{"));
+        place("B-2");
+        promote("orders", "B-2");
+        await().atMost(SLOW_MACHINE).until(() -> state("B-2").equals("CLOSED"));
+        assertThat(pay("B-2")).isEqualTo("409 CLOSED");
+        assertThat(post("/orders", order("B-2")).statusCode()).isEqualTo(409);
+
+        assertThat(pay("B-3")).isEqualTo("404 UNKNOWN");
+        assertThat(send("/orders/B-3", "GET", "").statusCode()).isEqualTo(404);
+    }
+
+    /** As after a crash between the two. */
+    @Test
+    void an_order_that_redis_has_and_the_book_has_not_is_there() throws Exception {
+        template.sendBodyAndHeader("redis-delay:orders?delay=1h", order("D-1"), RedisDelayConstants.SCHEDULE_ID, "D-1");
+
+        HttpResponse<String> answer = post("/orders", order("D-1"));
+
+        assertThat(answer.statusCode()).isEqualTo(409);
+        assertThat(answer.body()).contains("order D-1 is there already");
+        assertThat(pay("D-1")).isEqualTo("200 PAID");
     }
 
     @Test
-    void anOrderWaitsAndComesBackWhenItIsDue() {
-        Order order = new Order("A-1", "Ada", new BigDecimal("12.50"));
-
-        template.sendBodyAndHeaders(
-                "direct:orderPlaced",
-                order,
-                Map.of(RedisDelayConstants.SCHEDULE_ID, "A-1", RedisDelayConstants.DELAY, "1h"));
-
-        assertThat(ask("get").getHeader(RedisDelayConstants.MESSAGE_STATE)).isEqualTo("delayed");
-        assertThat(closing.closed()).doesNotContain(order);
-        ask("promote"); // due now
-        await().until(() -> closing.closed().contains(order));
-    }
-
-    private Message ask(String operation) {
-        return template.request("redis-delay:orders", asking -> {
-                    asking.getMessage().setHeader(RedisDelayConstants.OPERATION, operation);
-                    asking.getMessage().setHeader(RedisDelayConstants.SCHEDULE_ID, "A-1");
+    void a_payment_while_the_order_is_being_closed_is_too_late() throws Exception {
+        CountDownLatch closing = new CountDownLatch(1);
+        CountDownLatch paid = new CountDownLatch(1);
+        doAnswer(settle -> {
+                    closing.countDown();
+                    paid.await();
+                    return settle.callRealMethod();
                 })
-                .getMessage();
+                .doCallRealMethod()
+                .when(book)
+                .settle("L-1", OrderState.CLOSED);
+        place("L-1");
+        promote("orders", "L-1");
+        assertThat(closing.await(30, TimeUnit.SECONDS)).isTrue();
+        try {
+            assertThat(pay("L-1")).isEqualTo("409 BEING_CLOSED");
+            assertThat(state("L-1")).isEqualTo("CLOSED"); // also if the JVM that closes it were killed now
+        } finally {
+            paid.countDown();
+        }
+        assertThat(pay("L-1")).isEqualTo("409 CLOSED");
     }
 
     @Test
-    void placeholdersOfSpringReachTheOptions() {
-        long before = System.currentTimeMillis();
+    void without_redis_the_same_request_is_sent_again(CapturedOutput output) throws Exception {
+        place("R-1");
+        redis.stop();
+        HttpResponse<String> unavailable = post("/orders/R-1/payment", "");
+        redis.start();
+        await().atMost(SLOW_MACHINE).until(() -> pay("R-1").startsWith("200 PAID"));
 
-        Long due = camel.createFluentProducerTemplate()
-                .to("direct:orderPlaced")
-                .withBody(new Order("A-2", "Amir", BigDecimal.TEN))
-                .request(org.apache.camel.Exchange.class)
+        assertThat(unavailable.statusCode()).isEqualTo(503);
+        assertThat(json.readTree(unavailable.body()).get("detail").asText())
+                .isEqualTo("not possible now, send the same request again");
+        assertThat(output).contains("request failed", redis.address());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            {"id":"A 3","customer":"Ada","amount":1}                          | id must be 1 to 64 letters, digits, '.', '_' or '-'
+            {"customer":"Ada","amount":1}                                     | id must not be null
+            {"id":"I-1","customer":" ","amount":-1}                           | amount must be greater than 0, customer must not be blank
+            {"id":"I-1","customer":"Ada","amount":"x"}                        | amount 'x' is not a number
+            {"id":"I-1","customer":"Ada","amount":1,"paymentWindow":"5 s"}    | paymentWindow '5 s' is not a duration such as PT30M
+            {"id":"I-1","customer":"Ada","amount":1,"paymentWindow":"PT-5S"}  | paymentWindow must be longer than or equal to 1 milli
+            {"id":"I-1","customer":"Ada","amount":1,"paymentWindow":"P300Y"}  | paymentWindow 'P300Y' is not a duration such as PT30M
+            {"id":"I-1","customer":"Ada","amount":1,"paymentWindow":"P300000D"} | 'PT3600000H' is too long: at most 104249 days are possible
+            {"id":"I-1",                                                      | the body is not the JSON of an order: Unexpected end-of-input
+            ``                                                                | there is no body, it should be the JSON of an order
+            """)
+    void what_is_wrong_in_a_request_is_named(String order, String reason) throws Exception {
+        HttpResponse<String> answer = post("/orders", order);
+
+        assertThat(answer.statusCode()).isEqualTo(400);
+        assertThat(json.readTree(answer.body()).get("detail").asText()).contains(reason);
+        assertThat(waiting("orders", "I-1")).isEqualTo("none");
+        assertThat(waiting("reminders", "I-1")).isEqualTo("none");
+    }
+
+    @Test
+    void an_id_that_redis_cannot_have_is_no_error_of_the_server() throws Exception {
+        assertThat(post("/orders/" + "a".repeat(300) + "/payment", "").statusCode())
+                .isEqualTo(400);
+    }
+
+    @Test
+    void the_starters_give_the_component_its_options_and_its_client() throws Exception {
+        assertThat(camel.getComponent("redis-delay", RedisDelayComponent.class).getConfiguration())
+                .returns(redisson, RedisDelayConfiguration::getRedisson)
+                .returns("shop", RedisDelayConfiguration::getKeyPrefix)
+                .returns("20s", RedisDelayConfiguration::getVisibilityTimeout)
+                .returns("1s", RedisDelayConfiguration::getRedeliveryDelay)
+                .returns(5, RedisDelayConfiguration::getMaximumRedeliveries);
+        place("K-1");
+        assertThat(redisson.getKeys().getKeys())
+                .allMatch(key -> key.startsWith("shop:"))
+                .anyMatch(key -> key.startsWith("shop:{orders}:"));
+    }
+
+    /** By a placeholder of Spring in the route. */
+    @Test
+    void the_payment_window_of_the_shop_holds_for_orders_without_one() throws Exception {
+        Instant before = Instant.now();
+
+        JsonNode placed = json.readTree(place("P-1"));
+
+        assertThat(Duration.between(before, Instant.parse(placed.get("closesAt").asText())))
+                .isBetween(Duration.ofMinutes(29), Duration.ofMinutes(31));
+    }
+
+    private static String order(String id) {
+        return "{\"id\":\"" + id + "\",\"customer\":\"Ada\",\"amount\":12.5}";
+    }
+
+    private String place(String id) throws IOException, InterruptedException {
+        HttpResponse<String> answer = post("/orders", order(id));
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(201);
+        assertThat(answer.headers().firstValue("Location")).contains("/orders/" + id);
+        return answer.body();
+    }
+
+    private String pay(String id) throws IOException, InterruptedException {
+        HttpResponse<String> answer = post("/orders/" + id + "/payment", "");
+        return answer.statusCode() + " "
+                + json.readTree(answer.body()).path("result").asText();
+    }
+
+    private String state(String id) throws IOException, InterruptedException {
+        return json.readTree(send("/orders/" + id, "GET", "").body())
+                .path("state")
+                .asText();
+    }
+
+    private HttpResponse<String> post(String path, String body) throws IOException, InterruptedException {
+        return send(path, "POST", body == null ? "" : body);
+    }
+
+    private HttpResponse<String> send(String path, String method, String body)
+            throws IOException, InterruptedException {
+        return http.send(
+                HttpRequest.newBuilder(URI.create("http://localhost:" + port + path))
+                        .header("Content-Type", "application/json")
+                        .method(method, BodyPublishers.ofString(body))
+                        .build(),
+                BodyHandlers.ofString());
+    }
+
+    /** What a terminal shows. */
+    private String send(String command) throws IOException, InterruptedException {
+        Readme.Curl curl = Readme.Curl.of(command, port);
+        return http.send(curl.request(), BodyHandlers.ofString())
+                .body()
+                .lines()
+                .filter(curl.shown())
+                .collect(Collectors.joining("\n"));
+    }
+
+    private void promote(String queue, String id) {
+        assertThat(ask("promote", queue, id)).containsEntry(RedisDelayConstants.PREVIOUS_STATE, "delayed");
+    }
+
+    private Object waiting(String queue, String id) {
+        return ask("get", queue, id).get(RedisDelayConstants.MESSAGE_STATE);
+    }
+
+    private Map<String, Object> ask(String operation, String queue, String id) {
+        return template.request("redis-delay:" + queue + "?operation=" + operation, asking -> asking.getMessage()
+                        .setHeader(RedisDelayConstants.SCHEDULE_ID, id))
                 .getMessage()
-                .getHeader(RedisDelayConstants.DUE_TIME, Long.class);
-
-        assertThat(due - before).isBetween(30 * 60_000L, 30 * 60_000L + 10_000);
+                .getHeaders();
     }
 }

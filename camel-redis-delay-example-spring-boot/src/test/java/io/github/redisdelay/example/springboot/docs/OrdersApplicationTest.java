@@ -58,7 +58,7 @@ class OrdersApplicationTest {
     void anOrderWaitsInTheQueueOfThisClass() {
         template.sendBody("direct:orderPlaced", "order A-1");
         assertThat(template.requestBody("direct:waiting", null, Integer.class)).isOne();
-        assertThat(redis.client().getKeys().countExists("redis-delay:{" + QUEUE + "}:messages"))
+        assertThat(redis.client().getKeys().countExists("shop:{" + QUEUE + "}:messages"))
                 .isOne();
     }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.example.springboot;
+package io.github.redisdelay.example.options;
 
 import io.github.redisdelay.camel.RedisDelayComponent;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** The component's own options: Camel takes a bean of this name for the component. */
+/** The component as a bean, as {@code docs/spring-boot.md} shows it; in a package that the example does not scan. */
 @Configuration
 public class RedisDelayOptions {
 
