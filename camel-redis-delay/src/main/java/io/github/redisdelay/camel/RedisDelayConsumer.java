@@ -113,6 +113,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     private Running open() throws Exception {
         RedisDelayComponent component = getEndpoint().getComponent();
         Reference<OpenClient> client = getEndpoint().acquireClient();
+        Meters.Consuming meters = Meters.Consuming.NONE;
         try {
             DelayQueue whole = getEndpoint().queue(client);
             DelayQueue queue = settings.deadLetters() ? whole.deadLetters() : whole;
@@ -129,10 +130,8 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                     limits,
                     () -> whole.trimDeadLetters(limits.retention(), limits.maximum()),
                     component.threads().timers());
-            report = new DeliveryReport(
-                    received,
-                    trimmer::buried,
-                    getEndpoint().meters().consuming(getEndpoint().metered(client), name(), settings.deadLetters()));
+            meters = getEndpoint().meters().consuming(getEndpoint().metered(client), name(), settings.deadLetters());
+            report = new DeliveryReport(received, trimmer::buried, meters);
             int slots = settings.claims("").concurrentConsumers();
             if (slots == 1 && getRoute() != null && RouteProcessors.haveResequencer(getRoute())) {
                 LOG.warn(
@@ -148,6 +147,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                     queue,
                     new ConsumerDeliveries(this, own, settings, client, queue, mapper, report, component.threads()));
         } catch (Throwable e) {
+            meters.release();
             client.release();
             throw e;
         }

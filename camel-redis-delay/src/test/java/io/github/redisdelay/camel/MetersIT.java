@@ -2,6 +2,7 @@
 package io.github.redisdelay.camel;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
@@ -25,6 +26,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.apache.camel.Exchange;
@@ -319,6 +322,40 @@ class MetersIT extends ConsumerSideIT {
         assertThat(meters.get(NAME + "scheduled").counters()).hasSize(256);
         context.stop();
         assertThat(meters.getMeters()).isEmpty();
+    }
+
+    @Test
+    void should_leave_nothing_behind_where_a_consumer_cannot_start() throws Exception {
+        bind();
+        ThreadPoolExecutor forgetful = new ThreadPoolExecutor(
+                1, 1, 1, TimeUnit.MINUTES, new SynchronousQueue<>(), new ThreadPoolExecutor.DiscardPolicy());
+        context.getRegistry().bind("forgetful", forgetful);
+        context.start();
+        assertThatThrownBy(
+                        () -> context.addRoutes(consume("?requestTimeout=7s&executorService=#forgetful", this::take)))
+                .hasStackTraceContaining("silently drops tasks");
+        assertThat(ofQueues()).isEmpty();
+        assertThat(context.getComponent("redis-delay", RedisDelayComponent.class)
+                        .clients()
+                        .size())
+                .isZero();
+    }
+
+    @Test
+    void should_have_new_meters_when_the_context_is_started_again() throws Exception {
+        bind();
+        context.start();
+        send(uri + "?delay=1h", "x", Map.of());
+        assertGauge("waiting", 1);
+        context.stop();
+        assertThat(meters.getMeters()).isEmpty();
+        context.getRegistry().bind("redisson", redis.client());
+        bind();
+        context.start();
+        schedule("another", "x", Envelope.Settings.NONE, DueTime.after(Duration.ofHours(1)));
+        context.createProducerTemplate().sendBody(uri + "?delay=1h", "x");
+        assertGauge("waiting", 3);
+        assertCount("scheduled", 1);
     }
 
     @Test

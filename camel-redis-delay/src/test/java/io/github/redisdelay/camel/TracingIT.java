@@ -43,11 +43,33 @@ class TracingIT extends ConsumerSideIT {
         return span.getAttributes().get(AttributeKey.stringKey(attribute));
     }
 
-    @Test
-    void should_make_one_trace_of_a_delayed_message_and_its_redelivery() throws Exception {
+    private void trace() {
         context.getRegistry().bind("tracer", provider.get("test"));
         context.getRegistry().bind("propagators", ContextPropagators.create(W3CTraceContextPropagator.getInstance()));
         new OpenTelemetryTracer().init(context);
+    }
+
+    @Test
+    void should_name_spans_of_an_endpoint_that_a_route_intercepts() throws Exception {
+        trace();
+        start(new RouteBuilder() {
+            @Override
+            public void configure() {
+                interceptSendToEndpoint("redis-delay:*").process(exchange -> {});
+                from("direct:in").to(uri + "?delay=1h");
+            }
+        });
+        send("direct:in", "x", Map.of());
+        assertThat(exporter.getFinishedSpanItems())
+                .extracting(SpanData::getName)
+                .contains(queue);
+        assertThat(spans("EVENT_SENT")).allSatisfy(span -> assertThat(text(span, "messaging.destination.name"))
+                .isEqualTo(queue));
+    }
+
+    @Test
+    void should_make_one_trace_of_a_delayed_message_and_its_redelivery() throws Exception {
+        trace();
         start(new RouteBuilder() {
             @Override
             public void configure() {

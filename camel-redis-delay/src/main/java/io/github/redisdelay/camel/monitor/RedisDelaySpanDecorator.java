@@ -5,6 +5,7 @@ import io.github.redisdelay.camel.RedisDelayConstants;
 import org.apache.camel.Endpoint;
 import org.apache.camel.Exchange;
 import org.apache.camel.spi.EndpointServiceLocation;
+import org.apache.camel.spi.InterceptSendToEndpoint;
 import org.apache.camel.telemetry.Span;
 import org.apache.camel.telemetry.TagConstants;
 import org.apache.camel.telemetry.decorators.AbstractMessagingSpanDecorator;
@@ -42,8 +43,15 @@ public class RedisDelaySpanDecorator extends AbstractMessagingSpanDecorator {
         }
     }
 
+    /** The queue of an endpoint, also of one whose messages a route intercepts, or that stands in for one in a test. */
     @Override
     protected String getDestination(Exchange exchange, Endpoint endpoint) {
-        return ((EndpointServiceLocation) endpoint).getServiceMetadata().get("queueName");
+        Endpoint queue = endpoint;
+        while (queue instanceof InterceptSendToEndpoint intercepted) {
+            queue = intercepted.getOriginalEndpoint();
+        }
+        return queue instanceof EndpointServiceLocation known && known.getServiceMetadata() != null
+                ? known.getServiceMetadata().get("queueName")
+                : super.getDestination(exchange, endpoint);
     }
 }
