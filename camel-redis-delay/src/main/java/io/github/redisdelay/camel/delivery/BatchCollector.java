@@ -173,8 +173,7 @@ final class BatchCollector {
                 reported |= tell;
                 arm(now);
             } else {
-                takeWhile(together, waiting -> true, release);
-                takeWhile(alone, waiting -> true, release);
+                takeAll(release);
                 full = false;
                 cancelTimer();
             }
@@ -238,6 +237,12 @@ final class BatchCollector {
         }
     }
 
+    /** Takes all that waits to be begun. Holds the lock. */
+    private void takeAll(List<DeliveryCompletion> to) {
+        takeWhile(together, waiting -> true, to);
+        takeWhile(alone, waiting -> true, to);
+    }
+
     /** Sets the timer to the next thing that has to be done without an event. Holds the lock. */
     private void arm(long now) {
         long next;
@@ -276,7 +281,12 @@ final class BatchCollector {
         } catch (RejectedExecutionException e) {
             // First, or the messages that are given back would be claimed again at once.
             rest(true);
-            batch.forEach(DeliveryCompletion::release);
+            // With all that waits: to hand over the next batch now would fail likewise, inside of this call.
+            List<DeliveryCompletion> release = new ArrayList<>(batch);
+            synchronized (this) {
+                takeAll(release);
+            }
+            release.forEach(DeliveryCompletion::release);
             finished();
             timers.schedule(REST_NANOS, () -> rest(false));
         }

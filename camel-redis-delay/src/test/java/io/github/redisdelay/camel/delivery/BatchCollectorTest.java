@@ -222,4 +222,19 @@ class BatchCollectorTest {
         add("d", "e", "f");
         assertThat(begun).containsExactly(List.of("d", "e", "f"));
     }
+
+    @Test
+    void should_release_any_number_that_the_executor_does_not_take() {
+        add("a", 2);
+        List<RecordingDelivery> waiting = new ArrayList<>();
+        for (int i = 0; i < 20_000; i++) {
+            waiting.add(add("m" + i, 2));
+        }
+        executor = task -> {
+            throw new RejectedExecutionException("full");
+        };
+        collector.finished();
+        assertReleased(waiting);
+        assertThat(collector.waiting()).isZero();
+    }
 }
