@@ -15,10 +15,10 @@ final class JsonText {
 
     private static final String CLASS_MEMBER = "\"@class\"";
 
-    /** The longest name of a class that is looked for: the pattern takes a stack that grows with the text. */
-    private static final int MAX_CLASS_NAME = 500;
-
-    /** A text with the name of a class: of an array, or with a point and an upper-case letter after the last one. */
+    /**
+     * A text with the name of a class: of an array, or with a point and an upper-case letter after the last one. Its groups are repeated
+     * possessively, which takes no stack however long the text is.
+     */
     private static final Pattern CLASS_NAME =
             Pattern.compile("\"(\\[+([BCDFIJSZ]|L[\\w$.]++;)|([\\w$]++\\.)++[A-Z][\\w$]*+(<[\\w$.,<>\\[;]*>)?)\"");
 
@@ -166,7 +166,6 @@ final class JsonText {
 
     private boolean isClassName(int start) {
         return text.charAt(start) == '"'
-                && position - start <= MAX_CLASS_NAME
                 && CLASS_NAME.matcher(text).region(start, position).matches();
     }
 

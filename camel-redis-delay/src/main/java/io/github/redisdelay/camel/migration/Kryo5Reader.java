@@ -57,8 +57,8 @@ final class Kryo5Reader {
         if (number != 0) {
             throw new ImportRefusedException("name " + number + " of a class comes before name 0: it is not Kryo 5");
         }
-        String name = string();
-        return switch (name == null ? "null" : name) {
+        String name = text();
+        return switch (name) {
             case "java.math.BigDecimal" -> {
                 BigInteger digits = integer();
                 yield new BigDecimal(digits, zigzag());
@@ -94,7 +94,7 @@ final class Kryo5Reader {
     private String text() {
         String text = string();
         if (text == null) {
-            throw new ImportRefusedException("it is a text that is null, which no queue has");
+            throw new ImportRefusedException("it has a text that is null, which no queue has");
         }
         return text;
     }

@@ -97,6 +97,25 @@ class ImportCodecTest {
                 .hasMessageContaining(payload.name().startsWith("text") ? "U+0001" : "java.math.Big"));
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "kryo5, 0383c341",
+        "kryo5, 0382bf",
+        "kryo5, 0382f0",
+        "marshalling, 043e01e4b841",
+        "marshalling, 043e0180"
+    })
+    void should_refuse_text_that_is_not_well_formed(String codec, String payload) {
+        assertThat(refusal(ImportCodec.of(codec), hex(payload + "6161")))
+                .hasMessageContaining("its text is not well-formed at byte ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0380", "010080"})
+    void should_refuse_null_as_a_text_or_as_the_name_of_a_class(String payload) {
+        assertThat(refusal(ImportCodec.KRYO5, hex(payload))).hasMessageContaining("it has a text that is null");
+    }
+
     /** The same bytes are a text for a codec without references and another text for one with them. */
     @Test
     void should_refuse_text_of_a_Kryo_codec_with_references() {

@@ -16,6 +16,7 @@ import io.github.redisdelay.testkit.Fuzz;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.random.RandomGenerator;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -28,6 +29,9 @@ class JsonTextTest {
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS, DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
             .nodeFactory(JsonNodeFactory.withExactBigDecimals(true))
             .build();
+
+    /** Jackson looks at the lower eight bits of the digits behind a {@code u}: U+0131 is a 1. */
+    private static final Pattern JACKSONS_OWN = Pattern.compile("\\\\u[0-9a-fA-F]{0,3}[^\\x00-\\x7f]");
 
     static {
         JACKSON.getFactory()
@@ -74,7 +78,8 @@ class JsonTextTest {
                 "\uFEFF1",
                 "// comment\n1",
                 "[\"a.B\",1",
-                "\"\\u\uFF11234\""
+                "\"\\u\uFF11234\"",
+                "\"\\u\u0131234\""
             })
     void should_refuse_what_is_no_JSON(String text) {
         assertThatThrownBy(() -> JsonText.checked(text))
@@ -238,6 +243,9 @@ class JsonTextTest {
             if (random.nextInt(4) > 0) {
                 byte[] changed = Fuzz.mutated(text.getBytes(StandardCharsets.UTF_8), random);
                 text = new String(changed, StandardCharsets.UTF_8);
+            }
+            if (JACKSONS_OWN.matcher(text).find()) {
+                return;
             }
             boolean isJson = isJson(text);
             accepted[isJson ? 1 : 0]++;
