@@ -34,6 +34,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
@@ -46,6 +47,7 @@ import org.redisson.api.RBlockingQueue;
 import org.redisson.api.RDelayedQueue;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.redisnode.RedisNodes;
+import org.redisson.client.RedisResponseTimeoutException;
 import org.redisson.client.codec.ByteArrayCodec;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
@@ -485,6 +487,46 @@ class ImportIT extends RealQueueIT {
         assertThat(report.moved()).isEqualTo(36);
         assertThat(report.remaining()).isZero();
         own.close(Duration.ZERO);
+    }
+
+    @Test
+    void should_move_each_once_where_answers_are_lost() {
+        IntStream.range(0, 100).forEach(i -> old.offer("m" + i, FAR + i));
+        IntStream.range(0, 100).forEach(i -> old.ready("equal"));
+        ScriptExecutor redisson = new RedissonScriptExecutor(redis.client());
+        AtomicInteger imports = new AtomicInteger();
+        ScriptExecutor losing = (script, keys, arguments, attempt) -> {
+            CompletableFuture<Object> answer = redisson.call(script, keys, arguments, attempt);
+            return script == LuaScript.IMPORT && imports.getAndIncrement() % 2 == 0
+                    ? answer.thenCompose(
+                            lost -> CompletableFuture.failedFuture(new RedisResponseTimeoutException("no answer")))
+                    : answer;
+        };
+        try (DelayQueueClient own = ClientAccess.create(redis.client(), ClientOptions.DEFAULTS, losing)) {
+            ImportReport report = get(own.queue(queue.name())
+                    .importFrom(new ImportSource(old.name), ConvertedPayload::of, ImportOptions.EVERYTHING));
+            assertThat(report.moved()).isEqualTo(200);
+            assertThat(report.gone() + report.remaining()).isZero();
+        }
+        assertThat(imports).hasValueGreaterThanOrEqualTo(8);
+        assertThat(dues()).hasSize(200);
+        assertThat(old.size()).isZero();
+    }
+
+    @Test
+    void should_fail_as_those_do_whom_it_asks() {
+        IntStream.range(0, 100).forEach(i -> old.offer("m" + i, FAR + i));
+        assertThatThrownBy(() -> get(start(BY_TEXT, ImportOptions.EVERYTHING.withGoOn(report -> {
+                    throw new IllegalStateException("the listener's");
+                }))))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("the listener's");
+        assertThat(dues()).hasSize(64);
+        assertThatThrownBy(() -> get(start(BY_TEXT, ImportOptions.EVERYTHING.withExecutor(task -> {
+                    throw new RejectedExecutionException("full");
+                }))))
+                .isInstanceOf(RejectedExecutionException.class);
+        assertThat(importAll(BY_TEXT).moved()).isEqualTo(36);
     }
 
     @Test
