@@ -200,6 +200,9 @@ public interface DelayQueue {
      * what becomes due, import {@link ImportOptions#DUE} again and again, each time after {@link
      * ImportReport#nextDueMicros()} or 200 ms, whichever is sooner.
      *
+     * <p>Where the client waits for replicas or the disk, each slice does. If that fails, the import fails with a {@link
+     * io.github.redisdelay.queue.exception.ReplicationTimeoutException}; the slice is moved, and another import goes on behind it.
+     *
      * @param converter makes a message of each payload
      * @return fails with an {@link IllegalArgumentException} if no call can name the keys of both queues (another slot of the
      *     cluster, a NameMapper), or with a {@link DelayQueueException}: what was moved until then is moved, and nothing is lost.

@@ -6,7 +6,7 @@ import java.util.Objects;
 
 /**
  * The safety that a change needs before its caller is told that it is done. It holds for the changes of producers
- * (schedule, cancel, reschedule, promote, redrive, pause): if one of these is lost, a message is lost or is delivered
+ * (schedule, cancel, reschedule, promote, redrive, pause, import): if one of these is lost, a message is lost or is delivered
  * in vain. Claims and acknowledgements never wait: if one of these is lost, a message is delivered again.
  *
  * <p>Redis replicates asynchronously. {@code WAIT} tells how many replicas have a write; it neither undoes the write where
