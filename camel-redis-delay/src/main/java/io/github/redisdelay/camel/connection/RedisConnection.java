@@ -135,7 +135,7 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
         }
         return "no Redis is named: set camel.component.redis-delay.address to redis://host:6379, or"
                 + " camel.component.redis-delay.configurationUri to a Redisson YAML file, or put a RedissonClient into the"
-                + " registry";
+                + " registry, before this endpoint is made";
     }
 
     private static Config read(CamelContext context, String uri) throws Exception {

@@ -13,7 +13,7 @@ public final class ErrorText {
 
     /** The beginning of the advice and of the call that Redisson's own errors quote. A call may have anything in it. */
     private static final Pattern QUOTED = Pattern.compile(
-            "! |\\.? Check |[.,;]? ?\\b(?:Command|command|params|channel|connection): | occurred after | to channel: ");
+            "! |\\.? Check |[.,;]?(?: for)? ?\\b(?:Command|command|params|channel|connection): | occurred after | to channel: ");
 
     /** Netty's name for an address that it could not connect to. */
     private static final Pattern RESOLVED = Pattern.compile("(?<!/)([^\\s/]*)/([0-9a-fA-F.:%\\[\\]]+)(:\\d+)");

@@ -138,6 +138,10 @@ class RedisErrorsTest {
                         "Command still hasn't been written into connection! Check CPU usage of the JVM. Command: (EVALSHA),"
                                 + " params: [secret]")))
                 .isEqualTo("Command still hasn't been written into connection");
+        assertThat(ErrorText.of(new RedisTimeoutException(
+                        "Command execution timeout for command: (PING), params: [], Redis client:"
+                                + " [addr=redis://localhost:7999,localhost/127.0.0.1:7999]")))
+                .isEqualTo("Command execution timeout");
     }
 
     @Test
