@@ -20,7 +20,7 @@ import org.apache.camel.spi.UriParam;
 /**
  * The options that an endpoint's own URI sets: checks them, and puts them in the place of the component's. Camel would
  * accept an option of the other side, which does nothing: {@code from("redis-delay:orders?delay=30m")} looks as if the
- * queue delayed.
+ * queue delayed. {@link OptionReader} checks values and their ranges.
  */
 final class EndpointOptions {
 

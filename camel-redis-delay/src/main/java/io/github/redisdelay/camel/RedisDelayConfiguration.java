@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.queue.ClientOptions;
 import java.util.concurrent.ExecutorService;
 import org.apache.camel.RuntimeCamelException;
@@ -15,7 +14,7 @@ import org.redisson.api.RedissonClient;
 /**
  * The options of the component and of its endpoints, as they were written.
  *
- * <p>Durations are text here and are read by {@link Durations} when an endpoint is configured: Camel's own converter would
+ * <p>Durations are text here and are read and checked by {@link OptionReader} when an endpoint is configured: Camel's own converter would
  * turn what it cannot read into 0.
  */
 @UriParams

@@ -10,10 +10,10 @@ import io.github.redisdelay.camel.delivery.RouteOutcome;
 import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.camel.option.OwnHeaders;
+import io.github.redisdelay.camel.producer.IdHeaders;
 import io.github.redisdelay.camel.producer.MessageChoice;
 import io.github.redisdelay.camel.producer.ProducerSettings;
 import io.github.redisdelay.camel.producer.ScheduleHeaders;
-import io.github.redisdelay.camel.producer.ScheduleIds;
 import io.github.redisdelay.camel.redelivery.MessageRetryPolicy;
 import io.github.redisdelay.camel.redelivery.RetryPolicy;
 import io.github.redisdelay.queue.Delivery;
@@ -193,10 +193,10 @@ class HeaderFuzzTest {
                         }
                     },
                     () -> ScheduleHeaders.operation(message, RedisDelayOperation.schedule),
-                    () -> ScheduleIds.of(message, random.nextBoolean()),
-                    () -> ScheduleIds.single(message),
-                    () -> ScheduleIds.ofDeadLetters(message),
-                    () -> ScheduleIds.singleOrDeadLetter(message),
+                    () -> IdHeaders.of(message, random.nextBoolean()),
+                    () -> IdHeaders.single(message),
+                    () -> IdHeaders.ofDeadLetters(message),
+                    () -> IdHeaders.singleOrDeadLetter(message),
                     () -> PLAIN.choice().with(message));
             for (Runnable read : reads) {
                 try {

@@ -1275,7 +1275,7 @@ class ScriptSafetyIT {
             "include/seen.lua",
             "include/wakeup.lua",
             "include/row.lua",
-            "include/rank.lua",
+            "include/page.lua",
             "include/index.lua");
 
     /** All that is sent, and nothing else: see {@link #should_know_all_scripts}. */
@@ -1499,7 +1499,7 @@ class ScriptSafetyIT {
                         .isIn("waiters", "wakeup_waiters", "dead_waiters");
             }
             Matcher given = Pattern.compile(
-                            "(?<!function )\\b(count|look_into|rank_behind|none_in|note_used)\\(([^,)]*)")
+                            "(?<!function )\\b(count|look_into|page_begin|none_in|note_used)\\(([^,)]*)")
                     .matcher(code);
             while (given.find()) {
                 assertThat(given.group(2))

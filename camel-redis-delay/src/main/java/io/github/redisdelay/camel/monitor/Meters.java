@@ -50,7 +50,10 @@ public interface Meters {
         default void promoted(long messages) {}
     }
 
-    /** The meters of those who receive from a queue. */
+    /**
+     * The meters of those who receive from a queue. A new one is a method here, its meter in {@code
+     * MicrometerMeters.ConsumerGroup}, and its call, mostly in {@code DeliveryReport}.
+     */
     interface Consuming extends Use {
 
         Consuming NONE = new Consuming() {};

@@ -56,7 +56,7 @@ public final class ManageOperations {
         DelayQueue target = dead ? queue.deadLetters() : queue;
         return switch (operation) {
             case cancel -> {
-                ScheduleIds ids = required(operation, message, dead);
+                IdHeaders ids = required(operation, message, dead);
                 yield changes(
                         ids,
                         dead,
@@ -65,13 +65,13 @@ public final class ManageOperations {
                         result -> removed(result, dead));
             }
             case reschedule -> {
-                ScheduleIds ids = required(operation, message, dead);
+                IdHeaders ids = required(operation, message, dead);
                 DueTime time = dueTime(message, ids);
                 yield changes(ids, dead, exchange, id -> target.reschedule(id, time), result -> moved(result, dead));
             }
             case promote -> {
                 MessageChoice choice = settings.choice().with(message);
-                ScheduleIds ids = chosen(operation, exchange, choice);
+                IdHeaders ids = chosen(operation, exchange, choice);
                 if (ids == null && choice.reason() != null && !dead) {
                     throw new IllegalArgumentException("option or header 'reason' (" + choice.reason()
                             + ") means nothing to operation 'promote': only dead letters have one, set option 'state=dead' for"
@@ -88,7 +88,7 @@ public final class ManageOperations {
             }
             case redrive -> {
                 MessageChoice choice = settings.choice().with(message);
-                ScheduleIds ids = chosen(operation, exchange, choice);
+                IdHeaders ids = chosen(operation, exchange, choice);
                 yield ids == null
                         ? new RepeatableCall<>(() -> queue.redriveAll(choice.which(), choice.most()), this::putCount)
                         : changes(ids, true, exchange, id -> redrive(id, exchange), redriven(ids, exchange));
@@ -96,7 +96,7 @@ public final class ManageOperations {
             case purge -> {
                 DelayQueue letters = queue.deadLetters();
                 MessageChoice choice = settings.choice().with(message);
-                ScheduleIds ids = chosen(operation, exchange, choice);
+                IdHeaders ids = chosen(operation, exchange, choice);
                 yield ids == null
                         ? new RepeatableCall<>(() -> letters.cancelAll(choice.which(), choice.most()), this::putCount)
                         : changes(
@@ -163,8 +163,8 @@ public final class ManageOperations {
     }
 
     /** The ids that an operation cannot do without. */
-    private ScheduleIds required(RedisDelayOperation operation, Message message, boolean dead) {
-        ScheduleIds ids = ScheduleIds.of(message, dead);
+    private IdHeaders required(RedisDelayOperation operation, Message message, boolean dead) {
+        IdHeaders ids = IdHeaders.of(message, dead);
         if (ids == null) {
             throw new IllegalArgumentException("operation '" + operation + "' needs the id of a message: set header '"
                     + RedisDelayConstants.SCHEDULE_ID + "'" + others(message));
@@ -182,15 +182,15 @@ public final class ManageOperations {
      *
      * @throws IllegalArgumentException if the message names none and chooses none, or does both
      */
-    private ScheduleIds chosen(RedisDelayOperation operation, Exchange exchange, MessageChoice choice) {
+    private IdHeaders chosen(RedisDelayOperation operation, Exchange exchange, MessageChoice choice) {
         Message message = exchange.getMessage();
         boolean letters = operation != RedisDelayOperation.promote;
-        ScheduleIds ids = letters
-                ? ScheduleIds.ofDeadLetters(message)
-                : ScheduleIds.of(message, settings.state() == MessageScope.DEAD);
+        IdHeaders ids = letters
+                ? IdHeaders.ofDeadLetters(message)
+                : IdHeaders.of(message, settings.state() == MessageScope.DEAD);
         String asking = choice.asking(message);
         if (ids != null && asking != null) {
-            String header = letters ? ScheduleIds.headerOfDeadLetter(message) : RedisDelayConstants.SCHEDULE_ID;
+            String header = letters ? IdHeaders.headerOfDeadLetter(message) : RedisDelayConstants.SCHEDULE_ID;
             throw new IllegalArgumentException("operation '" + operation + "' has ids (header '" + header + "') and "
                     + asking + ", which chooses among all messages: remove one of the two");
         }
@@ -199,7 +199,7 @@ public final class ManageOperations {
         }
         List<String> held = letters ? heldLetters(exchange) : List.of();
         if (!held.isEmpty()) {
-            return new ScheduleIds(held, exchange.getProperty(ExchangePropertyKey.BATCH_SIZE) != null, true);
+            return new IdHeaders(held, exchange.getProperty(ExchangePropertyKey.BATCH_SIZE) != null, true);
         }
         throw new IllegalArgumentException(
                 "operation '" + operation + "' does not know which messages are meant: set header '"
@@ -219,7 +219,7 @@ public final class ManageOperations {
                         + ", says of which message the exchange is, and asks for none)";
     }
 
-    private DueTime dueTime(Message message, ScheduleIds ids) {
+    private DueTime dueTime(Message message, IdHeaders ids) {
         DueTime due = ScheduleHeaders.due(message);
         DueTime time = due == null ? settings.due() : due;
         if (time == null) {
@@ -236,7 +236,7 @@ public final class ManageOperations {
 
     /** @param deadLetters true if dead letters are meant, by ids of their own or by those of their messages */
     private <T> PendingRequest changes(
-            ScheduleIds ids,
+            IdHeaders ids,
             boolean deadLetters,
             Exchange exchange,
             Function<String, Submission<T>> call,
@@ -260,7 +260,7 @@ public final class ManageOperations {
      * The dead letters that ids of dead letters or messages mean. An id of a message means its held dead letter, or its
      * newest.
      */
-    private CompletableFuture<List<String>> letters(ScheduleIds ids, List<String> held) {
+    private CompletableFuture<List<String>> letters(IdHeaders ids, List<String> held) {
         List<CompletableFuture<String>> letters =
                 ids.ids().stream().map(id -> letter(id, held)).toList();
         return CompletableFuture.allOf(letters.toArray(CompletableFuture[]::new))
@@ -310,9 +310,9 @@ public final class ManageOperations {
     }
 
     /** Refuses an id that names no dead letter if the exchange holds another one, which would be lost in silence. */
-    private Function<RedriveOutcome, Change> redriven(ScheduleIds ids, Exchange exchange) {
+    private Function<RedriveOutcome, Change> redriven(IdHeaders ids, Exchange exchange) {
         List<String> held = ids.list() ? List.of() : heldLetters(exchange);
-        String header = ScheduleIds.headerOfDeadLetter(exchange.getMessage());
+        String header = IdHeaders.headerOfDeadLetter(exchange.getMessage());
         return outcome -> switch (outcome) {
             case REDRIVEN -> new Change(DEAD, Change.DONE, 0);
             case DUPLICATE, LEASED -> new Change(DEAD, OptionValues.lower(outcome), 0);

@@ -67,7 +67,7 @@ public final class QueryOperations {
         Message message = exchange.getMessage();
         return switch (operation) {
             case get -> {
-                String id = ScheduleIds.singleOrDeadLetter(message);
+                String id = IdHeaders.singleOrDeadLetter(message);
                 if (id == null) {
                     throw new IllegalArgumentException("operation 'get' needs the id of a message: set header '"
                             + RedisDelayConstants.SCHEDULE_ID + "'");

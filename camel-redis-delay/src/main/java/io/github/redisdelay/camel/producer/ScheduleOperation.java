@@ -66,7 +66,7 @@ public final class ScheduleOperation {
 
     private PendingRequest one(Exchange exchange) {
         Message message = exchange.getMessage();
-        String id = ScheduleIds.single(message);
+        String id = IdHeaders.single(message);
         ScheduleHeaders headers = new ScheduleHeaders(message, message, settings);
         return new PendingChanges<>(
                 false, List.of(schedule(id == null ? ids.get() : id, headers, exchange, exchange)), this::putOne);
@@ -147,7 +147,7 @@ public final class ScheduleOperation {
         }
         String id = null;
         try {
-            id = ScheduleIds.single(own);
+            id = IdHeaders.single(own);
             if (id == null) {
                 id = ids.get();
             }

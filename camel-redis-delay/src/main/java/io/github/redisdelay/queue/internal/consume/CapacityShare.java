@@ -55,9 +55,7 @@ final class CapacityShare {
         }
         int ahead = prefetch.size(now);
         int capacity = inFlight.freeSlots(now) + ahead - prefetch.count() - asked;
-        // While claims are under way, a handful of slots is not worth another claim: it would go on with one message
-        // for
-        // each claim.
+        // While claims are under way, a handful of slots is not worth another claim: each would go on with one message.
         int least = asked == 0 ? 1 : Math.max(1, (inFlight.slots() + ahead) / (2 * partitions.length));
         return capacity < least ? 0 : capacity;
     }

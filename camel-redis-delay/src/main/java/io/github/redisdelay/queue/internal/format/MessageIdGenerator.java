@@ -7,6 +7,9 @@ import java.util.random.RandomGenerator;
 /**
  * Makes message ids: 16 characters of {@code -0-9A-Z_a-z} whose byte order is the order in which one client made them.
  *
+ * <p>A queue asks for one where a message is scheduled without an id, a {@code PartitionedQueue} before it chooses the
+ * partition; imports do, too.
+ *
  * <p>The first 7 characters are 42 bits of milliseconds since the epoch (until the year 2109), the other 9 are 54 bits
  * that begin at random in each millisecond and count from there, so that ids of other clients do not collide with them.
  * When the clock steps back the last millisecond is counted on.

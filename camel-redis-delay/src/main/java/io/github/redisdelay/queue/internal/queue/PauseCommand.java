@@ -7,7 +7,8 @@ import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.request.Request;
 
-/** A call of {@code change.lua} that pauses or resumes a queue. Its result is whether it has changed something. */
+/** A call of {@code change.lua} that pauses or resumes a queue. Its result is whether it has changed something. {@code
+ * claim.lua} obeys a pause. */
 final class PauseCommand extends Request<Boolean> {
 
     private static final byte[] NO_ID = {};

@@ -38,7 +38,8 @@ import java.util.random.RandomGenerator;
 
 /**
  * The imports of a client from Redisson's delayed queues. An import goes through the queue once: it looks at a slice ({@code
- * look.lua}), converts it, and moves what is still there ({@code import.lua}). It holds no state in Redis. Thread-safe.
+ * look.lua}), converts it, and moves what is still there ({@code import.lua}). It holds no state in Redis. {@link
+ * RedissonElement} recognises a pending element; a ready one is the bare payload. Thread-safe.
  */
 public final class QueueImporter {
 

@@ -12,7 +12,7 @@
 --@include record.lua
 --@include queue.lua
 --@include row.lua
---@include rank.lua
+--@include page.lua
 
 local which = ARGV[1]
 local limit = call_integer(ARGV[2], 1, 256, 'limit')
@@ -30,7 +30,7 @@ queue_read_config()
 local runs = {}
 
 local function look_into(set, priority)
-  local rank = rank_behind(set, score, after_id)
+  local rank = page_begin(set, score, after_id)
   local run = redis.call('ZRANGE', set, rank, rank + limit - 1, 'WITHSCORES')
   if #run > 0 then
     runs[#runs + 1] = { members = run, at = 1, score = tonumber(run[2]), priority = priority }
@@ -52,7 +52,7 @@ while left > 0 and #runs > 0 do
   local n = 1
   for i = 2, #runs do
     local a, b = runs[i], runs[n]
-    if a.score < b.score or (a.score == b.score and rank_is_before(a.members[a.at], b.members[b.at])) then
+    if a.score < b.score or (a.score == b.score and page_is_before(a.members[a.at], b.members[b.at])) then
       n = i
     end
   end

@@ -15,7 +15,7 @@
 -- Cost  O(log N) for each message, and a step for each ready one before the first
 
 --@include call.lua
---@include rank.lua
+--@include page.lua
 
 local LONGEST_STEP = 16
 
@@ -65,7 +65,7 @@ while at < stop and not full do
   at = #some == 0 and stop or at + #some
   step = math.min(2 * step, LONGEST_STEP)
 end
-local rank = full or rank_behind(source, score, element)
+local rank = full or page_begin(source, score, element)
 local limit_score = tonumber(last)
 while rank and not full do
   local some = redis.call('ZRANGE', source, rank, rank + step - 1, 'WITHSCORES')

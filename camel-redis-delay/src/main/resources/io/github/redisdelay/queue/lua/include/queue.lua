@@ -1,4 +1,5 @@
--- Included where messages move from one set to another, after call.lua.
+-- Included where messages move from one set to another, after call.lua: the queue's keys and its configuration.
+-- queue_delayed_set names the set of a priority.
 --
 -- KEYS  1 messages  2 delayed  3 leased  4 state  5 sessions  6 config  7 seen  8 to 16 delayed:1 to delayed:9
 --

@@ -1,7 +1,7 @@
 -- Included where a page of a sorted set begins behind a position: a score and a member, which need not be there any more.
 
 -- Redis orders members by their bytes; Lua compares text by the server's locale.
-local function rank_is_before(a, b)
+local function page_is_before(a, b)
   for i = 1, math.min(#a, #b) do
     local x, y = string.byte(a, i), string.byte(b, i)
     if x ~= y then
@@ -12,12 +12,12 @@ local function rank_is_before(a, b)
 end
 
 -- Returns the rank in a set of the first member behind a score, as text, and a member.
-local function rank_behind(set, score, member)
+local function page_begin(set, score, member)
   local low = redis.call('ZCOUNT', set, '-inf', '(' .. score)
   local high = low + redis.call('ZCOUNT', set, score, score)
   while low < high do
     local middle = math.floor((low + high) / 2)
-    if rank_is_before(member, redis.call('ZRANGE', set, middle, middle)[1]) then
+    if page_is_before(member, redis.call('ZRANGE', set, middle, middle)[1]) then
       high = middle
     else
       low = middle + 1

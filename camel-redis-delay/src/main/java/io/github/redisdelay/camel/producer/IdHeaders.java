@@ -15,7 +15,7 @@ import org.apache.camel.Message;
  * @param list true if they were given as a list; otherwise there is exactly one
  * @param known true if they are certainly the ids of dead letters, and not of messages
  */
-public record ScheduleIds(List<String> ids, boolean list, boolean known) {
+public record IdHeaders(List<String> ids, boolean list, boolean known) {
 
     /**
      * The ids that a message names.
@@ -24,7 +24,7 @@ public record ScheduleIds(List<String> ids, boolean list, boolean known) {
      * @return null if it names none
      * @throws IllegalArgumentException if one cannot be an id
      */
-    public static ScheduleIds of(Message message, boolean deadLetters) {
+    public static IdHeaders of(Message message, boolean deadLetters) {
         return of(message, RedisDelayConstants.SCHEDULE_ID, deadLetters);
     }
 
@@ -35,7 +35,7 @@ public record ScheduleIds(List<String> ids, boolean list, boolean known) {
      * @return null if it names none
      * @throws IllegalArgumentException if one cannot be an id
      */
-    public static ScheduleIds ofDeadLetters(Message message) {
+    public static IdHeaders ofDeadLetters(Message message) {
         return of(message, headerOfDeadLetter(message), true);
     }
 
@@ -46,21 +46,20 @@ public record ScheduleIds(List<String> ids, boolean list, boolean known) {
                 : RedisDelayConstants.SCHEDULE_ID;
     }
 
-    private static ScheduleIds of(Message message, String header, boolean deadLetters) {
+    private static IdHeaders of(Message message, String header, boolean deadLetters) {
         Object value = HeaderValues.of(message, header);
         if (value == null) {
             return null;
         }
         boolean known = header.equals(RedisDelayConstants.DEAD_LETTER_ID);
         if (!(value instanceof Collection<?> all)) {
-            return new ScheduleIds(List.of(id(header, value, deadLetters)), false, known);
+            return new IdHeaders(List.of(id(header, value, deadLetters)), false, known);
         }
         if (all.isEmpty()) {
             throw new IllegalArgumentException(
                     "header '" + header + "' is an empty list: name the messages that are meant");
         }
-        return new ScheduleIds(
-                all.stream().map(id -> id(header, id, deadLetters)).toList(), true, known);
+        return new IdHeaders(all.stream().map(id -> id(header, id, deadLetters)).toList(), true, known);
     }
 
     /**
