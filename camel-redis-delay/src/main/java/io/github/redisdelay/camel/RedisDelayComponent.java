@@ -214,6 +214,7 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
         if (open != null) {
             // Closing the clients sends the last acknowledgements and ends what waits for an answer.
             open.threads().stop(open.clients()::close);
+            open.meters().close();
         }
     }
 

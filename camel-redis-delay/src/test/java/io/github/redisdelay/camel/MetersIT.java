@@ -31,6 +31,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.apache.camel.Exchange;
+import org.apache.camel.Producer;
 import org.apache.camel.builder.RouteBuilder;
 import org.junit.jupiter.api.Test;
 
@@ -356,6 +357,25 @@ class MetersIT extends ConsumerSideIT {
         context.createProducerTemplate().sendBody(uri + "?delay=1h", "x");
         assertGauge("waiting", 3);
         assertCount("scheduled", 1);
+    }
+
+    @Test
+    void should_not_stay_behind_with_users_that_nobody_stops() throws Exception {
+        bind();
+        context.start();
+        Producer forgotten = context.getEndpoint(uri).createProducer();
+        forgotten.start();
+        assertGauge("waiting", 0);
+        context.stop();
+        assertThat(meters.getMeters()).isEmpty();
+        context.getRegistry().bind("redisson", redis.client());
+        bind();
+        context.start();
+        schedule("a", "x", Envelope.Settings.NONE, DueTime.after(Duration.ofHours(1)));
+        send(uri + "?operation=stats", null, Map.of());
+        assertGauge("waiting", 1);
+        forgotten.stop();
+        assertGauge("waiting", 1);
     }
 
     @Test

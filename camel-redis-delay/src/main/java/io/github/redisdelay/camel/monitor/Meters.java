@@ -102,6 +102,9 @@ public interface Meters {
         return null;
     }
 
+    /** Removes all meters, also those that a user has not given back. No user comes any more. */
+    default void close() {}
+
     /**
      * The meters in the registry that is bound in a context: by the name that Camel's own meters use, or the only one of its
      * type. Without Micrometer or a registry there are none.

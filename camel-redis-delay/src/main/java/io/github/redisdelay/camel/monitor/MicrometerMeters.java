@@ -112,10 +112,16 @@ final class MicrometerMeters implements Meters {
                 if (--users > 0) {
                     return;
                 }
-                groups.remove(tags);
-                meters.forEach(registry::remove);
+                groups.remove(tags, this);
+                remove();
             }
             ended(); // not under the lock: it may close a client
+        }
+
+        /** Removes its meters, once: others may have been made of the same names since. Holds the lock of the groups. */
+        final void remove() {
+            meters.forEach(registry::remove);
+            meters.clear();
         }
 
         void ended() {}
@@ -188,6 +194,14 @@ final class MicrometerMeters implements Meters {
     public CallListener calls(String place, String keyPrefix) {
         Tags tags = tags(place, keyPrefix);
         return use(ClientGroup.class, tags, () -> new ClientGroup(tags));
+    }
+
+    @Override
+    public void close() {
+        synchronized (groups) {
+            groups.values().forEach(Group::remove);
+            groups.clear();
+        }
     }
 
     /** The figures of a queue, and what is counted where it is sent to. */
