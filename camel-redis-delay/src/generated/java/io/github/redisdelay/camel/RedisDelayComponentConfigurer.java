@@ -60,6 +60,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "delay": getOrCreateConfiguration(target).setDelay(property(camelContext, java.lang.String.class, value)); return true;
         case "deliverat":
         case "deliverAt": getOrCreateConfiguration(target).setDeliverAt(property(camelContext, java.lang.String.class, value)); return true;
+        case "dryrun":
+        case "dryRun": getOrCreateConfiguration(target).setDryRun(property(camelContext, boolean.class, value)); return true;
         case "exceptionclass":
         case "exceptionClass": getOrCreateConfiguration(target).setExceptionClass(property(camelContext, java.lang.String.class, value)); return true;
         case "executorservice":
@@ -72,6 +74,14 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "healthCheckConsumerEnabled": target.setHealthCheckConsumerEnabled(property(camelContext, boolean.class, value)); return true;
         case "healthcheckproducerenabled":
         case "healthCheckProducerEnabled": target.setHealthCheckProducerEnabled(property(camelContext, boolean.class, value)); return true;
+        case "importcodec":
+        case "importCodec": getOrCreateConfiguration(target).setImportCodec(property(camelContext, java.lang.Object.class, value)); return true;
+        case "importfrom":
+        case "importFrom": getOrCreateConfiguration(target).setImportFrom(property(camelContext, java.lang.String.class, value)); return true;
+        case "importid":
+        case "importId": getOrCreateConfiguration(target).setImportId(property(camelContext, java.lang.String.class, value)); return true;
+        case "importonerror":
+        case "importOnError": getOrCreateConfiguration(target).setImportOnError(property(camelContext, java.lang.String.class, value)); return true;
         case "keyprefix":
         case "keyPrefix": getOrCreateConfiguration(target).setKeyPrefix(property(camelContext, java.lang.String.class, value)); return true;
         case "lazystartproducer":
@@ -170,6 +180,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "delay": return java.lang.String.class;
         case "deliverat":
         case "deliverAt": return java.lang.String.class;
+        case "dryrun":
+        case "dryRun": return boolean.class;
         case "exceptionclass":
         case "exceptionClass": return java.lang.String.class;
         case "executorservice":
@@ -182,6 +194,14 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "healthCheckConsumerEnabled": return boolean.class;
         case "healthcheckproducerenabled":
         case "healthCheckProducerEnabled": return boolean.class;
+        case "importcodec":
+        case "importCodec": return java.lang.Object.class;
+        case "importfrom":
+        case "importFrom": return java.lang.String.class;
+        case "importid":
+        case "importId": return java.lang.String.class;
+        case "importonerror":
+        case "importOnError": return java.lang.String.class;
         case "keyprefix":
         case "keyPrefix": return java.lang.String.class;
         case "lazystartproducer":
@@ -276,6 +296,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "delay": return getOrCreateConfiguration(target).getDelay();
         case "deliverat":
         case "deliverAt": return getOrCreateConfiguration(target).getDeliverAt();
+        case "dryrun":
+        case "dryRun": return getOrCreateConfiguration(target).isDryRun();
         case "exceptionclass":
         case "exceptionClass": return getOrCreateConfiguration(target).getExceptionClass();
         case "executorservice":
@@ -288,6 +310,14 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "healthCheckConsumerEnabled": return target.isHealthCheckConsumerEnabled();
         case "healthcheckproducerenabled":
         case "healthCheckProducerEnabled": return target.isHealthCheckProducerEnabled();
+        case "importcodec":
+        case "importCodec": return getOrCreateConfiguration(target).getImportCodec();
+        case "importfrom":
+        case "importFrom": return getOrCreateConfiguration(target).getImportFrom();
+        case "importid":
+        case "importId": return getOrCreateConfiguration(target).getImportId();
+        case "importonerror":
+        case "importOnError": return getOrCreateConfiguration(target).getImportOnError();
         case "keyprefix":
         case "keyPrefix": return getOrCreateConfiguration(target).getKeyPrefix();
         case "lazystartproducer":

@@ -50,6 +50,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "delay": target.getConfiguration().setDelay(property(camelContext, java.lang.String.class, value)); return true;
         case "deliverat":
         case "deliverAt": target.getConfiguration().setDeliverAt(property(camelContext, java.lang.String.class, value)); return true;
+        case "dryrun":
+        case "dryRun": target.getConfiguration().setDryRun(property(camelContext, boolean.class, value)); return true;
         case "exceptionclass":
         case "exceptionClass": target.getConfiguration().setExceptionClass(property(camelContext, java.lang.String.class, value)); return true;
         case "exceptionhandler":
@@ -62,6 +64,14 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "extendMessageVisibility": target.getConfiguration().setExtendMessageVisibility(property(camelContext, boolean.class, value)); return true;
         case "headerfilterstrategy":
         case "headerFilterStrategy": target.getConfiguration().setHeaderFilterStrategy(property(camelContext, org.apache.camel.spi.HeaderFilterStrategy.class, value)); return true;
+        case "importcodec":
+        case "importCodec": target.getConfiguration().setImportCodec(property(camelContext, java.lang.Object.class, value)); return true;
+        case "importfrom":
+        case "importFrom": target.getConfiguration().setImportFrom(property(camelContext, java.lang.String.class, value)); return true;
+        case "importid":
+        case "importId": target.getConfiguration().setImportId(property(camelContext, java.lang.String.class, value)); return true;
+        case "importonerror":
+        case "importOnError": target.getConfiguration().setImportOnError(property(camelContext, java.lang.String.class, value)); return true;
         case "keyprefix":
         case "keyPrefix": target.getConfiguration().setKeyPrefix(property(camelContext, java.lang.String.class, value)); return true;
         case "lazystartproducer":
@@ -155,6 +165,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "delay": return java.lang.String.class;
         case "deliverat":
         case "deliverAt": return java.lang.String.class;
+        case "dryrun":
+        case "dryRun": return boolean.class;
         case "exceptionclass":
         case "exceptionClass": return java.lang.String.class;
         case "exceptionhandler":
@@ -167,6 +179,14 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "extendMessageVisibility": return boolean.class;
         case "headerfilterstrategy":
         case "headerFilterStrategy": return org.apache.camel.spi.HeaderFilterStrategy.class;
+        case "importcodec":
+        case "importCodec": return java.lang.Object.class;
+        case "importfrom":
+        case "importFrom": return java.lang.String.class;
+        case "importid":
+        case "importId": return java.lang.String.class;
+        case "importonerror":
+        case "importOnError": return java.lang.String.class;
         case "keyprefix":
         case "keyPrefix": return java.lang.String.class;
         case "lazystartproducer":
@@ -256,6 +276,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "delay": return target.getConfiguration().getDelay();
         case "deliverat":
         case "deliverAt": return target.getConfiguration().getDeliverAt();
+        case "dryrun":
+        case "dryRun": return target.getConfiguration().isDryRun();
         case "exceptionclass":
         case "exceptionClass": return target.getConfiguration().getExceptionClass();
         case "exceptionhandler":
@@ -268,6 +290,14 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "extendMessageVisibility": return target.getConfiguration().isExtendMessageVisibility();
         case "headerfilterstrategy":
         case "headerFilterStrategy": return target.getConfiguration().getHeaderFilterStrategy();
+        case "importcodec":
+        case "importCodec": return target.getConfiguration().getImportCodec();
+        case "importfrom":
+        case "importFrom": return target.getConfiguration().getImportFrom();
+        case "importid":
+        case "importId": return target.getConfiguration().getImportId();
+        case "importonerror":
+        case "importOnError": return target.getConfiguration().getImportOnError();
         case "keyprefix":
         case "keyPrefix": return target.getConfiguration().getKeyPrefix();
         case "lazystartproducer":

@@ -23,7 +23,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
     private static final Set<String> SECRET_PROPERTY_NAMES;
     private static final Map<String, String> MULTI_VALUE_PREFIXES;
     static {
-        Set<String> props = new HashSet<>(55);
+        Set<String> props = new HashSet<>(60);
         props.add("address");
         props.add("all");
         props.add("backOffMultiplier");
@@ -40,12 +40,17 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
         props.add("deduplicationPeriod");
         props.add("delay");
         props.add("deliverAt");
+        props.add("dryRun");
         props.add("exceptionClass");
         props.add("exceptionHandler");
         props.add("exchangePattern");
         props.add("executorService");
         props.add("extendMessageVisibility");
         props.add("headerFilterStrategy");
+        props.add("importCodec");
+        props.add("importFrom");
+        props.add("importId");
+        props.add("importOnError");
         props.add("keyPrefix");
         props.add("lazyStartProducer");
         props.add("limit");

@@ -63,6 +63,7 @@ final class EndpointOptions {
         checkChooses("exceptionClass", component.getExceptionClass() != null);
         checkChooses("reason", component.getReason() != null);
         checkChooses("routeId", component.getRouteId() != null);
+        checkChooses("importFrom", component.getImportFrom() != null);
         RedisDelayConfiguration options = component.copy();
         if (names.contains("delay") || names.contains("deliverAt")) {
             options.setDelay(null);
@@ -99,7 +100,7 @@ final class EndpointOptions {
         if (set) {
             throw new IllegalArgumentException(
                     "option '" + option + "' is set on the component, where it would choose for every"
-                            + " redrive, purge and promote: set it on the endpoint that is meant");
+                            + " endpoint: set it on the endpoint that is meant");
         }
     }
 

@@ -111,9 +111,11 @@ public record OptionReader(RedisDelayConfiguration options) {
 
     /** @param own the names of the options that the endpoint's own URI sets */
     ProducerSettings producer(Set<String> own) {
+        RedisDelayOperation operation =
+                OptionValues.constant(RedisDelayOperation.class, "option 'operation'", options.getOperation());
         return new ProducerSettings(
                 ScheduleHeaders.due("option 'delay'", options.getDelay(), "option 'deliverAt'", options.getDeliverAt()),
-                OptionValues.constant(RedisDelayOperation.class, "option 'operation'", options.getOperation()),
+                operation,
                 OptionValues.constant(DuplicatePolicy.class, "option 'onDuplicate'", options.getOnDuplicate()),
                 options.isBatching(),
                 options.getPriority(),
@@ -130,7 +132,8 @@ public record OptionReader(RedisDelayConfiguration options) {
                         options.getReason(),
                         options.getRouteId(),
                         own.contains("limit") ? options.getLimit() : null),
-                MessageScope.of(options.getState()));
+                MessageScope.of(options.getState()),
+                new ImportOptionReader(options, own).producer(operation));
     }
 
     ConsumerOptions claims() {

@@ -63,7 +63,7 @@ public class RedisDelayConfiguration implements Cloneable {
     @UriParam(
             label = "producer",
             defaultValue = "schedule",
-            enums = "schedule,cancel,reschedule,promote,get,list,stats,pause,resume,redrive,purge,check")
+            enums = "schedule,cancel,reschedule,promote,get,list,stats,pause,resume,redrive,purge,check,import")
     private String operation = "schedule";
 
     @UriParam(label = "producer", defaultValue = "reject", enums = "reject,ignore,replace")
@@ -104,6 +104,21 @@ public class RedisDelayConfiguration implements Cloneable {
 
     @UriParam(label = "common", enums = "delayed,leased,dead")
     private String state;
+
+    @UriParam(label = "common")
+    private String importFrom;
+
+    @UriParam(label = "common")
+    private Object importCodec;
+
+    @UriParam(label = "common", defaultValue = "none", enums = "none,body")
+    private String importId = "none";
+
+    @UriParam(label = "common", defaultValue = "leave", enums = "leave,raw")
+    private String importOnError = "leave";
+
+    @UriParam(label = "producer", defaultValue = "false")
+    private boolean dryRun;
 
     @UriParam(label = "advanced", defaultValue = "100")
     private int browseLimit = 100;
@@ -341,7 +356,8 @@ public class RedisDelayConfiguration implements Cloneable {
      * The operation of the producer: schedule stores a message; cancel removes those with the ids of the header
      * CamelRedisDelayScheduleId, reschedule changes their due time, promote makes them due now; get,
      * list and stats look; pause and resume hold for all consumers; redrive moves dead letters back, purge removes them (one,
-     * several, or with all=true all, as promote); check finds messages that are in no state, and lets them wait again. The header CamelRedisDelayOperation wins over it.
+     * several, or with all=true all, as promote); check finds messages that are in no state, and lets them wait again; import moves the messages
+     * of a delayed queue of Redisson here. The header CamelRedisDelayOperation wins over it.
      */
     public void setOperation(String operation) {
         this.operation = operation;
@@ -768,5 +784,61 @@ public class RedisDelayConfiguration implements Cloneable {
     /** The time for which an exchange with batching=true waits for more messages after its first one. */
     public void setBatchTimeout(String batchTimeout) {
         this.batchTimeout = batchTimeout;
+    }
+
+    public String getImportFrom() {
+        return importFrom;
+    }
+
+    /**
+     * The name of a delayed queue of Redisson (RDelayedQueue), as getBlockingQueue was given it, whose messages are moved into this queue.
+     * For the operation import. Cannot be set on the component.
+     */
+    public void setImportFrom(String importFrom) {
+        this.importFrom = importFrom;
+    }
+
+    public Object getImportCodec() {
+        return importCodec;
+    }
+
+    /**
+     * The codec of the messages that are imported: string, json, plainJson, kryo5, marshalling, fst, raw (their bytes as they are), or an
+     * ImportConverter of your own, such as #bean:orders. There is no default; a dry run without it tells which one they look like.
+     */
+    public void setImportCodec(Object importCodec) {
+        this.importCodec = importCodec;
+    }
+
+    public String getImportId() {
+        return importId;
+    }
+
+    /**
+     * The ids of imported messages: none generates them, or takes those that your own ImportConverter gives; body takes the body, which must be
+     * text or a whole number. A message whose id is in use gets it with a # and a generated id behind it.
+     */
+    public void setImportId(String importId) {
+        this.importId = importId;
+    }
+
+    public String getImportOnError() {
+        return importOnError;
+    }
+
+    /**
+     * The treatment of a message that importCodec cannot convert: leave leaves it where it is, raw imports its bytes as they are.
+     */
+    public void setImportOnError(String importOnError) {
+        this.importOnError = importOnError;
+    }
+
+    public boolean isDryRun() {
+        return dryRun;
+    }
+
+    /** True if the operation import only counts and converts, and moves nothing. */
+    public void setDryRun(boolean dryRun) {
+        this.dryRun = dryRun;
     }
 }

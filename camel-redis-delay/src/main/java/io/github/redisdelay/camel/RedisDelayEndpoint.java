@@ -159,12 +159,19 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     @Override
     public Producer createProducer() {
         EndpointOptions.checkProducer(queueName, ownOptions);
+        if (producerSettings().imports() == null) {
+            new ImportOptionReader(configuration, ownOptions.keySet())
+                    .checkNone("a producer whose operation is '"
+                            + producerSettings().operation() + "': set operation=import, or remove it");
+        }
         return new RedisDelayProducer(this);
     }
 
     @Override
     public Consumer createConsumer(Processor processor) throws Exception {
         EndpointOptions.checkConsumer(queueName, ownOptions);
+        new ImportOptionReader(configuration, ownOptions.keySet())
+                .checkNone("a consumer: import by a producer with operation=import");
         RedisDelayConsumer consumer = new RedisDelayConsumer(this, processor);
         configureConsumer(consumer);
         return consumer;
@@ -316,6 +323,8 @@ public class RedisDelayEndpoint extends DefaultEndpoint
      * @throws IllegalArgumentException if the options are not possible for one
      */
     ConsumerSettings pollingSettings() {
+        new ImportOptionReader(configuration, ownOptions.keySet())
+                .checkNone("an endpoint that is polled: consume from it in a route, or import by operation=import");
         if (configuration.isBatching() && ownOptions.containsKey("batching")) {
             throw new IllegalArgumentException("option 'batching' is set on an endpoint that is polled, which gives one"
                     + " message at a time: remove it, or consume from the endpoint in a route");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import java.util.Locale;
+
 /** The operations of a producer. */
 public enum RedisDelayOperation {
     /** Stores a message that is delivered when it is due. */
@@ -26,5 +28,13 @@ public enum RedisDelayOperation {
     /** Removes dead letters. */
     purge,
     /** Finds messages that are in no state, and makes them wait again. */
-    check
+    check,
+    /** Moves the messages of a delayed queue of Redisson's here. Java keeps its name in lower case for itself. */
+    IMPORT;
+
+    /** The name as it is written in options and headers. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
 }

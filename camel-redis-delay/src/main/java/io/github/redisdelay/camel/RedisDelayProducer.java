@@ -5,6 +5,7 @@ import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.option.OwnHeaders;
+import io.github.redisdelay.camel.producer.ImportOperation;
 import io.github.redisdelay.camel.producer.ManageOperations;
 import io.github.redisdelay.camel.producer.PendingRequest;
 import io.github.redisdelay.camel.producer.ProducerSettings;
@@ -16,6 +17,8 @@ import io.github.redisdelay.queue.DelayQueue;
 import java.util.concurrent.CompletableFuture;
 import org.apache.camel.AsyncCallback;
 import org.apache.camel.Exchange;
+import org.apache.camel.Route;
+import org.apache.camel.StatefulService;
 import org.apache.camel.support.DefaultAsyncProducer;
 
 /**
@@ -128,6 +131,19 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
                 new ManageOperations(settings, queue, open.meters()).send(operation, exchange);
             case get, list, stats ->
                 new QueryOperations(settings, queue, getEndpoint().mapper()).send(operation, exchange);
+            case IMPORT ->
+                new ImportOperation(settings, queue, getEndpoint().getComponent()::goOn, () -> isToGoOn(exchange))
+                        .send();
         };
+    }
+
+    /** False as soon as this producer, its context, or the consumer that the exchange came from is being stopped. */
+    private boolean isToGoOn(Exchange exchange) {
+        String routeId = exchange.getFromRouteId();
+        Route route = routeId == null ? null : getEndpoint().getCamelContext().getRoute(routeId);
+        boolean stopping = route != null
+                && route.getConsumer() instanceof StatefulService consumer
+                && !(consumer.isStarting() || consumer.isStarted());
+        return isRunAllowed() && !stopping && !getEndpoint().getCamelContext().isStopping();
     }
 }

@@ -73,6 +73,7 @@ class HeaderFuzzTest {
             0,
             100,
             new MessageChoice(false, null, null, null, null),
+            null,
             null);
 
     private final DefaultCamelContext context = new DefaultCamelContext();

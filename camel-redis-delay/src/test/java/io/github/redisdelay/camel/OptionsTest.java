@@ -58,6 +58,7 @@ class OptionsTest {
                         0,
                         100,
                         new MessageChoice(false, null, null, null, null),
+                        null,
                         null));
         assertThat(new OptionReader(endpoint.getConfiguration()).claims())
                 .isEqualTo(io.github.redisdelay.queue.ConsumerOptions.DEFAULTS);
@@ -87,7 +88,8 @@ class OptionsTest {
                         1_000_000,
                         256,
                         new MessageChoice(true, "a.B", "failed", "notify", 256),
-                        MessageScope.DELAYED));
+                        MessageScope.DELAYED,
+                        null));
         assertThat(new OptionReader(endpoint.getConfiguration()).claims())
                 .isEqualTo(new io.github.redisdelay.queue.ConsumerOptions(
                         7, 256, Duration.ofMinutes(1), false, Duration.ofHours(2), "unnamed"));

@@ -75,8 +75,12 @@ public enum ImportCodec implements ImportConverter {
                 .filter(codec -> codec.optionValue.equals(optionValue))
                 .findAny()
                 .orElseThrow(() -> new IllegalArgumentException("there is no codec '" + optionValue + "': it must be "
-                        + Arrays.stream(values()).map(ImportCodec::optionValue).collect(Collectors.joining(", "))
-                        + ", or a bean that is an ImportConverter, as #name"));
+                        + names() + ", or a bean that is an ImportConverter, as #name"));
+    }
+
+    /** The names of all, for errors. */
+    public static String names() {
+        return Arrays.stream(values()).map(ImportCodec::optionValue).collect(Collectors.joining(", "));
     }
 
     @Override

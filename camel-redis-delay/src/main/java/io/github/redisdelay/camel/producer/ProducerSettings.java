@@ -2,6 +2,7 @@
 package io.github.redisdelay.camel.producer;
 
 import io.github.redisdelay.camel.RedisDelayOperation;
+import io.github.redisdelay.camel.migration.ImportSettings;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.queue.DelayQueue;
@@ -19,6 +20,7 @@ import io.github.redisdelay.queue.envelope.Envelope;
  * @param limit the most messages of a list
  * @param choice the messages that redrive, purge and promote mean if no id is given
  * @param state the messages that an operation is about; null if the option is not set
+ * @param imports what the operation import moves; null if the operation of the endpoint is another one
  */
 public record ProducerSettings(
         DueTime due,
@@ -30,7 +32,8 @@ public record ProducerSettings(
         long maximumQueueLength,
         int limit,
         MessageChoice choice,
-        MessageScope state) {
+        MessageScope state,
+        ImportSettings imports) {
 
     /** @throws IllegalArgumentException naming the option, its value and what would be right */
     public ProducerSettings {
@@ -52,13 +55,15 @@ public record ProducerSettings(
         boolean possible =
                 switch (operation) {
                     case list -> true;
-                    case schedule -> state == null;
+                    case schedule, IMPORT -> state == null;
                     default -> state == null || state == MessageScope.DEAD;
                 };
         if (!possible) {
             throw new IllegalArgumentException("option 'state' is '" + OptionValues.lower(state)
                     + "', which means nothing to operation '" + operation + "': remove it"
-                    + (operation == RedisDelayOperation.schedule ? "" : ", or set it to dead for the dead letters"));
+                    + (operation == RedisDelayOperation.schedule || operation == RedisDelayOperation.IMPORT
+                            ? ""
+                            : ", or set it to dead for the dead letters"));
         }
     }
 }

@@ -36,6 +36,26 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private Integer database;
 
     /**
+     * The codec of the messages that are imported: string, json, plainJson, kryo5, marshalling, fst, raw (their bytes as they are), or an ImportConverter of your own, such as #bean:orders. There is no default; a dry run without it tells which one they look like.
+     */
+    private String importCodec;
+
+    /**
+     * The name of a delayed queue of Redisson (RDelayedQueue), as getBlockingQueue was given it, whose messages are moved into this queue. For the operation import. Cannot be set on the component.
+     */
+    private String importFrom;
+
+    /**
+     * The ids of imported messages: none generates them, or takes those that your own ImportConverter gives; body takes the body, which must be text or a whole number. A message whose id is in use gets it with a # and a generated id behind it.
+     */
+    private String importId;
+
+    /**
+     * The treatment of a message that importCodec cannot convert: leave leaves it where it is, raw imports its bytes as they are.
+     */
+    private String importOnError;
+
+    /**
      * To use an existing RedissonClient, which is left open when Camel stops. On the component, the one in the registry is used if there is exactly one and neither address nor configurationUri is set.
      */
     private String redisson;
@@ -166,6 +186,11 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String deliverAt;
 
     /**
+     * True if the operation import only counts and converts, and moves nothing.
+     */
+    private Boolean dryRun;
+
+    /**
      * Whether the producer should be started lazy (on the first message). By starting lazy you can use this to allow CamelContext and routes to startup in situations where a producer may otherwise fail during starting and cause the route to fail being started. By deferring this startup to be lazy then the startup failure can be handled during routing messages via Camel's routing error handlers. Beware that when the first message is processed then creating and starting the producer may take a little time and prolong the total processing time of the processing.
      */
     private Boolean lazyStartProducer;
@@ -181,7 +206,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String onDuplicate;
 
     /**
-     * The operation of the producer: schedule stores a message; cancel removes those with the ids of the header CamelRedisDelayScheduleId, reschedule changes their due time, promote makes them due now; get, list and stats look; pause and resume hold for all consumers; redrive moves dead letters back, purge removes them (one, several, or with all=true all, as promote); check finds messages that are in no state, and lets them wait again. The header CamelRedisDelayOperation wins over it.
+     * The operation of the producer: schedule stores a message; cancel removes those with the ids of the header CamelRedisDelayScheduleId, reschedule changes their due time, promote makes them due now; get, list and stats look; pause and resume hold for all consumers; redrive moves dead letters back, purge removes them (one, several, or with all=true all, as promote); check finds messages that are in no state, and lets them wait again; import moves the messages of a delayed queue of Redisson here. The header CamelRedisDelayOperation wins over it.
      */
     private String operation;
 
@@ -333,6 +358,38 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
 
     public void setDatabase(Integer database) {
         this.database = database;
+    }
+
+    public String getImportCodec() {
+        return importCodec;
+    }
+
+    public void setImportCodec(String importCodec) {
+        this.importCodec = importCodec;
+    }
+
+    public String getImportFrom() {
+        return importFrom;
+    }
+
+    public void setImportFrom(String importFrom) {
+        this.importFrom = importFrom;
+    }
+
+    public String getImportId() {
+        return importId;
+    }
+
+    public void setImportId(String importId) {
+        this.importId = importId;
+    }
+
+    public String getImportOnError() {
+        return importOnError;
+    }
+
+    public void setImportOnError(String importOnError) {
+        this.importOnError = importOnError;
     }
 
     public String getRedisson() {
@@ -541,6 +598,14 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
 
     public void setDeliverAt(String deliverAt) {
         this.deliverAt = deliverAt;
+    }
+
+    public Boolean getDryRun() {
+        return dryRun;
+    }
+
+    public void setDryRun(Boolean dryRun) {
+        this.dryRun = dryRun;
     }
 
     public Boolean getLazyStartProducer() {

@@ -155,6 +155,90 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
+         * The codec of the messages that are imported: string, json, plainJson,
+         * kryo5, marshalling, fst, raw (their bytes as they are), or an
+         * ImportConverter of your own, such as #bean:orders. There is no
+         * default; a dry run without it tells which one they look like.
+         * 
+         * The option is a: <code>java.lang.Object</code> type.
+         * 
+         * Group: common
+         * 
+         * @param importCodec the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointConsumerBuilder importCodec(Object importCodec) {
+            doSetProperty("importCodec", importCodec);
+            return this;
+        }
+        /**
+         * The codec of the messages that are imported: string, json, plainJson,
+         * kryo5, marshalling, fst, raw (their bytes as they are), or an
+         * ImportConverter of your own, such as #bean:orders. There is no
+         * default; a dry run without it tells which one they look like.
+         * 
+         * The option will be converted to a <code>java.lang.Object</code> type.
+         * 
+         * Group: common
+         * 
+         * @param importCodec the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointConsumerBuilder importCodec(String importCodec) {
+            doSetProperty("importCodec", importCodec);
+            return this;
+        }
+        /**
+         * The name of a delayed queue of Redisson (RDelayedQueue), as
+         * getBlockingQueue was given it, whose messages are moved into this
+         * queue. For the operation import. Cannot be set on the component.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Group: common
+         * 
+         * @param importFrom the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointConsumerBuilder importFrom(String importFrom) {
+            doSetProperty("importFrom", importFrom);
+            return this;
+        }
+        /**
+         * The ids of imported messages: none generates them, or takes those
+         * that your own ImportConverter gives; body takes the body, which must
+         * be text or a whole number. A message whose id is in use gets it with
+         * a # and a generated id behind it.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Default: none
+         * Group: common
+         * 
+         * @param importId the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointConsumerBuilder importId(String importId) {
+            doSetProperty("importId", importId);
+            return this;
+        }
+        /**
+         * The treatment of a message that importCodec cannot convert: leave
+         * leaves it where it is, raw imports its bytes as they are.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Default: leave
+         * Group: common
+         * 
+         * @param importOnError the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointConsumerBuilder importOnError(String importOnError) {
+            doSetProperty("importOnError", importOnError);
+            return this;
+        }
+        /**
          * To use an existing RedissonClient, which is left open when Camel
          * stops. On the component, the one in the registry is used if there is
          * exactly one and neither address nor configurationUri is set.
@@ -1172,6 +1256,90 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
+         * The codec of the messages that are imported: string, json, plainJson,
+         * kryo5, marshalling, fst, raw (their bytes as they are), or an
+         * ImportConverter of your own, such as #bean:orders. There is no
+         * default; a dry run without it tells which one they look like.
+         * 
+         * The option is a: <code>java.lang.Object</code> type.
+         * 
+         * Group: common
+         * 
+         * @param importCodec the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointProducerBuilder importCodec(Object importCodec) {
+            doSetProperty("importCodec", importCodec);
+            return this;
+        }
+        /**
+         * The codec of the messages that are imported: string, json, plainJson,
+         * kryo5, marshalling, fst, raw (their bytes as they are), or an
+         * ImportConverter of your own, such as #bean:orders. There is no
+         * default; a dry run without it tells which one they look like.
+         * 
+         * The option will be converted to a <code>java.lang.Object</code> type.
+         * 
+         * Group: common
+         * 
+         * @param importCodec the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointProducerBuilder importCodec(String importCodec) {
+            doSetProperty("importCodec", importCodec);
+            return this;
+        }
+        /**
+         * The name of a delayed queue of Redisson (RDelayedQueue), as
+         * getBlockingQueue was given it, whose messages are moved into this
+         * queue. For the operation import. Cannot be set on the component.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Group: common
+         * 
+         * @param importFrom the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointProducerBuilder importFrom(String importFrom) {
+            doSetProperty("importFrom", importFrom);
+            return this;
+        }
+        /**
+         * The ids of imported messages: none generates them, or takes those
+         * that your own ImportConverter gives; body takes the body, which must
+         * be text or a whole number. A message whose id is in use gets it with
+         * a # and a generated id behind it.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Default: none
+         * Group: common
+         * 
+         * @param importId the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointProducerBuilder importId(String importId) {
+            doSetProperty("importId", importId);
+            return this;
+        }
+        /**
+         * The treatment of a message that importCodec cannot convert: leave
+         * leaves it where it is, raw imports its bytes as they are.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Default: leave
+         * Group: common
+         * 
+         * @param importOnError the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointProducerBuilder importOnError(String importOnError) {
+            doSetProperty("importOnError", importOnError);
+            return this;
+        }
+        /**
          * To use an existing RedissonClient, which is left open when Camel
          * stops. On the component, the one in the registry is used if there is
          * exactly one and neither address nor configurationUri is set.
@@ -1331,6 +1499,38 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
+         * True if the operation import only counts and converts, and moves
+         * nothing.
+         * 
+         * The option is a: <code>boolean</code> type.
+         * 
+         * Default: false
+         * Group: producer
+         * 
+         * @param dryRun the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointProducerBuilder dryRun(boolean dryRun) {
+            doSetProperty("dryRun", dryRun);
+            return this;
+        }
+        /**
+         * True if the operation import only counts and converts, and moves
+         * nothing.
+         * 
+         * The option will be converted to a <code>boolean</code> type.
+         * 
+         * Default: false
+         * Group: producer
+         * 
+         * @param dryRun the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointProducerBuilder dryRun(String dryRun) {
+            doSetProperty("dryRun", dryRun);
+            return this;
+        }
+        /**
          * The most messages that the operation list gives, 1 to 256; set on the
          * endpoint, also the most messages, the first ones, that redrive, purge
          * and promote change if they name none by its id. The header
@@ -1392,8 +1592,9 @@ public interface RedisDelayEndpointBuilderFactory {
          * list and stats look; pause and resume hold for all consumers; redrive
          * moves dead letters back, purge removes them (one, several, or with
          * all=true all, as promote); check finds messages that are in no state,
-         * and lets them wait again. The header CamelRedisDelayOperation wins
-         * over it.
+         * and lets them wait again; import moves the messages of a delayed
+         * queue of Redisson here. The header CamelRedisDelayOperation wins over
+         * it.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -2073,6 +2274,90 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         default RedisDelayEndpointBuilder database(String database) {
             doSetProperty("database", database);
+            return this;
+        }
+        /**
+         * The codec of the messages that are imported: string, json, plainJson,
+         * kryo5, marshalling, fst, raw (their bytes as they are), or an
+         * ImportConverter of your own, such as #bean:orders. There is no
+         * default; a dry run without it tells which one they look like.
+         * 
+         * The option is a: <code>java.lang.Object</code> type.
+         * 
+         * Group: common
+         * 
+         * @param importCodec the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointBuilder importCodec(Object importCodec) {
+            doSetProperty("importCodec", importCodec);
+            return this;
+        }
+        /**
+         * The codec of the messages that are imported: string, json, plainJson,
+         * kryo5, marshalling, fst, raw (their bytes as they are), or an
+         * ImportConverter of your own, such as #bean:orders. There is no
+         * default; a dry run without it tells which one they look like.
+         * 
+         * The option will be converted to a <code>java.lang.Object</code> type.
+         * 
+         * Group: common
+         * 
+         * @param importCodec the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointBuilder importCodec(String importCodec) {
+            doSetProperty("importCodec", importCodec);
+            return this;
+        }
+        /**
+         * The name of a delayed queue of Redisson (RDelayedQueue), as
+         * getBlockingQueue was given it, whose messages are moved into this
+         * queue. For the operation import. Cannot be set on the component.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Group: common
+         * 
+         * @param importFrom the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointBuilder importFrom(String importFrom) {
+            doSetProperty("importFrom", importFrom);
+            return this;
+        }
+        /**
+         * The ids of imported messages: none generates them, or takes those
+         * that your own ImportConverter gives; body takes the body, which must
+         * be text or a whole number. A message whose id is in use gets it with
+         * a # and a generated id behind it.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Default: none
+         * Group: common
+         * 
+         * @param importId the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointBuilder importId(String importId) {
+            doSetProperty("importId", importId);
+            return this;
+        }
+        /**
+         * The treatment of a message that importCodec cannot convert: leave
+         * leaves it where it is, raw imports its bytes as they are.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Default: leave
+         * Group: common
+         * 
+         * @param importOnError the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointBuilder importOnError(String importOnError) {
+            doSetProperty("importOnError", importOnError);
             return this;
         }
         /**

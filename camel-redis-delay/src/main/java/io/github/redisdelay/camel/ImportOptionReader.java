@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import io.github.redisdelay.camel.migration.ImportCodec;
+import io.github.redisdelay.camel.migration.ImportConverter;
+import io.github.redisdelay.camel.migration.ImportSettings;
+import io.github.redisdelay.camel.option.OptionValues;
+import io.github.redisdelay.queue.ImportSource;
+import java.time.Duration;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** Reads the options of imports. Each error names the option, its value and what would be right. */
+record ImportOptionReader(RedisDelayConfiguration options, Set<String> own) {
+
+    private static final Set<String> FOR_IMPORTS =
+            Set.of("importFrom", "importCodec", "importId", "importOnError", "dryRun");
+
+    private enum IdOf {
+        NONE,
+        BODY
+    }
+
+    private enum OnError {
+        LEAVE,
+        RAW
+    }
+
+    /** @param own the names of the options that the endpoint's own URI sets */
+    ImportOptionReader {
+        own = new TreeSet<>(own);
+        own.retainAll(FOR_IMPORTS);
+    }
+
+    /** The settings of a producer; null if its operation is another one. */
+    ImportSettings producer(RedisDelayOperation operation) {
+        if (operation != RedisDelayOperation.IMPORT) {
+            return null;
+        }
+        if (options.getImportFrom() == null) {
+            throw new IllegalArgumentException(
+                    "option 'operation' is 'import', and option 'importFrom' is not set: name the"
+                            + " queue that Redisson's getBlockingQueue was given");
+        }
+        return settings(null, options.isDryRun());
+    }
+
+    /** Refuses the options where nothing can be imported. */
+    void checkNone(String where) {
+        if (!own.isEmpty()) {
+            throw new IllegalArgumentException(set() + " on " + where);
+        }
+    }
+
+    private String set() {
+        return "option '" + own.iterator().next() + "' is set";
+    }
+
+    private ImportSettings settings(Duration ahead, boolean dryRun) {
+        ImportSource source;
+        try {
+            source = new ImportSource(options.getImportFrom());
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("option 'importFrom': " + e.getMessage(), e);
+        }
+        IdOf id = OptionValues.constant(IdOf.class, "option 'importId'", options.getImportId());
+        OnError onError = OptionValues.constant(OnError.class, "option 'importOnError'", options.getImportOnError());
+        return new ImportSettings(source, converter(dryRun), id == IdOf.BODY, onError == OnError.RAW, ahead, dryRun);
+    }
+
+    private ImportConverter converter(boolean dryRun) {
+        Object codec = options.getImportCodec();
+        if (codec instanceof ImportConverter own) {
+            return own;
+        }
+        if (codec == null && dryRun) {
+            return null;
+        }
+        try {
+            if (codec instanceof String name) {
+                return ImportCodec.of(name);
+            }
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("option 'importCodec': " + e.getMessage(), e);
+        }
+        throw new IllegalArgumentException(
+                "option 'importCodec' "
+                        + (codec == null
+                                ? "is not set"
+                                : "is of type " + codec.getClass().getName())
+                        + ": it must be " + ImportCodec.names() + ", or a bean that is an ImportConverter, as #name;"
+                        + " operation=import with dryRun=true and without importCodec tells which codec the payloads look like");
+    }
+}
