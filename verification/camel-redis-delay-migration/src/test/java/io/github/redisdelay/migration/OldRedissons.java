@@ -7,6 +7,8 @@ import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jboss.shrinkwrap.resolver.api.maven.Maven;
@@ -21,15 +23,24 @@ final class OldRedissons {
     private static final List<String> OPENED =
             List.of("java.lang", "java.math", "java.util", "java.util.concurrent", "java.text", "java.net", "java.io");
 
+    /** What starts a small JVM. */
+    static final List<String> JAVA = List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Xmx128m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1");
+
+    private static final Map<String, List<Path>> JARS = new ConcurrentHashMap<>();
+
     private OldRedissons() {}
 
     /** The jars of a release and of what it needs, from the repositories that Maven's settings name. */
-    private static Stream<Path> jars(String release) {
+    private static List<Path> jars(String release) {
         File[] files = Maven.resolver()
                 .resolve("org.redisson:redisson:" + release)
                 .withTransitivity()
                 .asFile();
-        return Stream.of(files).map(File::toPath);
+        return Stream.of(files).map(File::toPath).toList();
     }
 
     /** Starts a process with a main class of this module. @param log gets what the process prints */
@@ -37,11 +48,10 @@ final class OldRedissons {
             throws IOException, URISyntaxException {
         Path own =
                 Path.of(main.getProtectionDomain().getCodeSource().getLocation().toURI());
-        List<String> command = new ArrayList<>(
-                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        List<String> command = new ArrayList<>(JAVA);
         OPENED.forEach(name -> command.addAll(List.of("--add-opens", "java.base/" + name + "=ALL-UNNAMED")));
         command.addAll(List.of("--add-opens", "java.sql/java.sql=ALL-UNNAMED", "-cp"));
-        command.add(Stream.concat(Stream.of(own), jars(release))
+        command.add(Stream.concat(Stream.of(own), JARS.computeIfAbsent(release, OldRedissons::jars).stream())
                 .map(Path::toString)
                 .collect(Collectors.joining(File.pathSeparator)));
         command.add(main.getName());
