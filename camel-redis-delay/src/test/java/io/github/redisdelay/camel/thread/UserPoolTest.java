@@ -134,4 +134,19 @@ class UserPoolTest {
             assertThat(log.of(Level.WARN)).hasSize(2);
         }
     }
+
+    @Test
+    void aPoolThatWaitsForRoomIsWarnedOf() {
+        UserPool threads = of(oneThread((task, pool) -> now.addAndGet(UserPool.BLOCKED_NANOS)));
+        try (LogLines log = new LogLines(UserPool.class)) {
+            threads.execute(this::block);
+            assertThat(log.of(Level.WARN)).isEmpty();
+            threads.execute(this::block);
+            assertThat(log.of(Level.WARN))
+                    .singleElement()
+                    .asString()
+                    .startsWith(
+                            "queue 'orders': the pool waits for room, and blocks the threads on which Redis answers");
+        }
+    }
 }
