@@ -83,6 +83,14 @@ class OrdersApplicationIT {
     private OrderBook book;
 
     @Test
+    void the_console_shows_both_queues() throws Exception {
+        HttpResponse<String> answer = send("/actuator/camel/redis-delay", "GET", "");
+
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        assertThat(answer.body()).contains("\"orders\"", "\"reminders\"", "close-unpaid");
+    }
+
+    @Test
     void the_story_of_the_readme(CapturedOutput output) throws Exception {
         String answer = "";
         int asked = 0;
