@@ -124,8 +124,7 @@ final class Fleet implements AutoCloseable {
     /** How many messages the old queue has, pending and ready. */
     long oldSize() throws IOException {
         try (RedisSocket redis = RedisSocket.open(address)) {
-            return number(redis.call("ZCARD redisson_delay_queue_timeout:{" + queue + "}"))
-                    + number(redis.call("LLEN " + queue));
+            return number(redis.call("ZCARD " + Backlog.pendingKey(queue))) + number(redis.call("LLEN " + queue));
         }
     }
 

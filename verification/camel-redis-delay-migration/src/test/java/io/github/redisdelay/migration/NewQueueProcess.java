@@ -106,7 +106,7 @@ public final class NewQueueProcess {
                         payload -> ConvertedPayload.of(
                                 ((String) codec.convert(payload).body()).getBytes(StandardCharsets.UTF_8)),
                         options)
-                .get(1, TimeUnit.MINUTES);
+                .get(5, TimeUnit.MINUTES);
     }
 
     private static void taken(Delivery delivery, Path file) {

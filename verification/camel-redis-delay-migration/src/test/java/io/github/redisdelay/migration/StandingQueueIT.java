@@ -79,7 +79,7 @@ class StandingQueueIT {
     /** As if the hour had passed. */
     private static void makeDue(RedissonClient redisson) {
         RScoredSortedSet<byte[]> pending =
-                redisson.getScoredSortedSet("redisson_delay_queue_timeout:{" + QUEUE + "}", ByteArrayCodec.INSTANCE);
+                redisson.getScoredSortedSet(Backlog.pendingKey(QUEUE), ByteArrayCodec.INSTANCE);
         pending.readAll().forEach(element -> pending.addScore(element, -HOUR));
     }
 

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.migration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.redisdelay.camel.migration.ImportCodec;
+import io.github.redisdelay.migration.Fleet.Member;
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.ImportOptions;
+import io.github.redisdelay.queue.ImportReport;
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.test.RedisServer;
+import io.github.redisdelay.testkit.RedisSocket;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.redisson.api.RedissonClient;
+
+/**
+ * Measures what it costs Redis to import a backlog of 200-byte messages, and to transfer it as Redisson 4.7.0 does. {@code
+ * -Dimport.messages} says how many there are.
+ */
+class ImportBench {
+
+    private static final int MESSAGES = Integer.getInteger("import.messages", 100_000);
+    private static final int LENGTH = 200;
+    private static final String QUEUE = "bench";
+    /** How many the transfer is watched for: a million would take hours. */
+    private static final int TRANSFERRED = Math.min(MESSAGES, 2_000);
+
+    @TempDir
+    Path folder;
+
+    private RedisServer server;
+    private RedissonClient redisson;
+
+    @BeforeEach
+    void fill() {
+        server = RedisServer.dedicated();
+        redisson = NewQueueProcess.connect(server.address());
+        Backlog.add(redisson, QUEUE, MESSAGES, LENGTH, System.currentTimeMillis());
+    }
+
+    @AfterEach
+    void close() {
+        redisson.shutdown();
+        server.close();
+    }
+
+    @Test
+    void should_measure_the_import() throws Exception {
+        try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
+            double cpu = cpuSeconds();
+            long begin = System.nanoTime();
+            ImportReport report =
+                    NewQueueProcess.importFrom(client.queue(QUEUE), ImportCodec.STRING, ImportOptions.EVERYTHING);
+            print("import", report.moved(), cpu, begin);
+            assertThat(report.moved()).isEqualTo(MESSAGES);
+        }
+    }
+
+    @Test
+    void should_measure_the_transfer() throws Exception {
+        try (Fleet fleet = new Fleet(folder, server.address(), QUEUE)) {
+            Member transfer = fleet.old("4.7.0", "transfer", "string");
+            Fleet.until(() -> transferred() > 0);
+            double cpu = cpuSeconds();
+            long before = transferred();
+            long begin = System.nanoTime();
+            Fleet.until(() -> transferred() >= TRANSFERRED);
+            print("transfer", transferred() - before, cpu, begin);
+            transfer.end();
+        }
+    }
+
+    private long transferred() throws IOException {
+        try (RedisSocket redis = RedisSocket.open(server.address())) {
+            return Long.parseLong(redis.call("LLEN " + QUEUE).substring(1));
+        }
+    }
+
+    private double cpuSeconds() throws IOException {
+        try (RedisSocket redis = RedisSocket.open(server.address())) {
+            return redis.text("INFO cpu")
+                    .lines()
+                    .filter(line -> line.matches("used_cpu_(sys|user):.*"))
+                    .mapToDouble(line -> Double.parseDouble(line.substring(line.indexOf(':') + 1)))
+                    .sum();
+        }
+    }
+
+    private void print(String what, long messages, double cpuBefore, long begin) throws IOException {
+        double seconds = (System.nanoTime() - begin) / 1e9;
+        System.out.printf(
+                "%s: %d of %d messages in %.1f s, %.0f/s, Redis CPU %.1f us/message%n",
+                what, messages, MESSAGES, seconds, messages / seconds, (cpuSeconds() - cpuBefore) * 1e6 / messages);
+    }
+}
