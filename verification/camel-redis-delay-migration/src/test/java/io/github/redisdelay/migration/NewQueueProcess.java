@@ -28,7 +28,7 @@ import org.redisson.config.Config;
  * and ends when its standard input ends.
  *
  * <p>Arguments: {@code import} or {@code consume}; the address of Redis; the queue, which has the same name on both sides; the file that
- * gets a line for each slice that was moved, or for each delivery: its text, the message's id and the attempt. To import: the {@link
+ * gets a line for each slice that was moved, or for each delivery: its text, the message's id, the attempt and when it was due. To import: the {@link
  * ImportCodec}, and {@code due} or {@code everything}.
  */
 public final class NewQueueProcess {
@@ -112,7 +112,8 @@ public final class NewQueueProcess {
     private static void taken(Delivery delivery, Path file) {
         try {
             String text = new String(delivery.body(), StandardCharsets.UTF_8);
-            OldQueueProcess.write(file, text + " " + delivery.id() + " " + delivery.attempt());
+            OldQueueProcess.write(
+                    file, text + " " + delivery.id() + " " + delivery.attempt() + " " + delivery.firstDueMicros());
             TimeUnit.MILLISECONDS.sleep(WORK_MILLIS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -200,15 +200,22 @@ class OldFleetIT {
                     byOld++;
                 }
             }
-            // A text, an id and an attempt: a message comes again when its consumer was killed, with another attempt.
+            // A text, an id, an attempt and a due time: a message comes again when its consumer was killed, with
+            // another attempt.
             Set<String> deliveries = new HashSet<>();
             Set<String> messages = new HashSet<>();
+            Set<String> dues = new HashSet<>();
             for (Member consumer : newConsumers) {
                 for (String line : consumer.read()) {
                     assertThat(deliveries.add(line)).as(line).isTrue();
                     String[] words = line.split(" ");
                     if (messages.add(words[1])) {
                         taken.merge(words[0], 1, Integer::sum);
+                        // What a failed transfer has handed over is due when it is imported, and not when it was
+                        // before.
+                        assertThat(dues.add(words[0] + " " + words[3]))
+                                .as(line + " was imported twice")
+                                .isTrue();
                     }
                 }
             }
