@@ -74,6 +74,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "healthCheckConsumerEnabled": target.setHealthCheckConsumerEnabled(property(camelContext, boolean.class, value)); return true;
         case "healthcheckproducerenabled":
         case "healthCheckProducerEnabled": target.setHealthCheckProducerEnabled(property(camelContext, boolean.class, value)); return true;
+        case "importahead":
+        case "importAhead": getOrCreateConfiguration(target).setImportAhead(property(camelContext, java.lang.String.class, value)); return true;
         case "importcodec":
         case "importCodec": getOrCreateConfiguration(target).setImportCodec(property(camelContext, java.lang.Object.class, value)); return true;
         case "importfrom":
@@ -194,6 +196,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "healthCheckConsumerEnabled": return boolean.class;
         case "healthcheckproducerenabled":
         case "healthCheckProducerEnabled": return boolean.class;
+        case "importahead":
+        case "importAhead": return java.lang.String.class;
         case "importcodec":
         case "importCodec": return java.lang.Object.class;
         case "importfrom":
@@ -310,6 +314,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "healthCheckConsumerEnabled": return target.isHealthCheckConsumerEnabled();
         case "healthcheckproducerenabled":
         case "healthCheckProducerEnabled": return target.isHealthCheckProducerEnabled();
+        case "importahead":
+        case "importAhead": return getOrCreateConfiguration(target).getImportAhead();
         case "importcodec":
         case "importCodec": return getOrCreateConfiguration(target).getImportCodec();
         case "importfrom":

@@ -64,6 +64,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "extendMessageVisibility": target.getConfiguration().setExtendMessageVisibility(property(camelContext, boolean.class, value)); return true;
         case "headerfilterstrategy":
         case "headerFilterStrategy": target.getConfiguration().setHeaderFilterStrategy(property(camelContext, org.apache.camel.spi.HeaderFilterStrategy.class, value)); return true;
+        case "importahead":
+        case "importAhead": target.getConfiguration().setImportAhead(property(camelContext, java.lang.String.class, value)); return true;
         case "importcodec":
         case "importCodec": target.getConfiguration().setImportCodec(property(camelContext, java.lang.Object.class, value)); return true;
         case "importfrom":
@@ -179,6 +181,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "extendMessageVisibility": return boolean.class;
         case "headerfilterstrategy":
         case "headerFilterStrategy": return org.apache.camel.spi.HeaderFilterStrategy.class;
+        case "importahead":
+        case "importAhead": return java.lang.String.class;
         case "importcodec":
         case "importCodec": return java.lang.Object.class;
         case "importfrom":
@@ -290,6 +294,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "extendMessageVisibility": return target.getConfiguration().isExtendMessageVisibility();
         case "headerfilterstrategy":
         case "headerFilterStrategy": return target.getConfiguration().getHeaderFilterStrategy();
+        case "importahead":
+        case "importAhead": return target.getConfiguration().getImportAhead();
         case "importcodec":
         case "importCodec": return target.getConfiguration().getImportCodec();
         case "importfrom":

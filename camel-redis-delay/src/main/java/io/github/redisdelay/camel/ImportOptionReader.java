@@ -4,6 +4,7 @@ package io.github.redisdelay.camel;
 import io.github.redisdelay.camel.migration.ImportCodec;
 import io.github.redisdelay.camel.migration.ImportConverter;
 import io.github.redisdelay.camel.migration.ImportSettings;
+import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.queue.ImportSource;
 import java.time.Duration;
@@ -14,7 +15,7 @@ import java.util.TreeSet;
 record ImportOptionReader(RedisDelayConfiguration options, Set<String> own) {
 
     private static final Set<String> FOR_IMPORTS =
-            Set.of("importFrom", "importCodec", "importId", "importOnError", "dryRun");
+            Set.of("importFrom", "importCodec", "importId", "importOnError", "importAhead", "dryRun");
 
     private enum IdOf {
         NONE,
@@ -43,6 +44,23 @@ record ImportOptionReader(RedisDelayConfiguration options, Set<String> own) {
                             + " queue that Redisson's getBlockingQueue was given");
         }
         return settings(null, options.isDryRun());
+    }
+
+    /** The settings of a consumer; null if it imports nothing. */
+    ImportSettings consumer(boolean deadLetters) {
+        if (options.getImportFrom() == null) {
+            if (!own.isEmpty()) {
+                throw new IllegalArgumentException(set()
+                        + " on a consumer that imports nothing: set option 'importFrom' as" + " well, or remove it");
+            }
+            return null;
+        }
+        if (deadLetters) {
+            throw new IllegalArgumentException(
+                    "option 'importFrom' is set on a consumer of dead letters (state=dead): set it"
+                            + " on the consumer of the queue itself");
+        }
+        return settings(Durations.parse("option 'importAhead'", options.getImportAhead()), false);
     }
 
     /** Refuses the options where nothing can be imported. */

@@ -192,7 +192,8 @@ public record OptionReader(RedisDelayConfiguration options) {
                 deadLetters ? new DeadLetterTrimmer.Limits(Duration.ZERO, 0) : limits(),
                 options.isBatching() ? batches(claims) : null,
                 options.isSynchronous(),
-                options.getExecutorService());
+                options.getExecutorService(),
+                new ImportOptionReader(options, own).consumer(deadLetters));
     }
 
     private void checkDeadLetters(boolean deadLetters, Set<String> own) {

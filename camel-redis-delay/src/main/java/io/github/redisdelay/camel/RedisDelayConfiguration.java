@@ -117,6 +117,9 @@ public class RedisDelayConfiguration implements Cloneable {
     @UriParam(label = "common", defaultValue = "leave", enums = "leave,raw")
     private String importOnError = "leave";
 
+    @UriParam(label = "consumer", defaultValue = "0", javaType = "java.time.Duration")
+    private String importAhead = "0";
+
     @UriParam(label = "producer", defaultValue = "false")
     private boolean dryRun;
 
@@ -791,8 +794,9 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The name of a delayed queue of Redisson (RDelayedQueue), as getBlockingQueue was given it, whose messages are moved into this queue.
-     * For the operation import. Cannot be set on the component.
+     * The name of a delayed queue of Redisson (RDelayedQueue), as getBlockingQueue was given it, whose messages are moved into this queue:
+     * all that are there by the operation import, and by a consumer those that become due (see importAhead), as long as it runs. Cannot be
+     * set on the component.
      */
     public void setImportFrom(String importFrom) {
         this.importFrom = importFrom;
@@ -831,6 +835,18 @@ public class RedisDelayConfiguration implements Cloneable {
      */
     public void setImportOnError(String importOnError) {
         this.importOnError = importOnError;
+    }
+
+    public String getImportAhead() {
+        return importAhead;
+    }
+
+    /**
+     * The time before their due time at which a consumer with importFrom moves messages, 0 or more. With 0 it moves what is due, and what
+     * is not can still be removed by the applications that offered it.
+     */
+    public void setImportAhead(String importAhead) {
+        this.importAhead = importAhead;
     }
 
     public boolean isDryRun() {

@@ -9,6 +9,8 @@ import io.github.redisdelay.camel.delivery.DeadLetterTrimmer;
 import io.github.redisdelay.camel.delivery.DeliveryReport;
 import io.github.redisdelay.camel.delivery.RouteProcessors;
 import io.github.redisdelay.camel.message.MessageMapper;
+import io.github.redisdelay.camel.migration.ImportBridge;
+import io.github.redisdelay.camel.migration.ImportSettings;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
@@ -53,6 +55,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     // Of the latest start, for their counts: not cleared.
     private volatile DeliveryReport report = new DeliveryReport(received, () -> {}, Meters.Consuming.NONE);
     private volatile DeadLetterTrimmer trimmer;
+    private volatile ImportBridge bridge; // null if it imports nothing
 
     /**
      * The parts of a started consumer.
@@ -88,7 +91,13 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
 
     RedisDelayHealthCheck healthCheck(Duration tolerance) {
         return new RedisDelayHealthCheck(
-                this::name, getEndpoint().getQueueName(), this::address, this::claims, this::queue, tolerance);
+                this::name,
+                getEndpoint().getQueueName(),
+                this::address,
+                this::claims,
+                this::queue,
+                this::bridge,
+                tolerance);
     }
 
     /** Starts the consumer. Camel also calls this for a suspended one when it has given up stopping its route. */
@@ -131,6 +140,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                     () -> whole.trimDeadLetters(limits.retention(), limits.maximum()),
                     component.threads().timers());
             meters = getEndpoint().meters().consuming(getEndpoint().metered(client), name(), settings.deadLetters());
+            bridge = settings.imports() == null ? null : bridge(whole, settings.imports());
             report = new DeliveryReport(received, trimmer::buried, meters);
             int slots = settings.claims("").concurrentConsumers();
             if (slots == 1 && getRoute() != null && RouteProcessors.haveResequencer(getRoute())) {
@@ -153,6 +163,16 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         }
     }
 
+    private ImportBridge bridge(DelayQueue queue, ImportSettings imports) {
+        RedisDelayComponent component = getEndpoint().getComponent();
+        return new ImportBridge(
+                queue.name(),
+                imports,
+                options -> queue.importFrom(
+                        imports.source(), imports.payloads(imports.converter()), options.withExecutor(component::goOn)),
+                component.threads().timers());
+    }
+
     /** Begins to receive. */
     private void claim() {
         lock.lock();
@@ -160,6 +180,9 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
             if (running != null && claims() == null) {
                 running.deliveries().start(name(), shown());
                 trimmer.start();
+            }
+            if (running != null && bridge != null && !isSuspendingOrSuspended()) {
+                bridge.start();
             }
         } finally {
             lock.unlock();
@@ -197,6 +220,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         super.doSuspend();
         Running suspended = running;
         if (suspended != null) {
+            stopBridge();
             suspended.deliveries().suspend();
         }
     }
@@ -224,6 +248,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         running = null;
         getEndpoint().getComponent().consumers().remove(this);
         if (stopping != null) {
+            stopBridge();
             trimmer.stop();
             ShutdownStrategy patience = getEndpoint().getCamelContext().getShutdownStrategy();
             stopping.deliveries().stop(patience.getTimeUnit().toNanos(patience.getTimeout()));
@@ -251,6 +276,18 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     @Override
     public void prepareShutdown(boolean suspendOnly, boolean forced) {
         // Nothing: a forced stop calls this after doStop.
+    }
+
+    private void stopBridge() {
+        ImportBridge open = bridge;
+        if (open != null) {
+            open.stop();
+        }
+    }
+
+    /** The bridge from a delayed queue of Redisson's, or null if there is none. */
+    ImportBridge bridge() {
+        return bridge;
     }
 
     /** The running claims, or null. */
@@ -345,5 +382,13 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     public long getDeadLettersDropped() {
         DeadLetterTrimmer trimming = trimmer;
         return trimming == null ? 0 : trimming.dropped();
+    }
+
+    @ManagedAttribute(
+            description =
+                    "Messages imported from a delayed queue of Redisson, as importFrom says, since the route was last started")
+    public long getImported() {
+        ImportBridge open = bridge;
+        return open == null ? 0 : open.imported();
     }
 }

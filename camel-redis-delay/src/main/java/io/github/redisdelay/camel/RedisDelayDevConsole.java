@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.camel.migration.ImportBridge;
 import io.github.redisdelay.camel.monitor.StatsText;
 import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.camel.option.OptionValues;
@@ -88,9 +89,17 @@ public class RedisDelayDevConsole extends AbstractDevConsole {
                 + consumer.getConcurrentConsumers() + " under way"
                 + (consumer.getUnderWay() == 0 ? "" : ", the longest for " + Durations.text(consumer.longestRunning()))
                 + (consumer.isSuspended() ? ", suspended" : "")
+                + text(consumer.bridge())
                 + (failing.isZero()
                         ? ""
                         : ", cannot receive for " + Durations.text(failing) + ": " + ErrorText.of(claims.lastError()));
+    }
+
+    private static String text(ImportBridge bridge) {
+        return bridge == null
+                ? ""
+                : ", " + bridge.imported() + " imported from Redisson's queue " + bridge.source()
+                        + (bridge.problem() == null ? "" : ", " + bridge.problem());
     }
 
     @Override
@@ -142,6 +151,15 @@ public class RedisDelayDevConsole extends AbstractDevConsole {
         json.put("failingMillis", failing.toMillis());
         if (!failing.isZero()) {
             json.put("error", ErrorText.of(claims.lastError()));
+        }
+        ImportBridge bridge = consumer.bridge();
+        if (bridge != null) {
+            json.put("importFrom", bridge.source());
+            json.put("imported", bridge.imported());
+            json.put("importLeft", bridge.left());
+            if (bridge.problem() != null) {
+                json.put("importProblem", bridge.problem());
+            }
         }
         return json;
     }

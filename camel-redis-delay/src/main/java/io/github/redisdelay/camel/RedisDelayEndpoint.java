@@ -170,8 +170,6 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     @Override
     public Consumer createConsumer(Processor processor) throws Exception {
         EndpointOptions.checkConsumer(queueName, ownOptions);
-        new ImportOptionReader(configuration, ownOptions.keySet())
-                .checkNone("a consumer: import by a producer with operation=import");
         RedisDelayConsumer consumer = new RedisDelayConsumer(this, processor);
         configureConsumer(consumer);
         return consumer;

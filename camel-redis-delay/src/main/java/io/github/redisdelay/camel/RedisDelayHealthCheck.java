@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.camel.migration.ImportBridge;
 import io.github.redisdelay.camel.monitor.StatsText;
 import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.queue.DelayQueue;
@@ -32,6 +33,7 @@ final class RedisDelayHealthCheck implements HealthCheck {
     private final Supplier<String> address;
     private final Supplier<DelayQueueConsumer> claims;
     private final Supplier<DelayQueue> queue;
+    private final Supplier<ImportBridge> bridge;
     private final Duration tolerance;
     private volatile boolean enabled = true; // set by the configuration of Camel's checks
 
@@ -40,6 +42,7 @@ final class RedisDelayHealthCheck implements HealthCheck {
      * @param address where Redis is
      * @param claims the consumer's claims while it runs; else null
      * @param queue the consumer's queue while it is started; else null
+     * @param bridge the consumer's imports; null if there are none
      * @param tolerance how long claims may fail
      */
     RedisDelayHealthCheck(
@@ -48,12 +51,14 @@ final class RedisDelayHealthCheck implements HealthCheck {
             Supplier<String> address,
             Supplier<DelayQueueConsumer> claims,
             Supplier<DelayQueue> queue,
+            Supplier<ImportBridge> bridge,
             Duration tolerance) {
         this.name = name;
         this.queueName = queueName;
         this.address = address;
         this.claims = claims;
         this.queue = queue;
+        this.bridge = bridge;
         this.tolerance = tolerance;
     }
 
@@ -97,10 +102,27 @@ final class RedisDelayHealthCheck implements HealthCheck {
                     .build();
         }
         result.up();
+        addImport(result);
         if (failing.isZero()) {
             addOverdue(result);
         }
         return result.build();
+    }
+
+    /** Camel has no state between up and down. The consumer does its other work, so it is up and says what is amiss. */
+    private void addImport(HealthCheckResultBuilder result) {
+        ImportBridge importing = bridge.get();
+        if (importing == null) {
+            return;
+        }
+        result.detail("redis.import.from", importing.source());
+        result.detail("redis.import.imported", importing.imported());
+        result.detail("redis.import.left", importing.left());
+        String problem = importing.problem();
+        if (problem != null) {
+            result.detail("redis.import.problem", problem);
+            result.message("queue '" + queueName + "': Redisson's queue '" + importing.source() + "': " + problem);
+        }
     }
 
     private void addOverdue(HealthCheckResultBuilder result) {

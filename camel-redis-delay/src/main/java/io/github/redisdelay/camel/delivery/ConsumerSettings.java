@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.delivery;
 
+import io.github.redisdelay.camel.migration.ImportSettings;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.camel.redelivery.RetryPolicy;
 import io.github.redisdelay.queue.ConsumerOptions;
@@ -22,6 +23,7 @@ import java.util.random.RandomGenerator;
  * @param batches how batches are made; null if each message has an exchange of its own
  * @param synchronous whether a thread waits for the end of the exchange that it has handed over
  * @param executor a pool of the user's for its exchanges; null for that of the component
+ * @param imports what it imports from a delayed queue of Redisson's while it runs; null for nothing
  */
 public record ConsumerSettings(
         boolean deadLetters,
@@ -32,7 +34,8 @@ public record ConsumerSettings(
         DeadLetterTrimmer.Limits limits,
         Batches batches,
         boolean synchronous,
-        ExecutorService executor) {
+        ExecutorService executor,
+        ImportSettings imports) {
 
     private static final int MAX_BATCH_SIZE = 256;
 
@@ -57,7 +60,16 @@ public record ConsumerSettings(
     public ConsumerSettings withConcurrentConsumers(int concurrentConsumers) {
         ConsumerOptions changed = claims(concurrentConsumers, claims.name());
         return new ConsumerSettings(
-                deadLetters, changed, retries, deadLetter, keepExpired, limits, batches, synchronous, executor);
+                deadLetters,
+                changed,
+                retries,
+                deadLetter,
+                keepExpired,
+                limits,
+                batches,
+                synchronous,
+                executor,
+                imports);
     }
 
     /** The policy for deliveries, with this machine's clock, name and randomness. */

@@ -41,7 +41,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String importCodec;
 
     /**
-     * The name of a delayed queue of Redisson (RDelayedQueue), as getBlockingQueue was given it, whose messages are moved into this queue. For the operation import. Cannot be set on the component.
+     * The name of a delayed queue of Redisson (RDelayedQueue), as getBlockingQueue was given it, whose messages are moved into this queue: all that are there by the operation import, and by a consumer those that become due (see importAhead), as long as it runs. Cannot be set on the component.
      */
     private String importFrom;
 
@@ -109,6 +109,11 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
      * True if the lease of a message is extended as long as its exchange is under way.
      */
     private Boolean extendMessageVisibility;
+
+    /**
+     * The time before their due time at which a consumer with importFrom moves messages, 0 or more. With 0 it moves what is due, and what is not can still be removed by the applications that offered it.
+     */
+    private String importAhead;
 
     /**
      * The most dead letters that are kept; 0 for any number. The oldest ones beyond it are dropped, counted and logged by the consumers that have this option.
@@ -478,6 +483,14 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
 
     public void setExtendMessageVisibility(Boolean extendMessageVisibility) {
         this.extendMessageVisibility = extendMessageVisibility;
+    }
+
+    public String getImportAhead() {
+        return importAhead;
+    }
+
+    public void setImportAhead(String importAhead) {
+        this.importAhead = importAhead;
     }
 
     public Long getMaximumDeadLetters() {

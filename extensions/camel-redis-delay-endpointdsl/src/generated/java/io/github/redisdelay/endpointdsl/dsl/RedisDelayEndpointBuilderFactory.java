@@ -191,7 +191,9 @@ public interface RedisDelayEndpointBuilderFactory {
         /**
          * The name of a delayed queue of Redisson (RDelayedQueue), as
          * getBlockingQueue was given it, whose messages are moved into this
-         * queue. For the operation import. Cannot be set on the component.
+         * queue: all that are there by the operation import, and by a consumer
+         * those that become due (see importAhead), as long as it runs. Cannot
+         * be set on the component.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -494,6 +496,23 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         default RedisDelayEndpointConsumerBuilder extendMessageVisibility(String extendMessageVisibility) {
             doSetProperty("extendMessageVisibility", extendMessageVisibility);
+            return this;
+        }
+        /**
+         * The time before their due time at which a consumer with importFrom
+         * moves messages, 0 or more. With 0 it moves what is due, and what is
+         * not can still be removed by the applications that offered it.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Default: 0
+         * Group: consumer
+         * 
+         * @param importAhead the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointConsumerBuilder importAhead(String importAhead) {
+            doSetProperty("importAhead", importAhead);
             return this;
         }
         /**
@@ -1292,7 +1311,9 @@ public interface RedisDelayEndpointBuilderFactory {
         /**
          * The name of a delayed queue of Redisson (RDelayedQueue), as
          * getBlockingQueue was given it, whose messages are moved into this
-         * queue. For the operation import. Cannot be set on the component.
+         * queue: all that are there by the operation import, and by a consumer
+         * those that become due (see importAhead), as long as it runs. Cannot
+         * be set on the component.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -2313,7 +2334,9 @@ public interface RedisDelayEndpointBuilderFactory {
         /**
          * The name of a delayed queue of Redisson (RDelayedQueue), as
          * getBlockingQueue was given it, whose messages are moved into this
-         * queue. For the operation import. Cannot be set on the component.
+         * queue: all that are there by the operation import, and by a consumer
+         * those that become due (see importAhead), as long as it runs. Cannot
+         * be set on the component.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 

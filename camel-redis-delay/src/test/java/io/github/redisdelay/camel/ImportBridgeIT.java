@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.apache.camel.ResolveEndpointFailedException;
+import org.apache.camel.builder.RouteBuilder;
+import org.apache.camel.health.HealthCheck;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.redisson.api.RBlockingQueue;
+import org.redisson.api.RDelayedQueue;
+import org.redisson.codec.Kryo5Codec;
+
+/** Consumers that take over from Redisson's RDelayedQueue while applications go on to use it. */
+class ImportBridgeIT extends CamelRedisIT {
+
+    private final BlockingQueue<Object> received = new LinkedBlockingQueue<>();
+    private RBlockingQueue<Object> list;
+    private RDelayedQueue<Object> old;
+
+    @BeforeEach
+    void openOldQueue() {
+        list = redis.client().getBlockingQueue(redis.uniqueQueue(), new Kryo5Codec());
+        old = redis.client().getDelayedQueue(list);
+    }
+
+    @AfterEach
+    void closeOldQueue() {
+        old.destroy();
+    }
+
+    private String importing(String options) {
+        return uri + "?importFrom=" + list.getName() + "&importCodec=kryo5" + options;
+    }
+
+    private void start(String options, String... routeIds) throws Exception {
+        start(new RouteBuilder() {
+            @Override
+            public void configure() {
+                for (String routeId : routeIds) {
+                    from(importing(options))
+                            .routeId(routeId)
+                            .process(exchange ->
+                                    received.add(exchange.getMessage().getBody()));
+                }
+            }
+        });
+    }
+
+    private RedisDelayConsumer consumer(String routeId) {
+        return (RedisDelayConsumer) context.getRoute(routeId).getConsumer();
+    }
+
+    /** An old producer goes on, an old consumer takes what it gets for a while, and two new consumers take the rest. */
+    @Test
+    void should_deliver_each_message_once_beside_old_producers_and_consumers() throws Exception {
+        int messages = 600;
+        CompletableFuture<Void> producer = CompletableFuture.runAsync(() -> {
+            for (int i = 0; i < messages; i++) {
+                old.offer("m" + i, i % 40 * 25L, TimeUnit.MILLISECONDS);
+            }
+        });
+        CompletableFuture<Void> consumer = CompletableFuture.runAsync(() -> {
+            try {
+                for (int i = 0; i < 50; i++) {
+                    Object taken = list.poll(10, TimeUnit.MILLISECONDS);
+                    if (taken != null) {
+                        received.add(taken);
+                    }
+                }
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        start("&concurrentConsumers=8", "a", "b");
+        producer.get(30, TimeUnit.SECONDS);
+        consumer.get(30, TimeUnit.SECONDS);
+
+        await().atMost(Duration.ofSeconds(30)).until(() -> received.size() >= messages);
+        await().untilAsserted(
+                        () -> assertThat(stats().delayed() + stats().leased()).isZero());
+        Map<Object, Long> times =
+                received.stream().collect(Collectors.groupingBy(body -> body, HashMap::new, Collectors.counting()));
+        assertThat(times)
+                .isEqualTo(IntStream.range(0, messages)
+                        .mapToObj(i -> "m" + i)
+                        .collect(Collectors.toMap(body -> (Object) body, body -> 1L)));
+        assertThat(old.size() + list.size()).isZero();
+        long imported = consumer("a").getImported() + consumer("b").getImported();
+        assertThat(imported).isBetween(1L, (long) messages);
+    }
+
+    @Test
+    void should_take_what_is_due_and_more_only_if_it_is_told_to() throws Exception {
+        old.offer("later", 1, TimeUnit.HOURS);
+        old.offer("now", 0, TimeUnit.MILLISECONDS);
+        start("", "a");
+        assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo("now");
+        assertThat(old.contains("later")).isTrue();
+        assertThat(stats().delayed()).isZero();
+
+        start(new RouteBuilder() {
+            @Override
+            public void configure() {
+                from(importing("&importAhead=1d")).routeId("ahead").to("log:none");
+            }
+        });
+        await().untilAsserted(() -> assertThat(stats().delayed()).isOne());
+        assertThat(old.contains("later")).isFalse();
+    }
+
+    @Test
+    void should_stand_still_while_its_consumer_is_suspended_or_stopped() throws Exception {
+        start("", "a");
+        old.offer("first", 0, TimeUnit.MILLISECONDS);
+        assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo("first");
+
+        context.getRouteController().suspendRoute("a");
+        await().until(() -> consumer("a").isSuspended());
+        offerAndTransfer("second");
+        assertThat(list.size()).isOne();
+        context.getRouteController().resumeRoute("a");
+        assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo("second");
+
+        context.getRouteController().stopRoute("a");
+        offerAndTransfer("third");
+        context.getRouteController().startRoute("a");
+        assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo("third");
+        assertThat(list.size()).isZero();
+    }
+
+    /** Redisson hands a message over to its list; if a bridge ran, that would be taken away from there. */
+    private void offerAndTransfer(Object message) {
+        old.offer(message, 0, TimeUnit.MILLISECONDS);
+        await().until(() -> list.contains(message));
+    }
+
+    @Test
+    void should_say_what_it_leaves() throws Exception {
+        context.setDevConsole(true);
+        start("", "a");
+        old.offer(new UUID(1, 2), 0, TimeUnit.MILLISECONDS);
+        old.offer("good", 0, TimeUnit.MILLISECONDS);
+        assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo("good");
+        HealthCheck check = consumer("a").healthCheck(Duration.ofSeconds(30));
+
+        await().untilAsserted(() -> {
+            HealthCheck.Result result = check.call();
+            assertThat(result.getState()).isEqualTo(HealthCheck.State.UP);
+            assertThat(result.getMessage().orElse(""))
+                    .startsWith("queue '" + queue + "': Redisson's queue '" + list.getName()
+                            + "': left there: 1 not convertible (ready, ")
+                    .contains("java.util.UUID");
+            assertThat(result.getDetails())
+                    .containsEntry("redis.import.from", list.getName())
+                    .containsEntry("redis.import.imported", 1L)
+                    .containsEntry("redis.import.left", 1L);
+        });
+        String console = (String) context.getCamelContextExtension()
+                .getContextPlugin(org.apache.camel.console.DevConsoleRegistry.class)
+                .resolveById("redis-delay")
+                .call(org.apache.camel.console.DevConsole.MediaType.TEXT, Map.of());
+        assertThat(console)
+                .contains(", 1 imported from Redisson's queue " + list.getName() + ", left there: 1 not conv");
+        assertThat(list.size()).isOne();
+    }
+
+    @Test
+    void should_say_what_is_wrong_with_the_options() {
+        context.start();
+        for (String[] wrong : List.of(
+                new String[] {"?importCodec=raw", "option 'importCodec' is set on a consumer that imports nothing"},
+                new String[] {"?importAhead=1d", "option 'importAhead' is set on a consumer that imports nothing"},
+                new String[] {"?importFrom=a", "option 'importCodec' is not set"},
+                new String[] {
+                    "?importFrom=a&importCodec=raw&state=dead", "option 'importFrom' is set on a consumer of dead"
+                },
+                new String[] {"?importFrom=a&importCodec=raw&importAhead=x", "option 'importAhead'"},
+                new String[] {"?importFrom=a&importCodec=raw&dryRun=true", "option 'dryRun' is the producer's"})) {
+            assertThat(problem(wrong[0])).as(wrong[0]).contains(wrong[1]);
+        }
+    }
+
+    private String problem(String options) {
+        try {
+            context.getEndpoint(uri + options).createConsumer(exchange -> {});
+            return "none";
+        } catch (ResolveEndpointFailedException e) {
+            return e.getCause().getMessage();
+        } catch (Exception e) {
+            return e.getMessage();
+        }
+    }
+}
