@@ -62,6 +62,11 @@ class ConnectionErrorsIT {
         return server.address().substring("redis://".length());
     }
 
+    /** The cause where a server has gone to which a client was connected. Redisson 3 does not tell that it was refused. */
+    private static String refused(String more) {
+        return RedissonVersion.IS_3 ? "Unable to write command into connection" : "Connection refused" + more;
+    }
+
     @Test
     void should_say_in_one_sentence_that_nothing_listens() {
         options().setAddress("redis://127.0.0.1:1");
@@ -91,7 +96,7 @@ class ConnectionErrorsIT {
             options().setRedisson(given);
             options().setRequestTimeout("1s");
             assertThat(messages(catchThrowable(this::start)))
-                    .contains("queue 'q3': Redis at " + server.address() + " cannot be used: Connection refused");
+                    .contains("queue 'q3': Redis at " + server.address() + " cannot be used: " + refused(""));
         } finally {
             context.stop();
         }
@@ -130,7 +135,7 @@ class ConnectionErrorsIT {
             RedisDelayConsumer consumer =
                     (RedisDelayConsumer) context.getRoute("consumer").getConsumer();
             server.kill();
-            String refused = "Connection refused: " + hostAndPort(server);
+            String refused = refused(": " + hostAndPort(server));
             // Something has to make the consumer look. A connection that is cut has another cause than one that is
             // refused.
             await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {

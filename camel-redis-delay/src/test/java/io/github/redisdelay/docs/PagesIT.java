@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.RedisDelayComponent;
+import io.github.redisdelay.camel.RedissonVersion;
 import io.github.redisdelay.camel.thread.ComponentThreads;
 import io.github.redisdelay.test.RedisExtension;
 import io.github.redisdelay.testkit.LogLines;
@@ -104,7 +105,9 @@ class PagesIT {
         } else if (block.language().equals("xml") && block.begins("<dependency>")) {
             dependency(block);
         } else if (block.language().equals("yaml") && block.has("^\\w+Servers?Config:$")) {
-            Config.fromYAML(block.code()); // refuses a setting that it does not know
+            // Refuses a setting that it does not know. As the page says, Redisson 3 has those of TLS among the
+            // server's.
+            Config.fromYAML(RedissonVersion.IS_3 ? block.code().replaceAll("(?m)^(?=ssl\\w+:)", "  ") : block.code());
         } else if (block.language().equals("properties")) {
             properties(block);
         } else if (block.language().equals("sh")) {
