@@ -477,12 +477,16 @@ class PermissionsIT {
                     });
         }
 
+        /** Those of the metadata, but for the import: it needs a line of its own, and has a test of its own. */
         private static Set<String> allOperations() throws Exception {
             try (InputStream in = RedisDelayComponent.class.getClassLoader().getResourceAsStream(METADATA)) {
                 JsonObject all = (JsonObject) Jsoner.deserialize(new String(in.readAllBytes(), StandardCharsets.UTF_8));
                 JsonObject option = (JsonObject) all.getMap("properties").get("operation");
                 return ((Collection<?>) option.get("enum"))
-                        .stream().map(String::valueOf).collect(Collectors.toCollection(TreeSet::new));
+                        .stream()
+                                .map(String::valueOf)
+                                .filter(operation -> !operation.equals("import"))
+                                .collect(Collectors.toCollection(TreeSet::new));
             }
         }
 
