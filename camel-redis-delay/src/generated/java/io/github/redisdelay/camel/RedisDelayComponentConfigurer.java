@@ -77,7 +77,9 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "importahead":
         case "importAhead": getOrCreateConfiguration(target).setImportAhead(property(camelContext, java.lang.String.class, value)); return true;
         case "importcodec":
-        case "importCodec": getOrCreateConfiguration(target).setImportCodec(property(camelContext, java.lang.Object.class, value)); return true;
+        case "importCodec": getOrCreateConfiguration(target).setImportCodec(property(camelContext, java.lang.String.class, value)); return true;
+        case "importconverter":
+        case "importConverter": getOrCreateConfiguration(target).setImportConverter(property(camelContext, io.github.redisdelay.camel.migration.ImportConverter.class, value)); return true;
         case "importfrom":
         case "importFrom": getOrCreateConfiguration(target).setImportFrom(property(camelContext, java.lang.String.class, value)); return true;
         case "importid":
@@ -199,7 +201,9 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "importahead":
         case "importAhead": return java.lang.String.class;
         case "importcodec":
-        case "importCodec": return java.lang.Object.class;
+        case "importCodec": return java.lang.String.class;
+        case "importconverter":
+        case "importConverter": return io.github.redisdelay.camel.migration.ImportConverter.class;
         case "importfrom":
         case "importFrom": return java.lang.String.class;
         case "importid":
@@ -318,6 +322,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "importAhead": return getOrCreateConfiguration(target).getImportAhead();
         case "importcodec":
         case "importCodec": return getOrCreateConfiguration(target).getImportCodec();
+        case "importconverter":
+        case "importConverter": return getOrCreateConfiguration(target).getImportConverter();
         case "importfrom":
         case "importFrom": return getOrCreateConfiguration(target).getImportFrom();
         case "importid":

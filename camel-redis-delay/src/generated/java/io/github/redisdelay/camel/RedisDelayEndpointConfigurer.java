@@ -67,7 +67,9 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "importahead":
         case "importAhead": target.getConfiguration().setImportAhead(property(camelContext, java.lang.String.class, value)); return true;
         case "importcodec":
-        case "importCodec": target.getConfiguration().setImportCodec(property(camelContext, java.lang.Object.class, value)); return true;
+        case "importCodec": target.getConfiguration().setImportCodec(property(camelContext, java.lang.String.class, value)); return true;
+        case "importconverter":
+        case "importConverter": target.getConfiguration().setImportConverter(property(camelContext, io.github.redisdelay.camel.migration.ImportConverter.class, value)); return true;
         case "importfrom":
         case "importFrom": target.getConfiguration().setImportFrom(property(camelContext, java.lang.String.class, value)); return true;
         case "importid":
@@ -184,7 +186,9 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "importahead":
         case "importAhead": return java.lang.String.class;
         case "importcodec":
-        case "importCodec": return java.lang.Object.class;
+        case "importCodec": return java.lang.String.class;
+        case "importconverter":
+        case "importConverter": return io.github.redisdelay.camel.migration.ImportConverter.class;
         case "importfrom":
         case "importFrom": return java.lang.String.class;
         case "importid":
@@ -298,6 +302,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "importAhead": return target.getConfiguration().getImportAhead();
         case "importcodec":
         case "importCodec": return target.getConfiguration().getImportCodec();
+        case "importconverter":
+        case "importConverter": return target.getConfiguration().getImportConverter();
         case "importfrom":
         case "importFrom": return target.getConfiguration().getImportFrom();
         case "importid":

@@ -14,8 +14,8 @@ import java.util.TreeSet;
 /** Reads the options of imports. Each error names the option, its value and what would be right. */
 record ImportOptionReader(RedisDelayConfiguration options, Set<String> own) {
 
-    private static final Set<String> FOR_IMPORTS =
-            Set.of("importFrom", "importCodec", "importId", "importOnError", "importAhead", "dryRun");
+    private static final Set<String> FOR_IMPORTS = Set.of(
+            "importFrom", "importCodec", "importConverter", "importId", "importOnError", "importAhead", "dryRun");
 
     private enum IdOf {
         NONE,
@@ -87,26 +87,26 @@ record ImportOptionReader(RedisDelayConfiguration options, Set<String> own) {
     }
 
     private ImportConverter converter(boolean dryRun) {
-        Object codec = options.getImportCodec();
-        if (codec instanceof ImportConverter own) {
-            return own;
+        String codec = options.getImportCodec();
+        if (options.getImportConverter() != null) {
+            if (codec != null) {
+                throw new IllegalArgumentException(
+                        "options 'importCodec' and 'importConverter' are both set: one of them converts");
+            }
+            return options.getImportConverter();
         }
-        if (codec == null && dryRun) {
+        if (codec != null) {
+            try {
+                return ImportCodec.of(codec);
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException("option 'importCodec': " + e.getMessage(), e);
+            }
+        }
+        if (dryRun) {
             return null;
         }
-        try {
-            if (codec instanceof String name) {
-                return ImportCodec.of(name);
-            }
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("option 'importCodec': " + e.getMessage(), e);
-        }
-        throw new IllegalArgumentException(
-                "option 'importCodec' "
-                        + (codec == null
-                                ? "is not set"
-                                : "is of type " + codec.getClass().getName())
-                        + ": it must be " + ImportCodec.names() + ", or a bean that is an ImportConverter, as #name;"
-                        + " operation=import with dryRun=true and without importCodec tells which codec the payloads look like");
+        throw new IllegalArgumentException("option 'importCodec' is not set: it must be " + ImportCodec.names()
+                + ", or set 'importConverter' to a converter of your own; operation=import with dryRun=true and without"
+                + " either tells which codec the payloads look like");
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.camel.migration.ImportConverter;
 import io.github.redisdelay.queue.ClientOptions;
 import java.util.concurrent.ExecutorService;
 import org.apache.camel.RuntimeCamelException;
@@ -108,8 +109,11 @@ public class RedisDelayConfiguration implements Cloneable {
     @UriParam(label = "common")
     private String importFrom;
 
+    @UriParam(label = "common", enums = "string,json,plainJson,kryo5,marshalling,fst,raw")
+    private String importCodec;
+
     @UriParam(label = "common")
-    private Object importCodec;
+    private ImportConverter importConverter;
 
     @UriParam(label = "common", defaultValue = "none", enums = "none,body")
     private String importId = "none";
@@ -802,16 +806,27 @@ public class RedisDelayConfiguration implements Cloneable {
         this.importFrom = importFrom;
     }
 
-    public Object getImportCodec() {
+    public String getImportCodec() {
         return importCodec;
     }
 
     /**
-     * The codec of the messages that are imported: string, json, plainJson, kryo5, marshalling, fst, raw (their bytes as they are), or an
-     * ImportConverter of your own, such as #bean:orders. There is no default; a dry run without it tells which one they look like.
+     * The codec of the messages that are imported: string, json, plainJson (JSON without the names of classes), kryo5, marshalling, fst, or raw
+     * (their bytes as they are). There is no default; a dry run without it tells which one they look like.
      */
-    public void setImportCodec(Object importCodec) {
+    public void setImportCodec(String importCodec) {
         this.importCodec = importCodec;
+    }
+
+    public ImportConverter getImportConverter() {
+        return importConverter;
+    }
+
+    /**
+     * A converter of your own, in place of importCodec, for messages that are imported, such as #bean:orders.
+     */
+    public void setImportConverter(ImportConverter importConverter) {
+        this.importConverter = importConverter;
     }
 
     public String getImportId() {

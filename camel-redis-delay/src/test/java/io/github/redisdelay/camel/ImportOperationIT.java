@@ -176,7 +176,7 @@ class ImportOperationIT extends CamelRedisIT {
         context.start();
         offer(StringCodec.INSTANCE, "5");
 
-        importNow("&importCodec=#orders");
+        importNow("&importConverter=#orders");
 
         Exchange got = send(uri + "?operation=get", null, Map.of(RedisDelayConstants.SCHEDULE_ID, "the id"));
         assertThat(got.getMessage().getBody()).isEqualTo("order 5");
@@ -205,7 +205,7 @@ class ImportOperationIT extends CamelRedisIT {
             public void configure() {
                 from("timer:once?repeatCount=1&delay=0")
                         .routeId("import")
-                        .to(uri + "?operation=import&importCodec=#slow&importFrom=" + old)
+                        .to(uri + "?operation=import&importConverter=#slow&importFrom=" + old)
                         .process(exchange -> replies.add(exchange.getMessage().getBody(Map.class)));
             }
         });
@@ -232,14 +232,19 @@ class ImportOperationIT extends CamelRedisIT {
 
     @Test
     void should_say_what_is_wrong_with_the_options() {
+        context.getRegistry().bind("own", (ImportConverter) payload -> null);
         context.start();
         assertThat(problem("?operation=import")).contains("option 'importFrom' is not set");
         assertThat(problem("?operation=import&importFrom=a"))
-                .contains("option 'importCodec' is not set", "string, json, plainJson, kryo5", "#name", "dryRun=true");
+                .contains(
+                        "option 'importCodec' is not set",
+                        "string, json, plainJson, kryo5",
+                        "importConverter",
+                        "dryRun=true");
         assertThat(problem("?operation=import&importFrom=a&importCodec=kryo"))
                 .contains("option 'importCodec'", "'kryo'", "it must be string, json");
-        assertThat(problem("?operation=import&importFrom=a&importCodec=#redisson"))
-                .contains("option 'importCodec' is of type", "or a bean that is an ImportConverter");
+        assertThat(problem("?operation=import&importFrom=a&importCodec=raw&importConverter=#own"))
+                .contains("options 'importCodec' and 'importConverter' are both set");
         assertThat(problem("?operation=import&importFrom=a&importCodec=raw&importId=x"))
                 .contains("option 'importId' 'x' is unknown: use none, body");
         assertThat(problem("?operation=import&importFrom=a&importCodec=raw&importOnError=x"))

@@ -75,7 +75,7 @@ public enum ImportCodec implements ImportConverter {
                 .filter(codec -> codec.optionValue.equals(optionValue))
                 .findAny()
                 .orElseThrow(() -> new IllegalArgumentException("there is no codec '" + optionValue + "': it must be "
-                        + names() + ", or a bean that is an ImportConverter, as #name"));
+                        + names() + ", or set 'importConverter' to a converter of your own"));
     }
 
     /** The names of all, for errors. */

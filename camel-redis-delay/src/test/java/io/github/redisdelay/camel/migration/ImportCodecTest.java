@@ -170,7 +170,7 @@ class ImportCodecTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(
                         "there is no codec 'KRYO5': it must be string, json, plainJson, kryo5, marshalling, fst, raw,"
-                                + " or a bean that is an ImportConverter, as #name");
+                                + " or set 'importConverter' to a converter of your own");
     }
 
     @Test

@@ -36,9 +36,14 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private Integer database;
 
     /**
-     * The codec of the messages that are imported: string, json, plainJson, kryo5, marshalling, fst, raw (their bytes as they are), or an ImportConverter of your own, such as #bean:orders. There is no default; a dry run without it tells which one they look like.
+     * The codec of the messages that are imported: string, json, plainJson (JSON without the names of classes), kryo5, marshalling, fst, or raw (their bytes as they are). There is no default; a dry run without it tells which one they look like.
      */
     private String importCodec;
+
+    /**
+     * A converter of your own, in place of importCodec, for messages that are imported, such as #bean:orders.
+     */
+    private String importConverter;
 
     /**
      * The name of a delayed queue of Redisson (RDelayedQueue), as getBlockingQueue was given it, whose messages are moved into this queue: all that are there by the operation import, and by a consumer those that become due (see importAhead), as long as it runs. Cannot be set on the component.
@@ -371,6 +376,14 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
 
     public void setImportCodec(String importCodec) {
         this.importCodec = importCodec;
+    }
+
+    public String getImportConverter() {
+        return importConverter;
+    }
+
+    public void setImportConverter(String importConverter) {
+        this.importConverter = importConverter;
     }
 
     public String getImportFrom() {

@@ -72,7 +72,8 @@ final class FaultProcess {
             if (this == AS_A_LEASE_IS_EXTENDED) {
                 return 0;
             }
-            return inGroup() ? 2 : PASSES;
+            // A producer's groups come with each burst: some before, so that more is confirmed than is under way.
+            return !inGroup() ? PASSES : ofProducer() ? 6 : 2;
         }
     }
 

@@ -155,29 +155,12 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The codec of the messages that are imported: string, json, plainJson,
-         * kryo5, marshalling, fst, raw (their bytes as they are), or an
-         * ImportConverter of your own, such as #bean:orders. There is no
-         * default; a dry run without it tells which one they look like.
+         * The codec of the messages that are imported: string, json, plainJson
+         * (JSON without the names of classes), kryo5, marshalling, fst, or raw
+         * (their bytes as they are). There is no default; a dry run without it
+         * tells which one they look like.
          * 
-         * The option is a: <code>java.lang.Object</code> type.
-         * 
-         * Group: common
-         * 
-         * @param importCodec the value to set
-         * @return the dsl builder
-         */
-        default RedisDelayEndpointConsumerBuilder importCodec(Object importCodec) {
-            doSetProperty("importCodec", importCodec);
-            return this;
-        }
-        /**
-         * The codec of the messages that are imported: string, json, plainJson,
-         * kryo5, marshalling, fst, raw (their bytes as they are), or an
-         * ImportConverter of your own, such as #bean:orders. There is no
-         * default; a dry run without it tells which one they look like.
-         * 
-         * The option will be converted to a <code>java.lang.Object</code> type.
+         * The option is a: <code>java.lang.String</code> type.
          * 
          * Group: common
          * 
@@ -186,6 +169,40 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         default RedisDelayEndpointConsumerBuilder importCodec(String importCodec) {
             doSetProperty("importCodec", importCodec);
+            return this;
+        }
+        /**
+         * A converter of your own, in place of importCodec, for messages that
+         * are imported, such as #bean:orders.
+         * 
+         * The option is a:
+         * <code>io.github.redisdelay.camel.migration.ImportConverter</code>
+         * type.
+         * 
+         * Group: common
+         * 
+         * @param importConverter the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointConsumerBuilder importConverter(io.github.redisdelay.camel.migration.ImportConverter importConverter) {
+            doSetProperty("importConverter", importConverter);
+            return this;
+        }
+        /**
+         * A converter of your own, in place of importCodec, for messages that
+         * are imported, such as #bean:orders.
+         * 
+         * The option will be converted to a
+         * <code>io.github.redisdelay.camel.migration.ImportConverter</code>
+         * type.
+         * 
+         * Group: common
+         * 
+         * @param importConverter the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointConsumerBuilder importConverter(String importConverter) {
+            doSetProperty("importConverter", importConverter);
             return this;
         }
         /**
@@ -1275,29 +1292,12 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The codec of the messages that are imported: string, json, plainJson,
-         * kryo5, marshalling, fst, raw (their bytes as they are), or an
-         * ImportConverter of your own, such as #bean:orders. There is no
-         * default; a dry run without it tells which one they look like.
+         * The codec of the messages that are imported: string, json, plainJson
+         * (JSON without the names of classes), kryo5, marshalling, fst, or raw
+         * (their bytes as they are). There is no default; a dry run without it
+         * tells which one they look like.
          * 
-         * The option is a: <code>java.lang.Object</code> type.
-         * 
-         * Group: common
-         * 
-         * @param importCodec the value to set
-         * @return the dsl builder
-         */
-        default RedisDelayEndpointProducerBuilder importCodec(Object importCodec) {
-            doSetProperty("importCodec", importCodec);
-            return this;
-        }
-        /**
-         * The codec of the messages that are imported: string, json, plainJson,
-         * kryo5, marshalling, fst, raw (their bytes as they are), or an
-         * ImportConverter of your own, such as #bean:orders. There is no
-         * default; a dry run without it tells which one they look like.
-         * 
-         * The option will be converted to a <code>java.lang.Object</code> type.
+         * The option is a: <code>java.lang.String</code> type.
          * 
          * Group: common
          * 
@@ -1306,6 +1306,40 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         default RedisDelayEndpointProducerBuilder importCodec(String importCodec) {
             doSetProperty("importCodec", importCodec);
+            return this;
+        }
+        /**
+         * A converter of your own, in place of importCodec, for messages that
+         * are imported, such as #bean:orders.
+         * 
+         * The option is a:
+         * <code>io.github.redisdelay.camel.migration.ImportConverter</code>
+         * type.
+         * 
+         * Group: common
+         * 
+         * @param importConverter the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointProducerBuilder importConverter(io.github.redisdelay.camel.migration.ImportConverter importConverter) {
+            doSetProperty("importConverter", importConverter);
+            return this;
+        }
+        /**
+         * A converter of your own, in place of importCodec, for messages that
+         * are imported, such as #bean:orders.
+         * 
+         * The option will be converted to a
+         * <code>io.github.redisdelay.camel.migration.ImportConverter</code>
+         * type.
+         * 
+         * Group: common
+         * 
+         * @param importConverter the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointProducerBuilder importConverter(String importConverter) {
+            doSetProperty("importConverter", importConverter);
             return this;
         }
         /**
@@ -2298,29 +2332,12 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The codec of the messages that are imported: string, json, plainJson,
-         * kryo5, marshalling, fst, raw (their bytes as they are), or an
-         * ImportConverter of your own, such as #bean:orders. There is no
-         * default; a dry run without it tells which one they look like.
+         * The codec of the messages that are imported: string, json, plainJson
+         * (JSON without the names of classes), kryo5, marshalling, fst, or raw
+         * (their bytes as they are). There is no default; a dry run without it
+         * tells which one they look like.
          * 
-         * The option is a: <code>java.lang.Object</code> type.
-         * 
-         * Group: common
-         * 
-         * @param importCodec the value to set
-         * @return the dsl builder
-         */
-        default RedisDelayEndpointBuilder importCodec(Object importCodec) {
-            doSetProperty("importCodec", importCodec);
-            return this;
-        }
-        /**
-         * The codec of the messages that are imported: string, json, plainJson,
-         * kryo5, marshalling, fst, raw (their bytes as they are), or an
-         * ImportConverter of your own, such as #bean:orders. There is no
-         * default; a dry run without it tells which one they look like.
-         * 
-         * The option will be converted to a <code>java.lang.Object</code> type.
+         * The option is a: <code>java.lang.String</code> type.
          * 
          * Group: common
          * 
@@ -2329,6 +2346,40 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         default RedisDelayEndpointBuilder importCodec(String importCodec) {
             doSetProperty("importCodec", importCodec);
+            return this;
+        }
+        /**
+         * A converter of your own, in place of importCodec, for messages that
+         * are imported, such as #bean:orders.
+         * 
+         * The option is a:
+         * <code>io.github.redisdelay.camel.migration.ImportConverter</code>
+         * type.
+         * 
+         * Group: common
+         * 
+         * @param importConverter the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointBuilder importConverter(io.github.redisdelay.camel.migration.ImportConverter importConverter) {
+            doSetProperty("importConverter", importConverter);
+            return this;
+        }
+        /**
+         * A converter of your own, in place of importCodec, for messages that
+         * are imported, such as #bean:orders.
+         * 
+         * The option will be converted to a
+         * <code>io.github.redisdelay.camel.migration.ImportConverter</code>
+         * type.
+         * 
+         * Group: common
+         * 
+         * @param importConverter the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointBuilder importConverter(String importConverter) {
+            doSetProperty("importConverter", importConverter);
             return this;
         }
         /**
