@@ -2,10 +2,7 @@
 package io.github.redisdelay.queue;
 
 import io.github.redisdelay.queue.client.DelayQueueClient;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
@@ -59,15 +56,5 @@ final class ConsumerProcess {
     private static synchronized void say(String line) {
         System.out.println(line);
         System.out.flush();
-    }
-
-    /** The command that starts it with the class path of this JVM. */
-    static List<String> command(String... arguments) {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-        List<String> command = new ArrayList<>(List.of(
-                java, "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", classPath, ConsumerProcess.class.getName()));
-        command.addAll(List.of(arguments));
-        return command;
     }
 }

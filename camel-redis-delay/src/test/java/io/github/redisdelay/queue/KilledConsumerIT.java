@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisExtension;
+import io.github.redisdelay.testkit.JavaCommand;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -102,7 +103,8 @@ class KilledConsumerIT {
     }
 
     private Child start(Duration lease, int concurrent, String what) throws IOException {
-        Child child = new Child(new ProcessBuilder(ConsumerProcess.command(
+        Child child = new Child(new ProcessBuilder(JavaCommand.of(
+                        ConsumerProcess.class,
                         redis.address(),
                         redis.keyPrefix(),
                         "orders",

@@ -3,8 +3,8 @@ package io.github.redisdelay.faults;
 
 import static org.awaitility.Awaitility.await;
 
-import io.github.redisdelay.faults.History.Event;
-import io.github.redisdelay.faults.History.What;
+import io.github.redisdelay.history.History.Event;
+import io.github.redisdelay.history.History.What;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.client.DelayQueueClient;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.camel.TestConnections;
+import io.github.redisdelay.history.History;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.testkit.FaultyProxy;

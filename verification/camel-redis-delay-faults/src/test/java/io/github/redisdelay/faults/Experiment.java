@@ -4,9 +4,12 @@ package io.github.redisdelay.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.github.redisdelay.faults.History.Event;
-import io.github.redisdelay.faults.History.What;
-import io.github.redisdelay.faults.HistoryChecker.Report;
+import io.github.redisdelay.history.History;
+import io.github.redisdelay.history.History.Event;
+import io.github.redisdelay.history.History.What;
+import io.github.redisdelay.history.HistoryChecker;
+import io.github.redisdelay.history.HistoryChecker.Report;
+import io.github.redisdelay.history.ServerClock;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;

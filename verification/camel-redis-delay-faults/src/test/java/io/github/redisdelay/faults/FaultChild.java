@@ -4,7 +4,9 @@ package io.github.redisdelay.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.github.redisdelay.faults.History.Event;
+import io.github.redisdelay.history.History;
+import io.github.redisdelay.history.History.Event;
+import io.github.redisdelay.testkit.JavaCommand;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -57,7 +59,8 @@ final class FaultChild implements AutoCloseable {
             int partitions)
             throws IOException {
         Path file = directory.resolve(name + ".history");
-        Process process = new ProcessBuilder(FaultProcess.command(
+        Process process = new ProcessBuilder(JavaCommand.of(
+                        FaultProcess.class,
                         producer ? "producer" : "consumer",
                         address,
                         file.toString(),

@@ -2,12 +2,11 @@
 package io.github.redisdelay.faults;
 
 import io.github.redisdelay.camel.TestConnections;
+import io.github.redisdelay.history.History;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.TestClients;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.redisson.api.RedissonClient;
 
@@ -135,20 +134,5 @@ final class FaultProcess {
             history.killed(name, death.name());
             Runtime.getRuntime().halt(137);
         }
-    }
-
-    /** The command that starts it with the class path of this JVM. */
-    static List<String> command(String... arguments) {
-        return command(FaultProcess.class, arguments);
-    }
-
-    /** The command that starts a program with the class path of this JVM. */
-    static List<String> command(Class<?> program, String... arguments) {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-        List<String> command = new ArrayList<>(List.of(
-                java, "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classPath, program.getName()));
-        command.addAll(List.of(arguments));
-        return command;
     }
 }

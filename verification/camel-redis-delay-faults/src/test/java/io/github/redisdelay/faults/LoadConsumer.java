@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
-import io.github.redisdelay.faults.HistoryChecker.Finish;
+import io.github.redisdelay.history.History;
+import io.github.redisdelay.history.HistoryChecker.Finish;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.camel.TestConnections;
-import io.github.redisdelay.faults.History.What;
-import io.github.redisdelay.faults.HistoryChecker.Problem;
-import io.github.redisdelay.faults.HistoryChecker.Report;
-import io.github.redisdelay.faults.HistoryChecker.Rule;
+import io.github.redisdelay.history.History.What;
+import io.github.redisdelay.history.HistoryChecker.Problem;
+import io.github.redisdelay.history.HistoryChecker.Report;
+import io.github.redisdelay.history.HistoryChecker.Rule;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;

@@ -4,8 +4,9 @@ package io.github.redisdelay.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.github.redisdelay.faults.History.Event;
-import io.github.redisdelay.faults.History.What;
+import io.github.redisdelay.history.History.Event;
+import io.github.redisdelay.history.History.What;
+import io.github.redisdelay.history.HistoryChecker;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueReceiver;

@@ -4,6 +4,7 @@ package io.github.redisdelay.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.camel.TestConnections;
+import io.github.redisdelay.history.HistoryChecker;
 import io.github.redisdelay.queue.TestClients;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.time.Duration;

@@ -4,10 +4,11 @@ package io.github.redisdelay.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.github.redisdelay.faults.History.Event;
-import io.github.redisdelay.faults.HistoryChecker.Problem;
-import io.github.redisdelay.faults.HistoryChecker.Report;
 import io.github.redisdelay.faults.SoakSamples.Metric;
+import io.github.redisdelay.history.History.Event;
+import io.github.redisdelay.history.HistoryChecker;
+import io.github.redisdelay.history.HistoryChecker.Problem;
+import io.github.redisdelay.history.HistoryChecker.Report;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -5,6 +5,8 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import io.github.redisdelay.camel.ObservedComponent;
 import io.github.redisdelay.camel.RedisDelayConstants;
+import io.github.redisdelay.history.History;
+import io.github.redisdelay.history.ObservedQueue;
 import io.github.redisdelay.queue.Delivery;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
+import io.github.redisdelay.history.History;
 import java.util.List;
 
 /**

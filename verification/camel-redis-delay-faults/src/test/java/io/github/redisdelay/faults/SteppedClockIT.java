@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.camel.TestConnections;
-import io.github.redisdelay.faults.History.Event;
-import io.github.redisdelay.faults.History.What;
+import io.github.redisdelay.history.History.Event;
+import io.github.redisdelay.history.History.What;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueReceiver;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
-import io.github.redisdelay.faults.History.Event;
+import io.github.redisdelay.history.History;
+import io.github.redisdelay.history.History.Event;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

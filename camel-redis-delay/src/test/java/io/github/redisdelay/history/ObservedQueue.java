@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.faults;
+package io.github.redisdelay.history;
 
-import io.github.redisdelay.faults.HistoryChecker.Finish;
+import io.github.redisdelay.history.HistoryChecker.Finish;
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
@@ -24,10 +24,10 @@ import java.time.Duration;
  * Stands between the component and a queue, and writes down what passes: schedules, cancels, deliveries, and how those are
  * finished, with Redis's answers. All else passes unseen, so that it need not know every method of a queue.
  */
-final class ObservedQueue implements InvocationHandler {
+public final class ObservedQueue implements InvocationHandler {
 
     /** Where to write it down. */
-    interface Recorder {
+    public interface Recorder {
 
         /** The history for this message. */
         History of(String id);
@@ -47,7 +47,7 @@ final class ObservedQueue implements InvocationHandler {
     }
 
     /** A queue that does what this one does. */
-    static DelayQueue of(DelayQueue queue, Recorder recorder) {
+    public static DelayQueue of(DelayQueue queue, Recorder recorder) {
         return of(queue, false, recorder);
     }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.faults;
+package io.github.redisdelay.history;
 
-import io.github.redisdelay.faults.History.Event;
-import io.github.redisdelay.faults.History.What;
+import io.github.redisdelay.history.History.Event;
+import io.github.redisdelay.history.History.What;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -14,7 +14,7 @@ import java.util.List;
  * <p>Steps are minutes, and what an experiment waits for is seconds: so each time of the server's tells by itself between
  * which steps it was read.
  */
-final class ServerClock {
+public final class ServerClock {
 
     /** A call that is written down after a step may have been executed before it. */
     private static final long SLACK_MICROS = 1_000_000;
@@ -36,7 +36,7 @@ final class ServerClock {
     }
 
     /** The clock whose steps are among these events, in any order. Without a step it is the machine's. */
-    static ServerClock of(Collection<Event> events) {
+    public static ServerClock of(Collection<Event> events) {
         return new ServerClock(events.stream()
                 .filter(event -> event.what() == What.CLOCK_STEPS)
                 .map(event -> new Step(event.micros(), event.due()))
@@ -45,7 +45,7 @@ final class ServerClock {
     }
 
     /** The same events, with all times of the server's as if its clock had never stepped. */
-    List<Event> inMachineTime(Collection<Event> events) {
+    public List<Event> inMachineTime(Collection<Event> events) {
         return events.stream()
                 .map(event -> switch (event.what()) {
                     case SCHEDULED -> shifted(event, ahead(event.due(), event.micros()));
@@ -56,7 +56,7 @@ final class ServerClock {
     }
 
     /** How far the clock was stepped forward between two machine times, in microseconds; back does not count. */
-    long forward(long from, long to) {
+    public long forward(long from, long to) {
         return steps.stream()
                 .filter(step -> step.by > 0 && from - SLACK_MICROS <= step.micros && step.micros <= to)
                 .mapToLong(Step::by)

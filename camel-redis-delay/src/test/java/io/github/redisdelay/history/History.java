@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.faults;
+package io.github.redisdelay.history;
 
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.MessageState;
@@ -28,23 +28,23 @@ import java.util.function.LongSupplier;
  * <p>All histories of an experiment use one clock, that of the machine: never the one of a client that may be skewed. In a
  * file each event is one line, handed to the operating system at once, so that a JVM that is killed leaves everything.
  */
-final class History implements AutoCloseable {
+public final class History implements AutoCloseable {
 
     /** The clock of all histories: microseconds since the epoch. */
-    static final LongSupplier MACHINE_CLOCK = () -> ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
+    public static final LongSupplier MACHINE_CLOCK = () -> ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
 
     /** How a route ends, as the detail of {@link What#WORKED} says. */
-    static final String SUCCEEDS = "succeeds";
+    public static final String SUCCEEDS = "succeeds";
 
-    static final String FAILS = "fails";
+    public static final String FAILS = "fails";
 
     /** The reason of a {@link What#FAULT_BEGINS} that can cost nobody a lease. */
-    static final String HARMLESS = "harmless";
+    public static final String HARMLESS = "harmless";
 
     private static final int FIELDS = 10;
 
     /** The kinds of events. */
-    enum What {
+    public enum What {
         /**
          * A schedule call is about to be made; {@code due} is the earliest due time that it can have by this clock; in the detail
          * the message's time to live in microseconds, if it has one.
@@ -92,7 +92,7 @@ final class History implements AutoCloseable {
     }
 
     /** Why a call has no answer although its client lived to see its end. */
-    enum Failure {
+    public enum Failure {
         /** Its client was closed meanwhile, or before: it may have taken effect. */
         CLOSED,
         /** It has taken effect, and may be lost with the server. */
@@ -121,7 +121,7 @@ final class History implements AutoCloseable {
      * @param priority of the message
      * @param queue its name
      */
-    record Receipt(boolean deadLetter, int priority, String queue) {
+    public record Receipt(boolean deadLetter, int priority, String queue) {
 
         private static Receipt of(String detail) {
             String[] parts = detail.split(" ", 3);
@@ -143,7 +143,7 @@ final class History implements AutoCloseable {
      * @param due a due time in microseconds, see {@link What}
      * @param claimed when a message was claimed, in microseconds by the server's clock
      */
-    record Event(
+    public record Event(
             long micros,
             String source,
             What what,
@@ -156,7 +156,7 @@ final class History implements AutoCloseable {
             String detail) {
 
         /** The facts about a delivery that a route received; null for one that a plain handler received. */
-        Receipt receipt() {
+        public Receipt receipt() {
             return Receipt.of(detail);
         }
 
@@ -213,7 +213,7 @@ final class History implements AutoCloseable {
      * @param source the client's name, without white space
      * @param clock microseconds since the epoch
      */
-    History(String source, LongSupplier clock) {
+    public History(String source, LongSupplier clock) {
         this(source, clock, null);
     }
 
@@ -224,7 +224,7 @@ final class History implements AutoCloseable {
     }
 
     /** A history by the machine's clock that is appended to a file, and not kept in memory. */
-    static History appendingTo(Path path, String source) {
+    public static History appendingTo(Path path, String source) {
         try {
             return new History(source, MACHINE_CLOCK, new FileOutputStream(path.toFile(), true));
         } catch (IOException e) {
@@ -233,7 +233,7 @@ final class History implements AutoCloseable {
     }
 
     /** Reads a file. A last line that its writer did not live to finish is left out. */
-    static List<Event> read(Path path) {
+    public static List<Event> read(Path path) {
         String text;
         try {
             text = Files.readString(path);
@@ -251,27 +251,27 @@ final class History implements AutoCloseable {
     }
 
     /** The events so far, if they are kept in memory. */
-    synchronized List<Event> events() {
+    public synchronized List<Event> events() {
         return List.copyOf(events);
     }
 
     /** The time by the clock of all histories. */
-    long now() {
+    public long now() {
         return clock.getAsLong();
     }
 
-    void scheduling(String id, long delayMicros) {
+    public void scheduling(String id, long delayMicros) {
         scheduling(id, delayMicros, null);
     }
 
     /** @param timeToLive null for ever */
-    void scheduling(String id, long delayMicros, Duration timeToLive) {
+    public void scheduling(String id, long delayMicros, Duration timeToLive) {
         long now = now();
         String terms = timeToLive == null ? "" : Long.toString(timeToLive.toNanos() / 1000);
         add(event(now, What.SCHEDULING, id, "", now + delayMicros, terms));
     }
 
-    void scheduled(String id, ScheduleResult result) {
+    public void scheduled(String id, ScheduleResult result) {
         add(event(
                 now(),
                 What.SCHEDULED,
@@ -281,28 +281,28 @@ final class History implements AutoCloseable {
                 result.outcome().name()));
     }
 
-    void refused(String id, String why) {
+    public void refused(String id, String why) {
         add(event(now(), What.REFUSED, id, "", 0, why));
     }
 
-    void unknown(String id, String why) {
+    public void unknown(String id, String why) {
         add(event(now(), What.UNKNOWN, id, "", 0, why));
     }
 
-    void cancelling(String id) {
+    public void cancelling(String id) {
         add(event(now(), What.CANCELLING, id, "", 0, ""));
     }
 
-    void cancelled(String id, MessageState previous) {
+    public void cancelled(String id, MessageState previous) {
         add(event(now(), What.CANCELLED, id, "", 0, previous.name()));
     }
 
-    void delivered(Delivery delivery) {
+    public void delivered(Delivery delivery) {
         delivered(delivery, "");
     }
 
     /** A delivery that goes to a route. */
-    void delivered(Delivery delivery, boolean deadLetter) {
+    public void delivered(Delivery delivery, boolean deadLetter) {
         delivered(delivery, new Receipt(deadLetter, delivery.priority(), delivery.queue()).text());
     }
 
@@ -321,30 +321,30 @@ final class History implements AutoCloseable {
     }
 
     /** To be called before the exchange can end. */
-    void worked(Delivery delivery, boolean succeeds) {
+    public void worked(Delivery delivery, boolean succeeds) {
         String how = succeeds ? SUCCEEDS : FAILS;
         add(event(now(), What.WORKED, delivery.id(), delivery.claimId().toString(), 0, how));
     }
 
-    void garbled(Delivery delivery) {
+    public void garbled(Delivery delivery) {
         add(event(now(), What.GARBLED, delivery.id(), delivery.claimId().toString(), 0, ""));
     }
 
     /** @param delayMicros after which it may be delivered again, for a return */
-    void settling(Delivery delivery, HistoryChecker.Finish how, long delayMicros) {
+    public void settling(Delivery delivery, HistoryChecker.Finish how, long delayMicros) {
         long now = now();
         add(event(now, What.SETTLING, delivery.id(), delivery.claimId().toString(), now + delayMicros, how.name()));
     }
 
-    void settled(Delivery delivery, Settlement settlement) {
+    public void settled(Delivery delivery, Settlement settlement) {
         add(event(now(), What.SETTLED, delivery.id(), delivery.claimId().toString(), 0, settlement.name()));
     }
 
-    void failed(Delivery delivery, Throwable error) {
+    public void failed(Delivery delivery, Throwable error) {
         failed(delivery.id(), delivery.claimId().toString(), error);
     }
 
-    void cancelFailed(String id, Throwable error) {
+    public void cancelFailed(String id, Throwable error) {
         failed(id, "", error);
     }
 
@@ -364,12 +364,12 @@ final class History implements AutoCloseable {
     }
 
     /** To be called before the client can have died. */
-    void killed(String client, String how) {
+    public void killed(String client, String how) {
         add(event(now(), What.KILLED, client, "", 0, how));
     }
 
     /** It can hit any client, and cost it its leases. */
-    void faultBegins(String name) {
+    public void faultBegins(String name) {
         add(event(now(), What.FAULT_BEGINS, "", "", 0, name));
     }
 
@@ -378,21 +378,21 @@ final class History implements AutoCloseable {
      *
      * @param hit their names in the histories; empty for any
      */
-    void faultBegins(String name, Collection<String> hit) {
+    public void faultBegins(String name, Collection<String> hit) {
         add(event(now(), What.FAULT_BEGINS, String.join(",", hit), "", 0, name));
     }
 
     /** One that can cost nobody a lease. */
-    void harmlessFaultBegins(String name) {
+    public void harmlessFaultBegins(String name) {
         add(new Event(now(), source, What.FAULT_BEGINS, "", "", 0, 0, 0, HARMLESS, name));
     }
 
-    void faultEnds(String name) {
+    public void faultEnds(String name) {
         add(event(now(), What.FAULT_ENDS, "", "", 0, name));
     }
 
     /** To be called before the clock can have stepped. */
-    void clockSteps(Duration by) {
+    public void clockSteps(Duration by) {
         add(event(now(), What.CLOCK_STEPS, "", "", by.toNanos() / 1000, ""));
     }
 
@@ -401,7 +401,7 @@ final class History implements AutoCloseable {
      *
      * @param hit as for one that begins
      */
-    void faultWas(String name, Collection<String> hit, long beginMicros, long endMicros) {
+    public void faultWas(String name, Collection<String> hit, long beginMicros, long endMicros) {
         add(event(beginMicros, What.FAULT_BEGINS, String.join(",", hit), "", 0, name));
         add(event(endMicros, What.FAULT_ENDS, "", "", 0, name));
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.faults;
+package io.github.redisdelay.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.redisdelay.faults.History.Event;
-import io.github.redisdelay.faults.History.What;
-import io.github.redisdelay.faults.HistoryChecker.Problem;
-import io.github.redisdelay.faults.HistoryChecker.Report;
-import io.github.redisdelay.faults.HistoryChecker.Rule;
+import io.github.redisdelay.history.History.Event;
+import io.github.redisdelay.history.History.What;
+import io.github.redisdelay.history.HistoryChecker.Problem;
+import io.github.redisdelay.history.HistoryChecker.Report;
+import io.github.redisdelay.history.HistoryChecker.Rule;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;

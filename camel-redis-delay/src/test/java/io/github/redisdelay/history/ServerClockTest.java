@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.faults;
+package io.github.redisdelay.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.redisdelay.faults.History.Event;
-import io.github.redisdelay.faults.History.What;
-import io.github.redisdelay.faults.HistoryChecker.Report;
-import io.github.redisdelay.faults.HistoryChecker.Rule;
+import io.github.redisdelay.history.History.Event;
+import io.github.redisdelay.history.History.What;
+import io.github.redisdelay.history.HistoryChecker.Report;
+import io.github.redisdelay.history.HistoryChecker.Rule;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

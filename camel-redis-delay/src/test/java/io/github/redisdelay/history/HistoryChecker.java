@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.faults;
+package io.github.redisdelay.history;
 
-import io.github.redisdelay.faults.History.Event;
-import io.github.redisdelay.faults.History.Failure;
-import io.github.redisdelay.faults.History.Receipt;
+import io.github.redisdelay.history.History.Event;
+import io.github.redisdelay.history.History.Failure;
+import io.github.redisdelay.history.History.Receipt;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.RedeliveryReason;
 import io.github.redisdelay.queue.ScheduleOutcome;
@@ -50,10 +50,10 @@ import java.util.stream.Collectors;
  *       came as a dead letter, and each dead letter was finished by a delivery.
  * </ul>
  */
-final class HistoryChecker {
+public final class HistoryChecker {
 
     /** How a handler finishes a delivery. */
-    enum Finish {
+    public enum Finish {
         ACKNOWLEDGE,
         RETURN,
         RELEASE,
@@ -67,7 +67,7 @@ final class HistoryChecker {
     }
 
     /** The kinds of violations. */
-    enum Rule {
+    public enum Rule {
         LOST,
         EARLY,
         TWICE,
@@ -84,7 +84,7 @@ final class HistoryChecker {
     }
 
     /** Something wrong: the rule, the message, and what happened to it. */
-    record Problem(Rule rule, String id, String text) {}
+    public record Problem(Rule rule, String id, String text) {}
 
     /**
      * The judgement.
@@ -93,10 +93,11 @@ final class HistoryChecker {
      * @param uncertain messages whose schedule was neither confirmed nor refused
      * @param causes why messages came more than once: cause, and how often
      */
-    record Report(List<Problem> problems, int confirmed, int uncertain, int deliveries, Map<String, Integer> causes) {
+    public record Report(
+            List<Problem> problems, int confirmed, int uncertain, int deliveries, Map<String, Integer> causes) {
 
         /** Fails with what is wrong, unless nothing is. */
-        void assertClean() {
+        public void assertClean() {
             if (!problems.isEmpty()) {
                 throw new AssertionError(problems.size() + " problems in the history, "
                         + problems.stream()
@@ -110,14 +111,14 @@ final class HistoryChecker {
         }
 
         /** How many messages were lost. */
-        long lost() {
+        public long lost() {
             return problems.stream()
                     .filter(problem -> problem.rule == Rule.LOST)
                     .count();
         }
 
         /** How often messages came again although nobody had asked for it, with and without a cause. */
-        int duplicates() {
+        public int duplicates() {
             long causeless = problems.stream()
                     .filter(problem -> problem.rule == Rule.TWICE)
                     .count();
@@ -173,18 +174,18 @@ final class HistoryChecker {
      * @param lease the visibility timeout of all consumers
      * @param leftovers the keys that Redis still holds and that should not be there, see {@link #isLeftover}
      */
-    static Report check(Collection<Event> events, Duration lease, Collection<String> leftovers) {
+    public static Report check(Collection<Event> events, Duration lease, Collection<String> leftovers) {
         return check(events, lease, leftovers, false);
     }
 
     /** @param deadLettersConsumed whether somebody has received all dead letters, and the histories say so */
-    static Report check(
+    public static Report check(
             Collection<Event> events, Duration lease, Collection<String> leftovers, boolean deadLettersConsumed) {
         return new HistoryChecker(lease, deadLettersConsumed, ServerClock.of(events)).check(events, leftovers);
     }
 
     /** Tells whether a key of a queue has no business to be there when the queue is empty: it is about messages. */
-    static boolean isLeftover(String key) {
+    public static boolean isLeftover(String key) {
         return !key.matches(".*:(sessions|config|consumers|waiters|seen)");
     }
 
