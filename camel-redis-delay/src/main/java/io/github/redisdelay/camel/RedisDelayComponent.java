@@ -7,6 +7,7 @@ import io.github.redisdelay.camel.connection.ConnectionSettings;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.connection.SpringBootProperties;
 import io.github.redisdelay.camel.delivery.ConsumerNames;
+import io.github.redisdelay.camel.migration.ImportRuns;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.monitor.StartupLog;
 import io.github.redisdelay.camel.thread.ComponentThreads;
@@ -18,6 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.apache.camel.CamelContext;
 import org.apache.camel.Endpoint;
 import org.apache.camel.SSLContextParametersAware;
@@ -25,6 +27,7 @@ import org.apache.camel.spi.Metadata;
 import org.apache.camel.spi.annotations.Component;
 import org.apache.camel.support.HealthCheckComponent;
 import org.apache.camel.util.URISupport;
+import org.apache.camel.util.function.Suppliers;
 
 /**
  * Schedules messages with a delay and receives them when they are due, kept in Redis.
@@ -50,6 +53,9 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     private final ManagedQueues managedQueues = new ManagedQueues();
     private final ConsumerNames consumerNames = new ConsumerNames();
     private final Set<RedisDelayConsumer> consumers = ConcurrentHashMap.newKeySet();
+
+    /** Made at the first use: without imports, none of their classes is loaded. */
+    private final Supplier<ImportRuns> imports = Suppliers.memorize(() -> new ImportRuns(System::nanoTime));
 
     private final Object resourcesLock = new Object();
     private volatile Resources resources; // written under resourcesLock
@@ -137,6 +143,11 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     /** Its consumers that are started. Each adds and removes itself. */
     Set<RedisDelayConsumer> consumers() {
         return consumers;
+    }
+
+    /** Its imports by the operation {@code import}: those under way, and those that have ended within the last hour. */
+    public ImportRuns imports() {
+        return imports.get();
     }
 
     private Resources resources() {

@@ -10,6 +10,7 @@ import io.github.redisdelay.camel.delivery.DeliveryReport;
 import io.github.redisdelay.camel.delivery.RouteProcessors;
 import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.camel.migration.ImportBridge;
+import io.github.redisdelay.camel.migration.ImportListener;
 import io.github.redisdelay.camel.migration.ImportSettings;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.queue.DelayQueue;
@@ -62,7 +63,8 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
      *
      * @param queue which is that of the dead letters if they are consumed
      */
-    private record Running(Reference<OpenClient> client, DelayQueue queue, ConsumerDeliveries deliveries) {}
+    private record Running(
+            Reference<OpenClient> client, DelayQueue queue, ConsumerDeliveries deliveries, Meters.Importing imports) {}
 
     private boolean waitsForContext; // guarded by lock: whether the context will tell us that it has started
 
@@ -123,6 +125,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         RedisDelayComponent component = getEndpoint().getComponent();
         Reference<OpenClient> client = getEndpoint().acquireClient();
         Meters.Consuming meters = Meters.Consuming.NONE;
+        Meters.Importing importMeters = Meters.Importing.NONE;
         try {
             DelayQueue whole = getEndpoint().queue(client);
             DelayQueue queue = settings.deadLetters() ? whole.deadLetters() : whole;
@@ -139,8 +142,15 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                     limits,
                     () -> whole.trimDeadLetters(limits.retention(), limits.maximum()),
                     component.threads().timers());
-            meters = getEndpoint().meters().consuming(getEndpoint().metered(client), name(), settings.deadLetters());
-            bridge = settings.imports() == null ? null : bridge(whole, settings.imports());
+            Meters.MeteredQueue metered = getEndpoint().metered(client);
+            meters = getEndpoint().meters().consuming(metered, name(), settings.deadLetters());
+            ImportSettings imports = settings.imports();
+            if (imports != null) {
+                importMeters = getEndpoint()
+                        .meters()
+                        .importing(metered, imports.source().name(), name());
+                bridge = bridge(whole, imports, importMeters);
+            }
             report = new DeliveryReport(received, trimmer::buried, meters);
             int slots = settings.claims("").concurrentConsumers();
             if (slots == 1 && getRoute() != null && RouteProcessors.haveResequencer(getRoute())) {
@@ -155,22 +165,25 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
             return new Running(
                     client,
                     queue,
-                    new ConsumerDeliveries(this, own, settings, client, queue, mapper, report, component.threads()));
+                    new ConsumerDeliveries(this, own, settings, client, queue, mapper, report, component.threads()),
+                    importMeters);
         } catch (Throwable e) {
             meters.release();
+            importMeters.release();
             client.release();
             throw e;
         }
     }
 
-    private ImportBridge bridge(DelayQueue queue, ImportSettings imports) {
+    private ImportBridge bridge(DelayQueue queue, ImportSettings imports, ImportListener listener) {
         RedisDelayComponent component = getEndpoint().getComponent();
         return new ImportBridge(
                 queue.name(),
                 imports,
                 options -> queue.importFrom(
                         imports.source(), imports.payloads(imports.converter()), options.withExecutor(component::goOn)),
-                component.threads().timers());
+                component.threads().timers(),
+                listener);
     }
 
     /** Begins to receive. */
@@ -253,6 +266,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
             ShutdownStrategy patience = getEndpoint().getCamelContext().getShutdownStrategy();
             stopping.deliveries().stop(patience.getTimeUnit().toNanos(patience.getTimeout()));
             report.close();
+            stopping.imports().release();
             stopping.client().release();
         }
         super.doStop();

@@ -2,10 +2,13 @@
 package io.github.redisdelay.camel;
 
 import io.github.redisdelay.camel.migration.ImportBridge;
+import io.github.redisdelay.camel.migration.ImportFigures;
+import io.github.redisdelay.camel.migration.ImportRun;
 import io.github.redisdelay.camel.monitor.StatsText;
 import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.queue.DelayQueueConsumer;
+import io.github.redisdelay.queue.ImportReport;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.exception.ErrorText;
 import java.time.Duration;
@@ -68,6 +71,9 @@ public class RedisDelayDevConsole extends AbstractDevConsole {
         for (RedisDelayConsumer consumer : consumers(options)) {
             text.append(text(consumer)).append('\n');
         }
+        for (ImportRun run : imports(options)) {
+            text.append(text(run)).append('\n');
+        }
         return text.toString();
     }
 
@@ -102,6 +108,14 @@ public class RedisDelayDevConsole extends AbstractDevConsole {
                         + (bridge.problem() == null ? "" : ", " + bridge.problem());
     }
 
+    private static String text(ImportRun run) {
+        return (run.isDryRun() ? "dry run of import " : "import ") + run.id() + " into " + run.queue()
+                + " from Redisson's queue " + run.source() + ": " + OptionValues.lower(run.state()) + ", "
+                + Durations.text(run.took())
+                + (run.report() == null ? "" : ": " + ImportFigures.text(run.report()))
+                + (run.problem() == null ? "" : ": " + run.problem());
+    }
+
     @Override
     protected JsonObject doCallJson(Map<String, Object> options) {
         JsonObject root = new JsonObject();
@@ -110,6 +124,9 @@ public class RedisDelayDevConsole extends AbstractDevConsole {
         root.put(
                 "consumers",
                 consumers(options).stream().map(RedisDelayDevConsole::json).toList());
+        root.put(
+                "imports",
+                imports(options).stream().map(RedisDelayDevConsole::json).toList());
         return root;
     }
 
@@ -164,6 +181,27 @@ public class RedisDelayDevConsole extends AbstractDevConsole {
         return json;
     }
 
+    private static JsonObject json(ImportRun run) {
+        JsonObject json = new JsonObject();
+        json.put("id", run.id());
+        json.put("queue", run.queue());
+        json.put("importFrom", run.source());
+        json.put("dryRun", run.isDryRun());
+        json.put("state", OptionValues.lower(run.state()));
+        json.put("tookMillis", run.took().toMillis());
+        ImportReport report = run.report();
+        if (report != null) {
+            json.put("found", report.found().all());
+            json.put("moved", report.moved());
+            json.put("left", report.leftInAll());
+            json.put("remaining", report.remaining());
+        }
+        if (run.problem() != null) {
+            json.put("error", run.problem());
+        }
+        return json;
+    }
+
     /** The queues in the order of their names, each once. All are asked at the same time. */
     private List<Row> rows(Map<String, Object> options) {
         Map<String, RedisDelayEndpoint> queues = new TreeMap<>();
@@ -204,6 +242,17 @@ public class RedisDelayDevConsole extends AbstractDevConsole {
                 .toList();
     }
 
+    /** Of the components whose endpoints there are, also where an endpoint of its own has gone. */
+    private List<ImportRun> imports(Map<String, Object> options) {
+        return endpoints().stream()
+                .map(RedisDelayEndpoint::getComponent)
+                .distinct()
+                .flatMap(component -> component.imports().list().stream())
+                .filter(run -> isShown(run.queue(), options))
+                .limit(limit(options))
+                .toList();
+    }
+
     private List<RedisDelayEndpoint> endpoints() {
         return getCamelContext().getEndpoints().stream()
                 .filter(RedisDelayEndpoint.class::isInstance)
@@ -212,8 +261,12 @@ public class RedisDelayDevConsole extends AbstractDevConsole {
     }
 
     private static boolean isShown(RedisDelayEndpoint endpoint, Map<String, Object> options) {
+        return isShown(endpoint.getQueueName(), options);
+    }
+
+    private static boolean isShown(String queue, Map<String, Object> options) {
         Object filter = options.get(FILTER);
-        return filter == null || PatternHelper.matchPattern(endpoint.getQueueName(), filter.toString());
+        return filter == null || PatternHelper.matchPattern(queue, filter.toString());
     }
 
     private static int limit(Map<String, Object> options) {

@@ -3,6 +3,7 @@ package io.github.redisdelay.camel;
 
 import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
+import io.github.redisdelay.camel.migration.ImportSettings;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.option.OwnHeaders;
 import io.github.redisdelay.camel.producer.ImportOperation;
@@ -32,7 +33,7 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
     private volatile Opened opened;
 
     /** The parts of a started producer. */
-    private record Opened(Reference<OpenClient> client, Meters.Producing meters) {}
+    private record Opened(Reference<OpenClient> client, Meters.Producing meters, Meters.Importing imports) {}
 
     public RedisDelayProducer(RedisDelayEndpoint endpoint) {
         super(endpoint);
@@ -47,8 +48,15 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
     protected void doStart() throws Exception {
         super.doStart();
         Reference<OpenClient> client = getEndpoint().acquireClient();
+        Meters.MeteredQueue metered = getEndpoint().metered(client);
+        Meters meters = getEndpoint().meters();
+        ImportSettings imports = getEndpoint().producerSettings().imports();
         opened = new Opened(
-                client, getEndpoint().meters().producing(getEndpoint().metered(client)));
+                client,
+                meters.producing(metered),
+                imports == null || imports.dryRun()
+                        ? Meters.Importing.NONE
+                        : meters.importing(metered, imports.source().name(), ""));
     }
 
     @Override
@@ -57,6 +65,7 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
         opened = null;
         if (open != null) {
             open.meters().release();
+            open.imports().release();
             open.client().release();
         }
         super.doStop();
@@ -132,7 +141,13 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
             case get, list, stats ->
                 new QueryOperations(settings, queue, getEndpoint().mapper()).send(operation, exchange);
             case IMPORT ->
-                new ImportOperation(settings, queue, getEndpoint().getComponent()::goOn, () -> isToGoOn(exchange))
+                new ImportOperation(
+                                settings,
+                                queue,
+                                getEndpoint().getComponent()::goOn,
+                                () -> isToGoOn(exchange),
+                                getEndpoint().getComponent().imports(),
+                                open.imports())
                         .send();
         };
     }

@@ -7,8 +7,8 @@ import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.migration.ImportConverter;
+import io.github.redisdelay.camel.migration.ImportRun;
 import io.github.redisdelay.camel.migration.ImportedMessage;
-import io.github.redisdelay.camel.producer.ImportOperation;
 import io.github.redisdelay.testkit.LogLines;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -28,6 +28,10 @@ import org.apache.camel.FailedToCreateProducerException;
 import org.apache.camel.ResolveEndpointFailedException;
 import org.apache.camel.StatefulService;
 import org.apache.camel.builder.RouteBuilder;
+import org.apache.camel.console.DevConsole.MediaType;
+import org.apache.camel.console.DevConsoleRegistry;
+import org.apache.camel.util.json.JsonObject;
+import org.apache.camel.util.json.Jsoner;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RBlockingQueue;
@@ -91,7 +95,7 @@ class ImportOperationIT extends CamelRedisIT {
 
         Map<?, ?> reply;
         List<String> lines;
-        try (LogLines log = new LogLines(ImportOperation.class)) {
+        try (LogLines log = new LogLines(ImportRun.class)) {
             reply = importNow("&importCodec=kryo5&importId=body");
             lines = log.of(Level.INFO);
         }
@@ -183,20 +187,26 @@ class ImportOperationIT extends CamelRedisIT {
         assertThat(got.getMessage().getHeader("kind")).isEqualTo("order");
     }
 
-    /** The converter keeps the import in its first slice of 64 until the stop of the route has begun. */
-    @Test
-    void should_end_when_the_route_is_stopped() throws Exception {
-        CountDownLatch converting = new CountDownLatch(1);
-        CountDownLatch stopping = new CountDownLatch(1);
-        context.getRegistry().bind("slow", (ImportConverter) payload -> {
+    /** A converter, and what lets it begin with the second payload. */
+    private static final class SlowConverter implements ImportConverter {
+        final CountDownLatch converting = new CountDownLatch(1);
+        final CountDownLatch mayGoOn = new CountDownLatch(1);
+
+        @Override
+        public ImportedMessage convert(byte[] payload) {
             converting.countDown();
             try {
-                assertThat(stopping.await(30, TimeUnit.SECONDS)).isTrue();
+                assertThat(mayGoOn.await(30, TimeUnit.SECONDS)).isTrue();
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }
             return ImportedMessage.of(payload);
-        });
+        }
+    }
+
+    /** Begins to import 200 messages by a converter that stays in the first slice of 64; where the reply comes. */
+    private BlockingQueue<Map<?, ?>> importSlowly(SlowConverter converter) throws Exception {
+        context.getRegistry().bind("slow", converter);
         offer(StringCodec.INSTANCE, (Object[])
                 IntStream.range(0, 200).mapToObj(Integer::toString).toArray());
         BlockingQueue<Map<?, ?>> replies = new LinkedBlockingQueue<>();
@@ -209,7 +219,21 @@ class ImportOperationIT extends CamelRedisIT {
                         .process(exchange -> replies.add(exchange.getMessage().getBody(Map.class)));
             }
         });
-        assertThat(converting.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(converter.converting.await(30, TimeUnit.SECONDS)).isTrue();
+        return replies;
+    }
+
+    private void assertOneSliceIsMoved(Map<?, ?> reply) {
+        assertThat(reply.get("moved")).isEqualTo(64L);
+        assertThat(reply.get("stopped")).isEqualTo(true);
+        assertThat(stats().delayed()).isEqualTo(64);
+        assertThat(pendingThere()).isEqualTo(136);
+    }
+
+    @Test
+    void should_end_when_the_route_is_stopped() throws Exception {
+        SlowConverter converter = new SlowConverter();
+        BlockingQueue<Map<?, ?>> replies = importSlowly(converter);
 
         CompletableFuture<Void> stop = CompletableFuture.runAsync(() -> {
             try {
@@ -220,14 +244,45 @@ class ImportOperationIT extends CamelRedisIT {
         });
         StatefulService timer = (StatefulService) context.getRoute("import").getConsumer();
         await().until(() -> !timer.isStarted());
-        stopping.countDown();
+        converter.mayGoOn.countDown();
 
         Map<?, ?> reply = replies.poll(30, TimeUnit.SECONDS);
-        assertThat(reply.get("moved")).isEqualTo(64L);
-        assertThat(reply.get("stopped")).isEqualTo(true);
         stop.get(30, TimeUnit.SECONDS);
-        assertThat(stats().delayed()).isEqualTo(64);
-        assertThat(pendingThere()).isEqualTo(136);
+        assertOneSliceIsMoved(reply);
+    }
+
+    @Test
+    void should_be_seen_and_stopped_from_outside() throws Exception {
+        context.setDevConsole(true);
+        SlowConverter converter = new SlowConverter();
+        BlockingQueue<Map<?, ?>> replies = importSlowly(converter);
+
+        assertThat(imports(MediaType.JSON))
+                .contains("\"importFrom\":\"" + old + "\"", "\"state\":\"running\"")
+                .doesNotContain("moved");
+        assertThat(imports(MediaType.TEXT))
+                .contains("import 1 into " + queue + " from Redisson's queue " + old + ": running, ");
+        ImportRun run = context.getComponent("redis-delay", RedisDelayComponent.class)
+                .imports()
+                .list()
+                .get(0);
+        run.stop();
+        converter.mayGoOn.countDown();
+
+        assertOneSliceIsMoved(replies.poll(30, TimeUnit.SECONDS));
+        assertThat(run.state()).isEqualTo(ImportRun.State.STOPPED);
+        assertThat(imports(MediaType.JSON))
+                .contains("\"state\":\"stopped\"", "\"found\":64", "\"moved\":64", "\"remaining\":136");
+        assertThat(imports(MediaType.TEXT))
+                .contains(": stopped, ", ": 64 found, 64 moved, 0 gone, 0 left, 136 remaining\n");
+    }
+
+    private String imports(MediaType type) {
+        Object answer = context.getCamelContextExtension()
+                .getContextPlugin(DevConsoleRegistry.class)
+                .resolveById("redis-delay")
+                .call(type, Map.of("filter", queue));
+        return type == MediaType.JSON ? Jsoner.serialize(((JsonObject) answer).get("imports")) : (String) answer;
     }
 
     @Test

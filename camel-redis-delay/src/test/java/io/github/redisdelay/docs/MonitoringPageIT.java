@@ -37,6 +37,8 @@ import org.apache.camel.util.json.Jsoner;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.redisson.api.RList;
+import org.redisson.client.codec.StringCodec;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 
@@ -68,6 +70,8 @@ class MonitoringPageIT {
     static void bringAboutWhatAlertsAreFor() throws Exception {
         page = Files.readString(PAGE);
         PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        RList<String> old = redis.client().getList(redis.uniqueQueue(), StringCodec.INSTANCE);
+        old.add("no JSON");
         try (RedisServer gone = RedisServer.dedicated();
                 DefaultCamelContext context = new DefaultCamelContext();
                 DelayQueueClient outside = DelayQueueClient.create(
@@ -86,6 +90,8 @@ class MonitoringPageIT {
                     from("redis-delay:failing?keyPrefix=alerts&maximumRedeliveries=0")
                             .routeId("failing")
                             .throwException(new IllegalStateException());
+                    from("redis-delay:importing?keyPrefix=alerts&importCodec=json&importFrom=" + old.getName())
+                            .to("mock:imported");
                     from("redis-delay:fine?keyPrefix=alerts").routeId("fine").to("mock:fine");
                 }
             });
@@ -102,7 +108,7 @@ class MonitoringPageIT {
                                             .filter(sample -> sample.name().equals("camel_redis_delay_waiting"))
                                             .filter(sample -> !Double.isNaN(sample.value()))
                                             .count()
-                                    >= 4);
+                                    >= 5);
             before = Scrape.of(registry.scrape());
             schedule(outside, "failing");
             outside.queue("fine").schedule(request(DueTime.now())).join();
@@ -110,6 +116,7 @@ class MonitoringPageIT {
                 after = Scrape.of(registry.scrape());
                 return count(after, "acknowledge_seconds_count", "failing") == 1
                         && count(after, "acknowledge_seconds_count", "fine") == 1
+                        && count(after, "import_left", "importing") == 1
                         && value("call_seconds_count", "failed", "true", after)
                                 > value("call_seconds_count", "failed", "true", before);
             });
@@ -193,6 +200,7 @@ class MonitoringPageIT {
                         "RedisDelayLate", Set.of("failing"),
                         "RedisDelayDeadLetters", Set.of("failing"),
                         "RedisDelayPaused", Set.of("paused"),
+                        "RedisDelayImportLeaves", Set.of("importing"),
                         "RedisDelayCallsFail", Set.of("gone")));
         assertThat(evaluate(alerts.get("RedisDelayOldestOverdue")).values())
                 .allSatisfy(value -> assertThat(value).isBetween(90.0, 600.0));

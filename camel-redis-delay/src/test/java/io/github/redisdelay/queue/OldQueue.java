@@ -15,17 +15,17 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.ByteArrayCodec;
 
 /** A delayed queue of Redisson's as its clients leave it in Redis, of any release. */
-final class OldQueue {
+public final class OldQueue {
 
-    final String name;
+    public final String name;
     /** The names of its keys. */
-    final String pendingKey;
+    public final String pendingKey;
 
-    final String orderKey;
+    public final String orderKey;
     private final RedissonClient redisson;
     private final Random random = new Random(7);
 
-    OldQueue(RedissonClient redisson, String name) {
+    public OldQueue(RedissonClient redisson, String name) {
         this.redisson = redisson;
         this.name = name;
         List<Object> keys = QueueKeys.of("p", "q").importing(name).of(LuaScript.IMPORT);
@@ -33,20 +33,20 @@ final class OldQueue {
         orderKey = (String) keys.get(18);
     }
 
-    RScoredSortedSet<byte[]> pending() {
+    public RScoredSortedSet<byte[]> pending() {
         return redisson.getScoredSortedSet(pendingKey, ByteArrayCodec.INSTANCE);
     }
 
-    RList<byte[]> order() {
+    public RList<byte[]> order() {
         return redisson.getList(orderKey, ByteArrayCodec.INSTANCE);
     }
 
-    RList<byte[]> ready() {
+    public RList<byte[]> ready() {
         return redisson.getList(name, ByteArrayCodec.INSTANCE);
     }
 
     /** An element as Redisson 4.7.0 packs it, or 3.12.5. */
-    byte[] element(boolean newFormat, byte[] payload) {
+    public byte[] element(boolean newFormat, byte[] payload) {
         ByteBuffer bytes =
                 ByteBuffer.allocate((newFormat ? 17 : 16) + payload.length).order(ByteOrder.LITTLE_ENDIAN);
         if (newFormat) {
@@ -59,7 +59,7 @@ final class OldQueue {
     }
 
     /** Puts an element where an offer does. */
-    void offer(byte[] element, double dueMillis) {
+    public void offer(byte[] element, double dueMillis) {
         redisson.getScript(ByteArrayCodec.INSTANCE)
                 .eval(
                         RScript.Mode.READ_WRITE,
@@ -70,17 +70,17 @@ final class OldQueue {
                         element);
     }
 
-    void offer(String payload, long dueMillis) {
+    public void offer(String payload, long dueMillis) {
         offer(element(true, payload.getBytes(StandardCharsets.UTF_8)), dueMillis);
     }
 
     /** Puts a message where consumers take it. */
-    void ready(String payload) {
+    public void ready(String payload) {
         ready().add(payload.getBytes(StandardCharsets.UTF_8));
     }
 
     /** Moves due messages to the ready ones, at most so many, as each client of Redisson 4.7.0 does all the time. */
-    void transfer(int most) {
+    public void transfer(int most) {
         redisson.getScript(ByteArrayCodec.INSTANCE)
                 .eval(
                         RScript.Mode.READ_WRITE,
@@ -95,13 +95,13 @@ final class OldQueue {
     }
 
     /** Takes a ready message as take() does; null if there is none. */
-    String poll() {
+    public String poll() {
         byte[] payload =
                 redisson.<byte[]>getQueue(name, ByteArrayCodec.INSTANCE).poll();
         return payload == null ? null : RealQueueIT.text(payload);
     }
 
-    long size() {
+    public long size() {
         return pending().size() + ready().size();
     }
 }

@@ -37,6 +37,7 @@ public final class ImportBridge {
     private final ImportSettings settings;
     private final Function<ImportOptions, CompletableFuture<ImportReport>> run;
     private final Timers timers;
+    private final ImportListener listener;
     private final LongAdder imported = new LongAdder();
 
     private volatile boolean wanted; // written under this
@@ -59,16 +60,19 @@ public final class ImportBridge {
     /**
      * @param queue the name of the queue into which it imports, for the log
      * @param run imports with these options once; does not block
+     * @param listener hears of each import
      */
     public ImportBridge(
             String queue,
             ImportSettings settings,
             Function<ImportOptions, CompletableFuture<ImportReport>> run,
-            Timers timers) {
+            Timers timers,
+            ImportListener listener) {
         this.queue = queue;
         this.settings = settings;
         this.run = run;
         this.timers = timers;
+        this.listener = listener;
     }
 
     /** Begins to import, if it does not already. */
@@ -115,21 +119,30 @@ public final class ImportBridge {
             underWay = true;
         }
         long begun = timers.nanoTime();
+        ImportTally tally = new ImportTally(listener);
         CompletableFuture<ImportReport> call;
         try {
-            call = run.apply(settings.options().withGoOn(report -> wanted));
+            call = run.apply(settings.options().withGoOn(report -> goOn(tally, report)));
         } catch (RuntimeException e) {
             call = CompletableFuture.failedFuture(e);
         }
-        call.whenComplete((report, error) -> ended(report, error, begun));
+        call.whenComplete((report, error) -> ended(tally, report, error, begun));
     }
 
-    private void ended(ImportReport report, Throwable error, long begun) {
+    private boolean goOn(ImportTally tally, ImportReport report) {
+        imported.add(tally.tell(report));
+        return wanted;
+    }
+
+    private void ended(ImportTally tally, ImportReport report, Throwable error, long begun) {
         long now = timers.nanoTime();
         String problem =
                 error == null ? problem(report) : "it cannot be imported, trying again: " + ErrorText.of(error);
         if (error == null) {
-            imported.add(report.moved());
+            imported.add(tally.tell(report));
+            listener.ended(report);
+        } else {
+            listener.failed();
         }
         state = new State(error == null ? report.leftInAll() : state.left(), problem);
         boolean warn;

@@ -40,7 +40,8 @@ public final class ImportFigures {
         return figures;
     }
 
-    private static String name(Reason reason) {
+    /** A reason as it is named in replies and meters. */
+    public static String name(Reason reason) {
         return switch (reason) {
             case UNREADABLE -> "unreadable";
             case OUT_OF_RANGE -> "outOfRange";

@@ -3,6 +3,7 @@ package io.github.redisdelay.camel.monitor;
 
 import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
+import io.github.redisdelay.camel.migration.ImportListener;
 import io.github.redisdelay.queue.CallListener;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
@@ -85,6 +86,12 @@ public interface Meters {
         default void expired() {}
     }
 
+    /** The meters of those who import into a queue. */
+    interface Importing extends Use, ImportListener {
+
+        Importing NONE = new Importing() {};
+    }
+
     default Producing producing(MeteredQueue queue) {
         return Producing.NONE;
     }
@@ -95,6 +102,14 @@ public interface Meters {
      */
     default Consuming consuming(MeteredQueue queue, String routeId, boolean deadLetters) {
         return Consuming.NONE;
+    }
+
+    /**
+     * @param source the name of the queue of Redisson's
+     * @param routeId that of the consumer that imports while it runs; empty for the operation
+     */
+    default Importing importing(MeteredQueue queue, String source, String routeId) {
+        return Importing.NONE;
     }
 
     /** A listener that measures the calls of a client; null for none. */

@@ -3,8 +3,11 @@ package io.github.redisdelay.camel.monitor;
 
 import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
+import io.github.redisdelay.camel.migration.ImportFigures;
 import io.github.redisdelay.queue.CallListener;
 import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.ImportReport;
+import io.github.redisdelay.queue.ImportReport.Reason;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.Timers;
 import io.micrometer.core.instrument.Counter;
@@ -15,11 +18,13 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import org.apache.camel.CamelContext;
@@ -191,6 +196,16 @@ final class MicrometerMeters implements Meters {
     }
 
     @Override
+    public Importing importing(MeteredQueue queue, String source, String routeId) {
+        Tags tags = tags(queue).and("importFrom", source, "routeId", routeId);
+        ImportGroup group = use(ImportGroup.class, tags, () -> {
+            QueueGroup whole = queue(queue);
+            return whole == null ? null : new ImportGroup(tags, whole);
+        });
+        return group == null ? Importing.NONE : group;
+    }
+
+    @Override
     public CallListener calls(String place, String keyPrefix) {
         Tags tags = tags(place, keyPrefix);
         return use(ClientGroup.class, tags, () -> new ClientGroup(tags));
@@ -261,6 +276,55 @@ final class MicrometerMeters implements Meters {
         void ended() {
             stats.stop();
             client.release();
+        }
+    }
+
+    /** The counters of imports, and what the latest one has left. */
+    private final class ImportGroup extends Group implements Importing {
+
+        private final QueueGroup queue;
+        private final Counter moved = counter("import.moved", "Messages that were moved here");
+        private final Counter renamed = counter("import.renamed", "Messages that were moved here under another id");
+        private final Counter gone = counter("import.gone", "Messages that others took in the moment between");
+        private final Counter failed = counter("import.failed", "Imports that failed");
+        private final Map<Reason, AtomicLong> left = new EnumMap<>(Reason.class);
+
+        ImportGroup(Tags tags, QueueGroup queue) {
+            super(tags);
+            this.queue = queue;
+            for (Reason reason : Reason.values()) {
+                AtomicLong count = new AtomicLong();
+                left.put(reason, count);
+                keep(Gauge.builder(NAME + "import.left", count, AtomicLong::get)
+                        .description("Messages that the latest import has left where they are")
+                        .tags(tags.and("reason", ImportFigures.name(reason)))
+                        .register(registry));
+            }
+        }
+
+        @Override
+        public void slice(long moved, long renamed, long gone) {
+            this.moved.increment(moved);
+            this.renamed.increment(renamed);
+            this.gone.increment(gone);
+        }
+
+        @Override
+        public void ended(ImportReport report) {
+            left.forEach((reason, count) -> {
+                ImportReport.Left some = report.left().get(reason);
+                count.set(some == null ? 0 : some.count());
+            });
+        }
+
+        @Override
+        public void failed() {
+            failed.increment();
+        }
+
+        @Override
+        void ended() {
+            queue.release();
         }
     }
 

@@ -6,29 +6,27 @@ import io.github.redisdelay.camel.RedisDelayOperation;
 import io.github.redisdelay.camel.migration.DryRun;
 import io.github.redisdelay.camel.migration.ImportConverter;
 import io.github.redisdelay.camel.migration.ImportFigures;
+import io.github.redisdelay.camel.migration.ImportListener;
+import io.github.redisdelay.camel.migration.ImportRun;
+import io.github.redisdelay.camel.migration.ImportRuns;
 import io.github.redisdelay.camel.migration.ImportSettings;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.ImportReport;
-import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import org.apache.camel.Message;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The operation that moves the messages of a delayed queue of Redisson's here. Holds nothing of an exchange. */
 public final class ImportOperation {
-
-    private static final Logger LOG = LoggerFactory.getLogger(ImportOperation.class);
-
-    private static final long PROGRESS_NANOS = Duration.ofSeconds(5).toNanos();
 
     private final ProducerSettings settings;
     private final DelayQueue queue;
     private final Executor executor;
     private final BooleanSupplier wanted;
+    private final ImportRuns runs;
+    private final ImportListener listener;
 
     /**
      * An import that has ended.
@@ -38,36 +36,25 @@ public final class ImportOperation {
      */
     private record Ended(ImportReport report, DryRun dryRun, boolean stopped) {}
 
-    /** The import under way. Its methods are called by one thread at a time. */
-    private final class Progress {
-        private final String what;
-        private long toldNanos = System.nanoTime();
-        private boolean stopped;
-
-        Progress(String what) {
-            this.what = what;
-        }
-
-        boolean goOn(ImportReport report) {
-            long now = System.nanoTime();
-            if (now - toldNanos >= PROGRESS_NANOS) {
-                toldNanos = now;
-                LOG.info("queue '{}': {} goes on: {}", queue.name(), what, ImportFigures.text(report));
-            }
-            stopped = !wanted.getAsBoolean();
-            return !stopped;
-        }
-    }
-
     /**
      * @param executor runs the converter, which may block
      * @param wanted asked after each slice whether the import shall go on
+     * @param runs notes it
+     * @param listener hears of it
      */
-    public ImportOperation(ProducerSettings settings, DelayQueue queue, Executor executor, BooleanSupplier wanted) {
+    public ImportOperation(
+            ProducerSettings settings,
+            DelayQueue queue,
+            Executor executor,
+            BooleanSupplier wanted,
+            ImportRuns runs,
+            ImportListener listener) {
         this.settings = settings;
         this.queue = queue;
         this.executor = executor;
         this.wanted = wanted;
+        this.runs = runs;
+        this.listener = listener;
     }
 
     /**
@@ -89,25 +76,23 @@ public final class ImportOperation {
     private CompletableFuture<Ended> run(ImportSettings imports) {
         DryRun dryRun = imports.dryRun() ? new DryRun(imports.converter()) : null;
         ImportConverter converter = dryRun == null ? imports.converter() : dryRun;
-        String what = (dryRun == null ? "the import" : "the dry run of the import") + " from Redisson's queue '"
-                + imports.source().name() + "'";
-        Progress progress = new Progress(what);
+        ImportRun run = runs.begin(queue.name(), imports, listener);
         return queue.importFrom(
                         imports.source(),
                         imports.payloads(converter),
                         imports.options()
                                 .withMaximumQueueLength(settings.maximumQueueLength())
                                 .withExecutor(executor)
-                                .withGoOn(progress::goOn))
-                .thenApply(report -> {
-                    LOG.info(
-                            "queue '{}': {} {}: {}",
-                            queue.name(),
-                            what,
-                            progress.stopped ? "was stopped" : "has ended",
-                            ImportFigures.text(report));
-                    return new Ended(report, dryRun, progress.stopped);
-                });
+                                .withGoOn(report -> goOn(run, report)))
+                .whenComplete(run::ended)
+                .thenApply(report -> new Ended(report, dryRun, run.state() == ImportRun.State.STOPPED));
+    }
+
+    private boolean goOn(ImportRun run, ImportReport report) {
+        if (!wanted.getAsBoolean()) {
+            run.stop();
+        }
+        return run.goOn(report);
     }
 
     private void put(Ended ended, Message message) {

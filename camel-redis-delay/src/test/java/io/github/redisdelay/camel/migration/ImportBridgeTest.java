@@ -12,6 +12,7 @@ import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +28,7 @@ class ImportBridgeTest {
     private final FakeTimers timers = new FakeTimers();
     private final Deque<CompletableFuture<ImportReport>> calls = new ArrayDeque<>();
     private final LogLines lines = new LogLines(ImportBridge.class);
+    private final List<String> told = new ArrayList<>();
     private ImportOptions asked;
     private int looks;
     private final ImportBridge bridge = new ImportBridge(
@@ -39,7 +41,23 @@ class ImportBridgeTest {
                 calls.add(new CompletableFuture<>());
                 return calls.peek();
             },
-            timers);
+            timers,
+            new ImportListener() {
+                @Override
+                public void slice(long moved, long renamed, long gone) {
+                    told.add("moved " + moved);
+                }
+
+                @Override
+                public void ended(ImportReport report) {
+                    told.add("left " + report.leftInAll());
+                }
+
+                @Override
+                public void failed() {
+                    told.add("failed");
+                }
+            });
 
     @AfterEach
     void close() {
@@ -128,6 +146,21 @@ class ImportBridgeTest {
         timers.advance(ImportBridge.PERIOD);
         answer(report(0, 0, -1));
         assertThat(bridge.problem()).isNull();
+    }
+
+    @Test
+    void should_tell_each_message_once_also_of_an_import_that_fails() {
+        start();
+        asked.goOn().test(report(64, 0, 0));
+        asked.goOn().test(report(65, 2, 0));
+        answer(report(65, 2, -1));
+        assertThat(told).containsExactly("moved 64", "moved 1", "moved 0", "left 2");
+        told.clear();
+        assertLookAfter(ImportBridge.PERIOD);
+        asked.goOn().test(report(64, 0, 0));
+        calls.poll().completeExceptionally(new IllegalStateException("no Redis"));
+        assertThat(told).containsExactly("moved 64", "failed");
+        assertThat(bridge.imported()).isEqualTo(129);
     }
 
     @Test
