@@ -196,6 +196,16 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         }
     }
 
+    /**
+     * Connects to the Redis of its queue, or shares the connection that is open.
+     *
+     * @return to be closed
+     * @throws RuntimeCamelException if it cannot connect
+     */
+    public SharedRedis shareRedis() {
+        return new SharedRedis(acquireClient());
+    }
+
     Meters meters() {
         return getComponent().meters();
     }
@@ -398,8 +408,8 @@ public class RedisDelayEndpoint extends DefaultEndpoint
                 : RedisConnection.describe(connection.redisson().getConfig());
     }
 
-    /** The server and the database of the queue, as text: they tell queues of the same name apart. */
-    String place() {
+    /** The server and the database of the queue, as text without credentials: they tell queues of the same name apart. */
+    public String place() {
         return RedisConnection.place(resolved.connection());
     }
 

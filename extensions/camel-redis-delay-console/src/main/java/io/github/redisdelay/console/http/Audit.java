@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.console.http;
+
+import io.github.redisdelay.console.api.Visitor;
+import io.github.redisdelay.queue.exception.ShownId;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One line of the log for each change that somebody asked for and had the right to. */
+final class Audit {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Audit.class);
+
+    private Audit() {}
+
+    /** @param outcome in a word */
+    static void log(Route route, Call call, String outcome) {
+        if (!LOG.isInfoEnabled()) {
+            return;
+        }
+        Visitor visitor = call.visitor();
+        StringBuilder line = new StringBuilder("console: ")
+                .append(visitor.user() == null ? "somebody" : "'" + shown(visitor.user()) + "'")
+                .append(" from ")
+                .append(visitor.peer().isEmpty() ? "an unknown address" : shown(visitor.peer()))
+                .append(": ")
+                .append(route.path().substring("api/".length()));
+        for (Map.Entry<String, Object> parameter : call.parameters().entrySet()) {
+            line.append(", ")
+                    .append(shown(parameter.getKey()))
+                    .append(" '")
+                    .append(shown(parameter.getValue()))
+                    .append('\'');
+        }
+        LOG.info("{}: {}", line, shown(outcome));
+    }
+
+    private static String shown(Object value) {
+        return ShownId.of(String.valueOf(value));
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.console.http;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.apache.camel.util.json.DeserializationException;
+import org.apache.camel.util.json.JsonObject;
+import org.apache.camel.util.json.Jsoner;
+
+/** Reads the parameters of a request: its query, or the JSON object in its body. */
+final class Parameters {
+
+    /** The most bytes of a body. */
+    static final int MAX_BODY = 64 * 1024;
+
+    private Parameters() {}
+
+    static Map<String, Object> ofQuery(String query) {
+        Map<String, Object> parameters = new LinkedHashMap<>();
+        if (query == null || query.isEmpty()) {
+            return parameters;
+        }
+        for (String pair : query.split("&", -1)) {
+            int equals = pair.indexOf('=');
+            String name = decode(equals < 0 ? pair : pair.substring(0, equals));
+            if (parameters.put(name, equals < 0 ? "" : decode(pair.substring(equals + 1))) != null) {
+                throw Call.bad("A parameter of the address is given twice.");
+            }
+        }
+        return parameters;
+    }
+
+    /** As browsers write it; what is not UTF-8 is refused, and not replaced. */
+    private static String decode(String text) {
+        byte[] bytes = new byte[text.length()];
+        int length = 0;
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '%') {
+                int high = i + 2 < text.length() ? Character.digit(text.charAt(i + 1), 16) : -1;
+                int low = high < 0 ? -1 : Character.digit(text.charAt(i + 2), 16);
+                if (low < 0) {
+                    throw notEncoded();
+                }
+                bytes[length++] = (byte) (high << 4 | low);
+                i += 2;
+            } else if (c > ' ' && c < 0x7f) {
+                bytes[length++] = c == '+' ? (byte) ' ' : (byte) c;
+            } else {
+                throw notEncoded();
+            }
+        }
+        try {
+            return text(bytes, length);
+        } catch (CharacterCodingException e) {
+            throw notEncoded();
+        }
+    }
+
+    private static RuntimeException notEncoded() {
+        return Call.bad("The address is not encoded as UTF-8 by %xx.");
+    }
+
+    private static String text(byte[] bytes, int length) throws CharacterCodingException {
+        return StandardCharsets.UTF_8
+                .newDecoder()
+                .decode(ByteBuffer.wrap(bytes, 0, length))
+                .toString();
+    }
+
+    static Map<String, Object> ofBody(InputStream body) {
+        try {
+            byte[] bytes = body.readNBytes(MAX_BODY + 1);
+            if (bytes.length > MAX_BODY) {
+                throw tooLarge();
+            }
+            if (Jsoner.deserialize(text(bytes, bytes.length)) instanceof JsonObject json) {
+                return json;
+            }
+            throw Call.bad("The body has to be a JSON object.");
+        } catch (CharacterCodingException | DeserializationException e) {
+            throw Call.bad("The body is not JSON in UTF-8.");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    static Refusal tooLarge() {
+        return new Refusal(413, "tooLarge", "The body is larger than " + MAX_BODY / 1024 + " KiB.");
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.console.http;
+
+import io.github.redisdelay.console.ConsoleRequest;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * A request as a door hands it over.
+ *
+ * @param method such as {@code GET}
+ * @param path as it was sent, behind the console's own address and without its slash: {@code ""} for the page, {@code api/me}
+ * @param query as it was sent, without the question mark; null if there is none
+ * @param headers by their names in lower case, each with its values
+ * @param peerOrNull the address from which it came; null where the server does not tell
+ * @param principalOrNull the user whom the server has made sure of, or null
+ * @param body is read once, and not beyond what the console takes
+ */
+public record Request(
+        String method,
+        String path,
+        String query,
+        Map<String, List<String>> headers,
+        String peerOrNull,
+        String principalOrNull,
+        InputStream body)
+        implements ConsoleRequest {
+
+    /** What proxies add. Whoever sends one of these is not the browser itself. */
+    private static final Set<String> OF_PROXIES =
+            Set.of("forwarded", "via", "x-real-ip", "x-client-ip", "true-client-ip");
+
+    @Override
+    public String peer() {
+        return peerOrNull == null ? "" : peerOrNull;
+    }
+
+    @Override
+    public boolean isLocal() {
+        return isLoopback(peer())
+                && headers.keySet().stream()
+                        .noneMatch(name -> OF_PROXIES.contains(name) || name.startsWith("x-forwarded"));
+    }
+
+    @Override
+    public Optional<String> header(String name) {
+        List<String> values = values(name);
+        return values.size() == 1 ? Optional.of(values.get(0)) : Optional.empty();
+    }
+
+    @Override
+    public Optional<String> principal() {
+        return Optional.ofNullable(principalOrNull);
+    }
+
+    /** All values of a header. */
+    List<String> values(String name) {
+        return headers.getOrDefault(name.toLowerCase(Locale.ROOT), List.of());
+    }
+
+    /** Returns whether a text is a loopback address. A name is none: nobody is asked for it. */
+    static boolean isLoopback(String address) {
+        if (!address.matches("[0-9]{1,3}(\\.[0-9]{1,3}){3}") && !address.matches("[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")) {
+            return false;
+        }
+        try {
+            return InetAddress.getByName(address).isLoopbackAddress();
+        } catch (UnknownHostException e) {
+            return false;
+        }
+    }
+}
