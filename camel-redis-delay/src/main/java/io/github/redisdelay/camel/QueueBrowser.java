@@ -6,6 +6,7 @@ import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.producer.StoredMessageReader;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.StoredMessage;
 import java.util.ArrayList;
@@ -78,7 +79,7 @@ final class QueueBrowser {
 
     private CompletableFuture<Page> page(DelayQueue whole, String from, int size) {
         DelayQueue queue = dead ? whole.deadLetters() : whole;
-        return queue.browse(state, from, size).thenCompose(page -> {
+        return queue.browse(state, PageStart.next(from), size).thenCompose(page -> {
             List<CompletableFuture<Optional<StoredMessage>>> messages =
                     page.messages().stream().map(info -> queue.get(info.id())).toList();
             return CompletableFuture.allOf(messages.toArray(CompletableFuture[]::new))

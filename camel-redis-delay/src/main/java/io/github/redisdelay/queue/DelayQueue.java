@@ -124,14 +124,16 @@ public interface DelayQueue {
     CompletableFuture<List<DeadLetterId>> deadLettersOf(String id);
 
     /**
-     * Looks at some messages, without disturbing them.
+     * Looks at some messages, without disturbing them, in O(log N) for each: at those that wait in the order of their due times,
+     * at leased ones in the order in which their leases end, and at those of the same microsecond in the order of the bytes of
+     * their ids; or all in the opposite order.
      *
      * @param state {@link MessageState#DELAYED} or {@link MessageState#LEASED}
-     * @param from null for the first ones, or {@link MessagePage#next()} of the page before
+     * @param from where the page begins, and in which direction it goes on
      * @param limit how many at the most, 1 to {@value #MAX_PAGE}
-     * @throws IllegalArgumentException if one of these is not possible
+     * @throws IllegalArgumentException if one of these is not possible, such as a cursor of another list
      */
-    CompletableFuture<MessagePage> browse(MessageState state, String from, int limit);
+    CompletableFuture<MessagePage> browse(MessageState state, PageStart from, int limit);
 
     /** The most messages on a page. */
     int MAX_PAGE = 256;
@@ -214,6 +216,38 @@ public interface DelayQueue {
 
     /** Reads the queue's figures. */
     CompletableFuture<QueueStats> stats();
+
+    /**
+     * Counts how many waiting messages become due in each of several steps of time, without disturbing them, in O(log N) for each
+     * step and each priority in use. Of {@link #deadLetters()}, how many were given up in each step.
+     *
+     * <p>To find the densest second, split the fullest step that was counted by another outlook of that step alone, until the
+     * fullest one is a second: no step with fewer messages can hold a denser one. Bound the calls, because messages may be
+     * spread evenly.
+     *
+     * @param boundsMicros the bounds of the steps, in microseconds since the epoch by the Redis server's clock: 2 to 241, from 0
+     *     to {@link DueTime#MAX_MICROS}, each later than the one before
+     * @return of a queue with partitions the sums of all of them, which are asked one by one: a message that is moved meanwhile
+     *     counts where each of them had it
+     * @throws IllegalArgumentException if the bounds are no such ones
+     */
+    CompletableFuture<Outlook> outlook(List<Long> boundsMicros);
+
+    /**
+     * The same for equal steps.
+     *
+     * @param fromMicros where the first step begins, in microseconds since the epoch by the Redis server's clock; 0 for the
+     *     server's time now, which is asked for first
+     * @param step the length of a step, at least a microsecond
+     * @param steps how many, 1 to {@value Outlook#MAX_STEPS}
+     * @throws IllegalArgumentException as {@link Outlook#bounds}; of steps from now that end too late, the answer fails with it
+     */
+    default CompletableFuture<Outlook> outlook(long fromMicros, Duration step, int steps) {
+        List<Long> bounds = Outlook.bounds(fromMicros, step, steps);
+        return fromMicros > 0
+                ? outlook(bounds)
+                : outlook(List.of(0L, 1L)).thenCompose(now -> outlook(Outlook.bounds(now.timeMicros(), step, steps)));
+    }
 
     /** The Redis server's version, eviction policy and persistence, as far as it tells. */
     CompletableFuture<ServerInfo> serverInfo();

@@ -6,8 +6,9 @@ import java.util.List;
 /**
  * A part of a queue's messages.
  *
- * @param messages in the order of their due times, for leased ones of the ends of their leases
- * @param next where the next page begins, for {@link DelayQueue#browse}; null if there is none. Stays good when messages
+ * @param messages in the order of their due times, for leased ones of the ends of their leases; or in the opposite one, see
+ *     {@link PageStart#newest()}
+ * @param next where the next page begins, for {@link PageStart#next}; null if there is none. Stays good when messages
  *     come and go meanwhile: none that stays where it is comes twice or is left out.
  */
 public record MessagePage(List<MessageInfo> messages, String next) {}

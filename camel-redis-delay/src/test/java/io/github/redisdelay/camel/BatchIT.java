@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.envelope.Envelope;
 import java.time.Duration;
@@ -144,7 +145,7 @@ class BatchIT extends ConsumerSideIT {
         assertThat(succeeded).hasSize(9).allSatisfy((body, times) -> assertThat(times)
                 .hasValue(1));
         assertThat(stored().deadLetters()
-                        .browse(io.github.redisdelay.queue.MessageState.DELAYED, null, 10)
+                        .browse(io.github.redisdelay.queue.MessageState.DELAYED, PageStart.first(), 10)
                         .join()
                         .messages())
                 .singleElement()

@@ -10,6 +10,7 @@ import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.test.RedisServer;
@@ -47,7 +48,9 @@ class BrowseIT extends ConsumerSideIT {
     }
 
     private List<MessageInfo> waiting() {
-        return stored().browse(MessageState.DELAYED, null, 256).join().messages();
+        return stored().browse(MessageState.DELAYED, PageStart.first(), 256)
+                .join()
+                .messages();
     }
 
     private static List<String> ids(List<Exchange> exchanges) {

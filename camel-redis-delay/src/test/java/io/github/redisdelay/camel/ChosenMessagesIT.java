@@ -14,6 +14,7 @@ import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.envelope.Envelope;
@@ -78,7 +79,7 @@ class ChosenMessagesIT extends ConsumerSideIT {
     }
 
     private List<String> deadLetters() {
-        return stored().deadLetters().browse(MessageState.DELAYED, null, 256).join().messages().stream()
+        return stored().deadLetters().browse(MessageState.DELAYED, PageStart.first(), 256).join().messages().stream()
                 .map(MessageInfo::id)
                 .toList();
     }
@@ -97,7 +98,7 @@ class ChosenMessagesIT extends ConsumerSideIT {
     }
 
     private List<String> waiting() {
-        return stored().browse(MessageState.DELAYED, null, 256).join().messages().stream()
+        return stored().browse(MessageState.DELAYED, PageStart.first(), 256).join().messages().stream()
                 .map(MessageInfo::id)
                 .toList();
     }
@@ -504,7 +505,7 @@ class ChosenMessagesIT extends ConsumerSideIT {
     }
 
     private List<String> ids(String name) {
-        return outside.queue(name).browse(MessageState.DELAYED, null, 256).join().messages().stream()
+        return outside.queue(name).browse(MessageState.DELAYED, PageStart.first(), 256).join().messages().stream()
                 .map(MessageInfo::id)
                 .distinct()
                 .toList();

@@ -11,6 +11,7 @@ import io.github.redisdelay.camel.delivery.DeliveryReport;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.testkit.LogLines;
@@ -105,7 +106,7 @@ class DeadLetterRouteIT extends ConsumerSideIT {
                                     RedisDelayConstants.TIME_TO_LIVE, "1s")
                             : Map.of(RedisDelayConstants.SCHEDULE_ID, "P-1"));
             await().until(() -> stats().dead() == 1);
-            String letter = dead().browse(MessageState.DELAYED, null, 1)
+            String letter = dead().browse(MessageState.DELAYED, PageStart.first(), 1)
                     .join()
                     .messages()
                     .get(0)
@@ -336,7 +337,7 @@ class DeadLetterRouteIT extends ConsumerSideIT {
             }
             await().until(() -> consumer().getDeadLettersDropped() == 3);
             assertThat(stats().dead()).isEqualTo(2);
-            assertThat(dead().browse(io.github.redisdelay.queue.MessageState.DELAYED, null, 10)
+            assertThat(dead().browse(io.github.redisdelay.queue.MessageState.DELAYED, PageStart.first(), 10)
                             .join()
                             .messages())
                     .extracting(message -> message.id().substring(0, 2))

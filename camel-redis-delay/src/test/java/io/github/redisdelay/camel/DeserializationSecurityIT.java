@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.envelope.Envelope;
@@ -317,7 +318,7 @@ class DeserializationSecurityIT extends ConsumerSideIT {
                     await().until(() -> client.queue(name).stats().join().dead() == 1);
                     assertThat(client.queue(name)
                                     .deadLetters()
-                                    .browse(io.github.redisdelay.queue.MessageState.DELAYED, null, 1)
+                                    .browse(io.github.redisdelay.queue.MessageState.DELAYED, PageStart.first(), 1)
                                     .join()
                                     .messages())
                             .hasSize(1);

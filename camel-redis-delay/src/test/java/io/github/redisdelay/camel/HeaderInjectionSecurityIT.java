@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.envelope.Envelope;
 import java.nio.charset.StandardCharsets;
@@ -169,7 +170,7 @@ class HeaderInjectionSecurityIT extends ConsumerSideIT {
                 + "\"org.apache.camel.x\":\"evil\",\"headers\":{\"CamelFileName\":\"evil\"},\"reason\":\"failed\"}";
         claim(stored()).bury(failure.getBytes(StandardCharsets.UTF_8)).join();
         DelayQueue dead = stored().deadLetters();
-        String deadId = dead.browse(MessageState.DELAYED, null, 1)
+        String deadId = dead.browse(MessageState.DELAYED, PageStart.first(), 1)
                 .join()
                 .messages()
                 .get(0)

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.test.RedisServer;
 import java.time.Duration;
@@ -164,7 +165,7 @@ class JmxIT extends ConsumerSideIT {
         assertThat(names("queues")).hasSize(2);
         bury("a", "x");
         String letter = stored().deadLetters()
-                .browse(MessageState.DELAYED, null, 1)
+                .browse(MessageState.DELAYED, PageStart.first(), 1)
                 .join()
                 .messages()
                 .get(0)

@@ -614,8 +614,8 @@ class DurabilityIT {
     }
 
     private String onlyDeadLetter() throws Exception {
-        List<MessageInfo> dead =
-                get(queue.deadLetters().browse(MessageState.DELAYED, null, 10)).messages();
+        List<MessageInfo> dead = get(queue.deadLetters().browse(MessageState.DELAYED, PageStart.first(), 10))
+                .messages();
         assertThat(dead).hasSize(1);
         return dead.get(0).id();
     }

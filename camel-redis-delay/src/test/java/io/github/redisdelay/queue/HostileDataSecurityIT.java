@@ -185,7 +185,7 @@ class HostileDataSecurityIT extends RealQueueIT {
         List<String> seen = new ArrayList<>();
         String from = null;
         do {
-            MessagePage page = get(watched.browse(MessageState.DELAYED, from, limit));
+            MessagePage page = get(watched.browse(MessageState.DELAYED, PageStart.next(from), limit));
             page.messages().forEach(message -> seen.add(message.id()));
             from = page.next();
             assertThat(seen).hasSizeLessThanOrEqualTo(3 * SCORES.size());
@@ -206,7 +206,9 @@ class HostileDataSecurityIT extends RealQueueIT {
         assertHealthyMessagesPass(settled);
         await().untilAsserted(() -> assertThat(settled).hasSize(3 + 7));
         assertThat(members("leased")).containsExactlyInAnyOrder("at 9007199254740993", "at 1e300", "at inf");
-        assertThat(get(watched.browse(MessageState.LEASED, null, 2)).messages()).hasSize(2);
+        assertThat(get(watched.browse(MessageState.LEASED, PageStart.first(), 2))
+                        .messages())
+                .hasSize(2);
     }
 
     @Test
@@ -499,8 +501,8 @@ class HostileDataSecurityIT extends RealQueueIT {
                 }
             });
             get(own.stats());
-            get(own.browse(MessageState.DELAYED, null, 256));
-            get(own.browse(MessageState.LEASED, null, 256));
+            get(own.browse(MessageState.DELAYED, PageStart.first(), 256));
+            get(own.browse(MessageState.LEASED, PageStart.first(), 256));
             get(own.promoteAll(message -> true));
             get(own.cancelAll(message -> true));
             consumer.stop(false);
@@ -542,7 +544,7 @@ class HostileDataSecurityIT extends RealQueueIT {
                             get(named.get(code)).orElseThrow().info().holder())
                     .isEqualTo(code));
             assertThat(get(delivery.bury(bytes(code), HOUR))).isEqualTo(Settlement.DONE);
-            assertThat(get(named.deadLetters().browse(MessageState.DELAYED, null, 1))
+            assertThat(get(named.deadLetters().browse(MessageState.DELAYED, PageStart.first(), 1))
                             .messages()
                             .get(0)
                             .lastFailure())

@@ -81,7 +81,7 @@ class ImportIT extends RealQueueIT {
         Map<String, Long> dues = new TreeMap<>();
         String from = null;
         do {
-            MessagePage page = get(queue.browse(MessageState.DELAYED, from, DelayQueue.MAX_PAGE));
+            MessagePage page = get(queue.browse(MessageState.DELAYED, PageStart.next(from), DelayQueue.MAX_PAGE));
             page.messages().forEach(message -> dues.put(message.id(), message.dueMicros()));
             from = page.next();
         } while (from != null);
@@ -89,7 +89,7 @@ class ImportIT extends RealQueueIT {
     }
 
     private List<String> inOrder() {
-        return get(queue.browse(MessageState.DELAYED, null, DelayQueue.MAX_PAGE)).messages().stream()
+        return get(queue.browse(MessageState.DELAYED, PageStart.first(), DelayQueue.MAX_PAGE)).messages().stream()
                 .map(MessageInfo::id)
                 .toList();
     }
@@ -214,7 +214,7 @@ class ImportIT extends RealQueueIT {
                 .hasSize(4);
         assertThat(text(get(queue.get("delayed")).orElseThrow().body())).isEqualTo("body of delayed");
         assertThat(text(get(queue.get("new")).orElseThrow().body())).isEqualTo("imported");
-        assertThat(get(queue.browse(MessageState.DELAYED, null, 10)).messages().stream()
+        assertThat(get(queue.browse(MessageState.DELAYED, PageStart.first(), 10)).messages().stream()
                         .filter(message -> message.id().startsWith("new"))
                         .map(MessageInfo::priority))
                 .containsOnly(3);

@@ -10,6 +10,7 @@ import io.github.redisdelay.queue.model.QueueSnapshot;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
@@ -17,12 +18,14 @@ import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Looking at messages: one by its id, many page by page, the figures. Nothing changes by it. */
 class LookingIT extends RealQueueIT {
 
     private MessagePage delayed(String from, int limit) {
-        return get(queue.browse(MessageState.DELAYED, from, limit));
+        return get(queue.browse(MessageState.DELAYED, PageStart.next(from), limit));
     }
 
     private static List<String> idsOf(MessagePage page) {
@@ -63,7 +66,7 @@ class LookingIT extends RealQueueIT {
         assertThat(info.dueMicros()).isEqualTo(delivery.dueMicros());
         assertThat(info.leaseEndMicros()).isEqualTo(delivery.claimedMicros() + 3_600_000_000L);
         assertThat(info.priority()).isEqualTo(2);
-        assertThat(get(queue.browse(MessageState.LEASED, null, 1)).messages())
+        assertThat(get(queue.browse(MessageState.LEASED, PageStart.first(), 1)).messages())
                 .singleElement()
                 .usingRecursiveComparison()
                 .isEqualTo(info);
@@ -79,8 +82,10 @@ class LookingIT extends RealQueueIT {
         QueueSnapshot before = snapshot();
         for (DelayQueue each : List.of(queue, queue.deadLetters())) {
             get(each.stats());
-            get(each.browse(MessageState.DELAYED, null, 256));
-            get(each.browse(MessageState.LEASED, null, 256));
+            get(each.outlook(0, Duration.ofMinutes(1), 60));
+            get(each.browse(MessageState.DELAYED, PageStart.first(), 256));
+            get(each.browse(MessageState.LEASED, PageStart.first(), 256));
+            get(each.browse(MessageState.DELAYED, PageStart.newest(), 256));
             before.messages().keySet().forEach(id -> get(each.get(id)));
         }
         assertThat(snapshot()).isEqualTo(before);
@@ -104,11 +109,74 @@ class LookingIT extends RealQueueIT {
                 from = page.next();
             } while (from != null);
             assertThat(seen).as("pages of " + limit).isEqualTo(expected);
+            assertThat(all(MessageState.DELAYED, PageStart.newest(), limit))
+                    .as("newest first, pages of " + limit)
+                    .isEqualTo(reversed(expected));
         }
+        for (int i = 0; i <= 40; i += 4) {
+            assertThat(all(MessageState.DELAYED, PageStart.at(10 + i / 4), 3))
+                    .as("from " + (10 + i / 4))
+                    .isEqualTo(expected.subList(i, 40));
+        }
+        assertThat(all(MessageState.DELAYED, PageStart.at(0), 256)).isEqualTo(expected);
+        assertThat(all(MessageState.DELAYED, PageStart.at(DueTime.MAX_MICROS), 256))
+                .isEmpty();
+    }
+
+    /** All pages from a place on. */
+    private List<String> all(MessageState state, PageStart start, int limit) {
+        List<String> seen = new ArrayList<>();
+        for (PageStart from = start; from != null; ) {
+            MessagePage page = get(queue.browse(state, from, limit));
+            seen.addAll(idsOf(page));
+            from = page.next() == null ? null : PageStart.next(page.next());
+        }
+        return seen;
+    }
+
+    private static <T> List<T> reversed(List<T> list) {
+        List<T> reversed = new ArrayList<>(list);
+        Collections.reverse(reversed);
+        return reversed;
     }
 
     @Test
-    void should_show_each_message_once_that_stays_while_others_come_and_go() {
+    void should_page_leased_messages_by_the_ends_of_their_leases() {
+        for (String id : List.of("c", "b", "a")) {
+            schedule(id, LONG_AGO);
+            claim(1);
+        }
+        assertThat(all(MessageState.LEASED, PageStart.first(), 2)).containsExactly("c", "b", "a");
+        assertThat(all(MessageState.LEASED, PageStart.newest(), 2)).containsExactly("a", "b", "c");
+        long end = get(queue.get("b")).orElseThrow().info().leaseEndMicros();
+        assertThat(all(MessageState.LEASED, PageStart.at(end), 1)).containsExactly("b", "a");
+        assertThat(all(MessageState.LEASED, PageStart.at(end + 1), 1)).containsExactly("a");
+    }
+
+    @Test
+    void should_page_dead_letters_the_last_one_given_up_first() {
+        List<String> letters = List.of(bury("b", 0), bury("c", 0), bury("a", 0));
+        MessagePage newest = get(queue.deadLetters().browse(MessageState.DELAYED, PageStart.newest(), 2));
+        assertThat(idsOf(newest)).containsExactly(letters.get(2), letters.get(1));
+        bury("d", 0);
+        assertThat(idsOf(get(queue.deadLetters().browse(MessageState.DELAYED, PageStart.next(newest.next()), 2))))
+                .containsExactly(letters.get(0));
+        assertThatThrownBy(() -> queue.browse(MessageState.DELAYED, PageStart.next(newest.next()), 2))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void should_refuse_a_time_to_begin_at_that_no_message_can_have() {
+        for (long micros : new long[] {-1, Long.MIN_VALUE, DueTime.MAX_MICROS + 1}) {
+            assertThatThrownBy(() -> PageStart.at(micros))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining(String.valueOf(micros));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void should_show_each_message_once_that_stays_while_others_come_and_go(boolean newest) {
         Random random = new Random(7);
         Set<String> staying = new HashSet<>();
         List<String> leaving = new ArrayList<>();
@@ -132,12 +200,12 @@ class LookingIT extends RealQueueIT {
             }
         }
         List<String> seen = new ArrayList<>();
-        String from = null;
+        PageStart from = newest ? PageStart.newest() : PageStart.first();
         int came = 0;
         do {
-            MessagePage page = delayed(from, 1 + random.nextInt(30));
+            MessagePage page = get(queue.browse(MessageState.DELAYED, from, 1 + random.nextInt(30)));
             seen.addAll(idsOf(page));
-            from = page.next();
+            from = page.next() == null ? null : PageStart.next(page.next());
             // Before, at and behind the cursor; also the very message that the cursor names.
             if (!leaving.isEmpty()) {
                 get(queue.cancel(leaving.remove(random.nextInt(leaving.size()))));
@@ -163,6 +231,10 @@ class LookingIT extends RealQueueIT {
         get(queue.cancel("b"));
         get(queue.cancel("a"));
         assertThat(idsOf(delayed(first.next(), 2))).containsExactly("c", "d");
+        MessagePage last = get(queue.browse(MessageState.DELAYED, PageStart.newest(), 1));
+        assertThat(idsOf(last)).containsExactly("d");
+        get(queue.cancel("d"));
+        assertThat(idsOf(delayed(last.next(), 2))).containsExactly("c");
         get(queue.cancelAll(message -> true));
         MessagePage none = delayed(first.next(), 2);
         assertThat(none.messages()).isEmpty();
@@ -208,6 +280,7 @@ class LookingIT extends RealQueueIT {
             assertThat(seen).as("ids, in the order of their bytes").hasSizeLessThanOrEqualTo(7);
         } while (from != null);
         assertThat(seen).hasSize(7).contains("xa", "xü");
+        assertThat(all(MessageState.DELAYED, PageStart.newest(), 1)).isEqualTo(reversed(seen));
         assertThat(get(queue.promoteAll(message -> true))).isZero(); // and ends
     }
 
@@ -221,8 +294,8 @@ class LookingIT extends RealQueueIT {
         Delivery delivery = next(second);
         assertThat(delivery.id()).isEqualTo("b");
         Awaitility.await().untilAsserted(() -> {
-            List<MessageInfo> leased =
-                    get(queue.browse(MessageState.LEASED, null, 10)).messages();
+            List<MessageInfo> leased = get(queue.browse(MessageState.LEASED, PageStart.first(), 10))
+                    .messages();
             assertThat(leased).extracting(MessageInfo::holder).containsExactly("first", "second ü");
             assertThat(leased).extracting(MessageInfo::id).containsExactly("a", "b");
             assertThat(leased.get(1).leaseEndMicros()).isGreaterThan(delivery.claimedMicros());
@@ -262,7 +335,7 @@ class LookingIT extends RealQueueIT {
                     .hasMessage("limit is " + limit + ": it must be from 1 to 256");
         }
         for (MessageState state : List.of(MessageState.NONE, MessageState.FINISHED)) {
-            assertThatThrownBy(() -> queue.browse(state, null, 1))
+            assertThatThrownBy(() -> queue.browse(state, PageStart.first(), 1))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining(state.name());
         }
@@ -275,6 +348,8 @@ class LookingIT extends RealQueueIT {
                 "x:YQ",
                 "1:YQ",
                 "d:YQ",
+                "n1:YQ",
+                "dnn1:YQ",
                 "d-1:YQ",
                 "dx:YQ",
                 "d9007199254740992:YQ",
@@ -291,7 +366,7 @@ class LookingIT extends RealQueueIT {
 
     @Test
     void should_refuse_a_cursor_of_another_list() {
-        String delayed = PageCursor.text('d', 5, new byte[] {1});
+        String delayed = PageCursor.text('d', false, 5, new byte[] {1});
         for (char other : new char[] {'l', 'D', 'L'}) {
             assertThatThrownBy(() -> PageCursor.parse(other, delayed))
                     .isInstanceOf(IllegalArgumentException.class)
@@ -301,11 +376,11 @@ class LookingIT extends RealQueueIT {
 
     @Test
     void should_write_cursors_as_plain_text() {
-        PageCursor cursor =
-                PageCursor.parse('d', PageCursor.text('d', DueTime.MAX_MICROS, new byte[] {0, -1, -2, '\n', ':'}));
+        PageCursor cursor = PageCursor.parse(
+                'd', PageCursor.text('d', false, DueTime.MAX_MICROS, new byte[] {0, -1, -2, '\n', ':'}));
         assertThat(cursor.score()).isEqualTo(String.valueOf(DueTime.MAX_MICROS));
         assertThat(cursor.id()).containsExactly(0, -1, -2, '\n', ':');
-        assertThat(PageCursor.text('l', 5, "order/1 ü".getBytes(StandardCharsets.UTF_8)))
+        assertThat(PageCursor.text('l', false, 5, "order/1 ü".getBytes(StandardCharsets.UTF_8)))
                 .matches("l5:[-_0-9A-Za-z]+");
     }
 }

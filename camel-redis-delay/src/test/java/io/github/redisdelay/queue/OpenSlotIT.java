@@ -217,7 +217,7 @@ class OpenSlotIT {
             cluster.moveKey(keys.key("messages"), from, to);
             List<CompletableFuture<?>> asked = List.of(
                     queue.get("a"),
-                    queue.browse(MessageState.DELAYED, null, 10),
+                    queue.browse(MessageState.DELAYED, PageStart.first(), 10),
                     queue.check(),
                     // Its number is kept with the keys of the whole queue.
                     client.queue("looked", 3).get("a").handle((found, error) -> ErrorText.unwrap(error)));

@@ -113,8 +113,9 @@ class QueueModelIT {
     private static void assertPages(RandomHistory history) {
         boolean dead = history.random.nextBoolean();
         boolean leased = history.random.nextBoolean();
+        boolean newest = history.random.nextBoolean();
         QueueModel model = dead ? history.network.model.dead : history.network.model;
-        assertThat(history.browse(dead, leased ? MessageState.LEASED : MessageState.DELAYED))
-                .isEqualTo(model.browse(leased));
+        assertThat(history.browse(dead, leased ? MessageState.LEASED : MessageState.DELAYED, newest))
+                .isEqualTo(model.browse(leased, newest));
     }
 }

@@ -173,7 +173,9 @@ public abstract class RealQueueIT {
     /** The same where nobody consumes dead letters; answers the dead letter's id. */
     protected String bury(String id, int priority) {
         giveUp(id, priority);
-        return get(queue.deadLetters().browse(MessageState.DELAYED, null, DelayQueue.MAX_PAGE)).messages().stream()
+        return get(queue.deadLetters().browse(MessageState.DELAYED, PageStart.first(), DelayQueue.MAX_PAGE))
+                .messages()
+                .stream()
                 .map(MessageInfo::id)
                 .filter(dead -> dead.startsWith(id + "@"))
                 .max(String::compareTo)

@@ -53,6 +53,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -84,6 +85,7 @@ class ScriptSafetyIT {
             LuaScript.BROWSE,
             LuaScript.DEAD_LETTERS,
             LuaScript.STATS,
+            LuaScript.OUTLOOK,
             LuaScript.SERVER,
             LuaScript.LOOK));
     private static final long MAX = DueTime.MAX_MICROS;
@@ -256,7 +258,8 @@ class ScriptSafetyIT {
             case PARTITIONS -> bytes(6);
             case GET -> bytes("l1");
             case DEAD_LETTERS -> bytes("dead9", "");
-            case BROWSE -> bytes("delayed", 10, 0, "");
+            case BROWSE -> bytes("delayed", 10, MAX, "", "newest");
+            case OUTLOOK -> bytes(0, 1_000, MAX);
             case HEARTBEAT -> bytes(CONSUMER, "again");
             case STATS, SERVER, REPLICATION -> new Object[0];
             case LOOK -> bytes("all", 10, 1000, 0, 10, "-inf", "");
@@ -291,6 +294,7 @@ class ScriptSafetyIT {
             }
             case GET -> Set.of("messages", "delayed", "leased", "state", "config", "delayed:5", "consumers");
             case BROWSE -> Set.of("delayed", "state", "config", "delayed:5");
+            case OUTLOOK -> Set.of("delayed", "config", "delayed:5");
             case STATS ->
                 Set.of("delayed", "leased", "config", "delayed:5", "consumers", "dead:delayed", "dead:leased");
             default -> keys.of(script).stream().map(this::part).collect(Collectors.toSet());
@@ -425,8 +429,13 @@ class ScriptSafetyIT {
             case TRIM -> List.of(0, 1);
             case PARTITIONS -> List.of(0);
             case BROWSE -> List.of(1);
+            case OUTLOOK -> List.of(0, 1, 2);
             default -> List.of();
         };
+    }
+
+    private static Object[] bounds(int number) {
+        return bytes(LongStream.range(0, number).boxed().toArray());
     }
 
     private static Object[] with(Object[] arguments, int index, Object value) {
@@ -447,6 +456,7 @@ class ScriptSafetyIT {
                 "REDRIVE",
                 "TRIM",
                 "BROWSE",
+                "OUTLOOK",
                 "PARTITIONS",
                 "LOOK",
                 "IMPORT"
@@ -483,7 +493,14 @@ class ScriptSafetyIT {
             assertRefused(script, with(valid(script), 0, 65), "65 partitions");
             return;
         }
-        assertRefused(script, with(valid(script), 1, 0), script + " with sequence or limit 0");
+        assertRefused(script, with(valid(script), 1, 0), script + " with sequence, limit or second bound 0");
+        if (script == LuaScript.OUTLOOK) {
+            for (int number : new int[] {0, 1, 242, 300}) {
+                assertRefused(script, bounds(number), number + " bounds");
+            }
+            call(script, bounds(241));
+            return;
+        }
         if (script == LuaScript.BROWSE) {
             assertRefused(script, with(valid(script), 1, 257), "257 messages wanted");
             // Any score, as others may have written it, but a number.
@@ -672,6 +689,7 @@ class ScriptSafetyIT {
         assertRefused(LuaScript.HEARTBEAT, with(valid(LuaScript.HEARTBEAT), 0, "123456789"), "a long consumer's id");
         assertRefused(LuaScript.HEARTBEAT, with(valid(LuaScript.HEARTBEAT), 1, "x".repeat(4097)), "a long name");
         assertRefused(LuaScript.BROWSE, with(valid(LuaScript.BROWSE), 0, "x"), "browse of no state");
+        assertRefused(LuaScript.BROWSE, bytes("delayed", 10, 0, "", "oldest"), "browse in no direction");
         assertRefused(LuaScript.SETTLE, with(valid(LuaScript.SETTLE), 29, ""), "settle without id");
     }
 
@@ -814,6 +832,7 @@ class ScriptSafetyIT {
                     LuaScript.SETTLE,
                     LuaScript.REDRIVE,
                     LuaScript.REPAIR,
+                    LuaScript.OUTLOOK,
                     LuaScript.IMPORT)) {
                 assertRefused(script, valid(script), script + " with priorities '" + digits + "'");
             }
@@ -841,6 +860,7 @@ class ScriptSafetyIT {
                 "GET",
                 "BROWSE",
                 "STATS",
+                "OUTLOOK",
                 "IMPORT"
             })
     void should_refuse_a_queue_of_a_later_format(LuaScript script) {
@@ -968,7 +988,7 @@ class ScriptSafetyIT {
                 assertThat(get(queue.pause())).isTrue();
                 assertThat(get(queue.resume())).isTrue();
                 assertThat(get(queue.promote("later")).previousState()).isEqualTo(MessageState.DELAYED);
-                MessageInfo dead = get(queue.deadLetters().browse(MessageState.DELAYED, null, 1))
+                MessageInfo dead = get(queue.deadLetters().browse(MessageState.DELAYED, PageStart.first(), 1))
                         .messages()
                         .get(0);
                 assertThat(get(queue.redrive(dead.id()))).isEqualTo(RedriveOutcome.REDRIVEN);
@@ -1568,6 +1588,7 @@ class ScriptSafetyIT {
                             case "include/wakeup.lua" -> Set.of("promises"); // 2 * (2 + 4 * 16)
                             case "command/trim.lua" -> Set.of("ids"); // 100
                             case "include/index.lua" -> Set.of("members"); // 256 of settle.lua
+                            case "command/outlook.lua" -> Set.of("counts"); // 242
                             case "command/repair.lua" -> Set.of("ids", "members", "lost"); // 256
                             // 256, and two values or elements for each of 256.
                             case "command/import.lua" ->

@@ -11,6 +11,7 @@ import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.StoredMessage;
@@ -160,7 +161,7 @@ public final class QueryOperations {
     private CompletableFuture<MessagePage> page(String from, int limit) {
         MessageState state = settings.state() == MessageScope.LEASED ? MessageState.LEASED : MessageState.DELAYED;
         try {
-            return target(settings.state() == MessageScope.DEAD).browse(state, from, limit);
+            return target(settings.state() == MessageScope.DEAD).browse(state, PageStart.next(from), limit);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
                     "header '" + RedisDelayConstants.CURSOR + "': " + e.getMessage() + ", by removing the header", e);

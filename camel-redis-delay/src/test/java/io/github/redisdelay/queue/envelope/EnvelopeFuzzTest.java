@@ -326,7 +326,8 @@ class EnvelopeFuzzTest {
                 reply.add(Fuzz.bytes(random, 10));
             }
             MessageState state = random.nextBoolean() ? MessageState.DELAYED : MessageState.LEASED;
-            MessagePage page = MessageRows.page(reply, state, Math.max(1, count), 'd');
+            boolean newest = random.nextBoolean();
+            MessagePage page = MessageRows.page(reply, state, Math.max(1, count), 'd', newest);
             assertThat(page.messages()).hasSize(count);
             double score = count == 0
                     ? 0
@@ -336,6 +337,7 @@ class EnvelopeFuzzTest {
             if (page.next() != null && !Double.isNaN(score)) {
                 PageCursor cursor = PageCursor.parse('d', page.next());
                 assertThat(cursor.id()).isEqualTo(reply.get(5 * count - 5));
+                assertThat(cursor.newest()).isEqualTo(newest);
                 String read = cursor.score().replace("inf", "Infinity");
                 assertThat(Double.parseDouble(read) == score).as(read).isTrue();
             }
@@ -343,7 +345,7 @@ class EnvelopeFuzzTest {
                 int at = random.nextInt(reply.size());
                 reply.set(at, Fuzz.mutated((byte[]) reply.get(at), random));
                 try {
-                    MessageRows.page(reply, state, 1, 'd');
+                    MessageRows.page(reply, state, 1, 'd', newest);
                     reply.add(new byte[] {'l'});
                     reply.add(Fuzz.bytes(random, 20));
                     MessageRows.get(reply.subList(reply.size() - 7, reply.size()));
@@ -358,7 +360,7 @@ class EnvelopeFuzzTest {
     void should_read_every_cursor_that_was_given_and_refuse_all_others() {
         Fuzz.run("cursors", 20_000, random -> {
             char list = "dlDL".charAt(random.nextInt(4));
-            String given = PageCursor.text(list, number(random), Fuzz.bytes(random, 40));
+            String given = PageCursor.text(list, random.nextBoolean(), number(random), Fuzz.bytes(random, 40));
             String text =
                     switch (random.nextInt(3)) {
                         case 0 -> given;

@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -25,6 +26,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 /**
  * A model of a queue in plain maps: executes the calls that the scripts execute and tells what they should answer.
@@ -258,8 +261,13 @@ public final class QueueModel {
                 browse(
                         text(arguments[0]).equals("leased"),
                         Integer.parseInt(text(arguments[1])),
-                        text(arguments[2]).equals("-inf") ? Long.MIN_VALUE : Long.parseLong(text(arguments[2])),
-                        text(arguments[3]));
+                        switch (text(arguments[2])) {
+                            case "-inf" -> Long.MIN_VALUE;
+                            case "inf" -> Long.MAX_VALUE;
+                            default -> Long.parseLong(text(arguments[2]));
+                        },
+                        text(arguments[3]),
+                        text(arguments[4]).equals("newest"));
             case HEARTBEAT -> {
                 if (((byte[]) arguments[1]).length == 0) {
                     consumers.remove(text(arguments[0]));
@@ -274,6 +282,7 @@ public final class QueueModel {
                         : check(text(arguments[0]).equals("messages"), time);
             case DEAD_LETTERS -> letters(text(arguments[0]), text(arguments[1]));
             case STATS -> stats(time);
+            case OUTLOOK -> outlook(time, Stream.of(arguments).mapToLong(bound -> Long.parseLong(text(bound))));
             default -> throw new IllegalArgumentException(script.name());
         };
     }
@@ -748,21 +757,40 @@ public final class QueueModel {
         reply.add(holder.getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    private List<byte[]> browse(boolean ofLeased, int limit, long after, String afterId) {
+    private List<byte[]> browse(boolean ofLeased, int limit, long after, String afterId, boolean newest) {
         List<byte[]> reply = new ArrayList<>();
-        browse(ofLeased).stream()
+        browse(ofLeased, newest).stream()
                 .filter(id -> {
-                    long score = ofLeased ? leased.get(id) : delayed.get(id).due;
-                    return score > after || (score == after && id.compareTo(afterId) > 0);
+                    int place = Long.compare(ofLeased ? leased.get(id) : delayed.get(id).due, after);
+                    int atOnce = newest && afterId.isEmpty() ? -1 : id.compareTo(afterId);
+                    return Integer.signum(place == 0 ? atOnce : place) == (newest ? -1 : 1);
                 })
                 .limit(limit)
                 .forEach(id -> tell(reply, id));
         return reply;
     }
 
-    /** All ids of a state, in order. */
-    public List<String> browse(boolean ofLeased) {
-        return ofLeased ? inOrder(leased, at -> at) : inOrder(delayed, w -> w.due);
+    /** All ids of a state, in order; the newest first if wanted. */
+    public List<String> browse(boolean ofLeased, boolean newest) {
+        List<String> ids = ofLeased ? inOrder(leased, at -> at) : inOrder(delayed, w -> w.due);
+        if (newest) {
+            Collections.reverse(ids);
+        }
+        return ids;
+    }
+
+    private byte[] outlook(long time, LongStream bounds) {
+        long[] from = LongStream.concat(LongStream.of(Long.MIN_VALUE), bounds).toArray();
+        double[] counts = new double[1 + from.length];
+        counts[0] = time;
+        for (long due : dueTimes()) {
+            int step = from.length;
+            while (due < from[step - 1]) {
+                step--;
+            }
+            counts[step]++;
+        }
+        return doubles(counts);
     }
 
     private byte[] stats(long time) {

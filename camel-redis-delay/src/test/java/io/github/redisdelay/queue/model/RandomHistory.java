@@ -10,6 +10,7 @@ import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.client.ClientAccess;
@@ -32,7 +33,10 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.redisson.api.RedissonClient;
 
 /**
@@ -178,21 +182,44 @@ public final class RandomHistory {
         MessageState state = random.nextBoolean() ? MessageState.DELAYED : MessageState.LEASED;
         char letter = state == MessageState.DELAYED ? 'd' : 'l';
         calls.add(
-                switch (random.nextInt(5)) {
+                switch (random.nextInt(6)) {
+                    case 5 -> queue.outlook(bounds());
                     case 0 -> queue.stats();
                     case 2 -> client.queue.deadLettersOf(random.nextBoolean() ? id() : deadLetter());
                     case 1 -> queue.get(queue == client.dead ? deadLetter() : id());
                     default ->
                         queue.browse(
                                 state,
-                                random.nextBoolean()
-                                        ? null
-                                        : PageCursor.text(
-                                                queue == client.dead ? Character.toUpperCase(letter) : letter,
-                                                System.currentTimeMillis() * 1000 + delay(),
-                                                id().getBytes(StandardCharsets.ISO_8859_1)),
+                                start(queue == client.dead ? Character.toUpperCase(letter) : letter),
                                 1 + random.nextInt(4));
                 });
+    }
+
+    private PageStart start(char list) {
+        long micros = past + random.nextInt(3);
+        return switch (random.nextInt(5)) {
+            case 0 -> PageStart.first();
+            case 1 -> PageStart.newest();
+            case 2 -> PageStart.at(random.nextBoolean() ? micros : System.currentTimeMillis() * 1000 + delay());
+            default ->
+                PageStart.next(PageCursor.text(
+                        list,
+                        random.nextBoolean(),
+                        random.nextBoolean() ? micros : System.currentTimeMillis() * 1000 + delay(),
+                        id().getBytes(StandardCharsets.ISO_8859_1)));
+        };
+    }
+
+    /** Of times at which messages may be due, and right before and behind them. */
+    private List<Long> bounds() {
+        return Stream.generate(() -> random.nextBoolean() ? past : 0)
+                .limit(2 + random.nextInt(4))
+                .map(from -> from + random.nextInt(4))
+                .collect(Collectors.collectingAndThen(Collectors.toCollection(TreeSet::new), bounds -> {
+                    bounds.add(random.nextBoolean() ? DueTime.MAX_MICROS : past + 10);
+                    bounds.add(past + 5);
+                    return List.copyOf(bounds);
+                }));
     }
 
     private void rare(Client client) {
@@ -237,22 +264,24 @@ public final class RandomHistory {
 
     /** The id of a dead letter that there is, if possible. */
     private String deadLetter() {
-        List<String> ids = new ArrayList<>(network.model.dead.browse(false));
-        ids.addAll(network.model.dead.browse(true));
+        List<String> ids = new ArrayList<>(network.model.dead.browse(false, false));
+        ids.addAll(network.model.dead.browse(true, false));
         ids.sort(null);
         return ids.isEmpty() || random.nextInt(8) == 0 ? id() + (random.nextBoolean() ? "@1" : "") : any(ids);
     }
 
     /** All pages of a state one after the other, each of a random size; nothing else may be under way. */
-    public List<String> browse(boolean dead, MessageState state) {
+    public List<String> browse(boolean dead, MessageState state, boolean newest) {
         RedisDelayQueue queue = dead ? clients.get(0).dead : clients.get(0).queue;
         List<String> ids = new ArrayList<>();
-        String from = null;
+        PageStart from = newest ? PageStart.newest() : PageStart.first();
         do {
             CompletableFuture<MessagePage> page = queue.browse(state, from, 1 + random.nextInt(4));
             network.deliverAll();
             page.join().messages().forEach(message -> ids.add(message.id()));
-            from = page.join().next();
+            from = page.join().next() == null
+                    ? null
+                    : PageStart.next(page.join().next());
         } while (from != null);
         return ids;
     }

@@ -10,6 +10,7 @@ import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
@@ -83,7 +84,7 @@ class PoisonIT {
         String from = null;
         do {
             MessagePage page = queue.deadLetters()
-                    .browse(MessageState.DELAYED, from, DelayQueue.MAX_PAGE)
+                    .browse(MessageState.DELAYED, PageStart.next(from), DelayQueue.MAX_PAGE)
                     .get(20, TimeUnit.SECONDS);
             for (MessageInfo letter : page.messages()) {
                 String id = letter.id().substring(0, letter.id().lastIndexOf('@'));

@@ -12,6 +12,7 @@ import io.github.redisdelay.queue.ImportSource;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.PayloadConverter;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.testkit.FaultyProxy.Kind;
@@ -106,7 +107,7 @@ class ImportFailoverIT {
         List<String> ids = new ArrayList<>();
         String from = null;
         do {
-            MessagePage page = queue.browse(MessageState.DELAYED, from, DelayQueue.MAX_PAGE)
+            MessagePage page = queue.browse(MessageState.DELAYED, PageStart.next(from), DelayQueue.MAX_PAGE)
                     .get(10, TimeUnit.SECONDS);
             page.messages().stream().map(MessageInfo::id).forEach(ids::add);
             from = page.next();

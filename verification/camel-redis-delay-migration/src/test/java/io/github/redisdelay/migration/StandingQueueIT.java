@@ -11,6 +11,7 @@ import io.github.redisdelay.queue.ImportOptions;
 import io.github.redisdelay.queue.ImportReport;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisServer;
 import java.nio.charset.StandardCharsets;
@@ -86,7 +87,7 @@ class StandingQueueIT {
     /** What the queue holds, by due time. */
     private static List<String> texts(DelayQueue queue) throws Exception {
         List<String> texts = new ArrayList<>();
-        for (MessageInfo message : queue.browse(MessageState.DELAYED, null, DelayQueue.MAX_PAGE)
+        for (MessageInfo message : queue.browse(MessageState.DELAYED, PageStart.first(), DelayQueue.MAX_PAGE)
                 .get(10, TimeUnit.SECONDS)
                 .messages()) {
             byte[] body = queue.get(message.id())

@@ -37,15 +37,19 @@ public final class MessageRows {
         return Optional.of(new StoredMessage(info, stored.scheduledMicros(), stored.body()));
     }
 
-    /** The first messages of several replies, each of which has them in order. */
-    public static List<Object> merge(List<List<?>> replies, int limit) {
+    /**
+     * The next messages of several replies, each of which has them in order.
+     *
+     * @param newest whether that is the opposite order
+     */
+    public static List<Object> merge(List<List<?>> replies, int limit, boolean newest) {
         int[] at = new int[replies.size()];
         List<Object> merged = new ArrayList<>();
         for (int n = 0; n < limit; n++) {
             int first = -1;
             for (int i = 0; i < at.length; i++) {
                 if (at[i] < replies.get(i).size()
-                        && (first < 0 || isBefore(replies.get(i), at[i], replies.get(first), at[first]))) {
+                        && (first < 0 || newest != compare(replies.get(i), at[i], replies.get(first), at[first]) < 0)) {
                     first = i;
                 }
             }
@@ -58,25 +62,27 @@ public final class MessageRows {
         return merged;
     }
 
-    private static boolean isBefore(List<?> one, int at, List<?> other, int otherAt) {
+    private static int compare(List<?> one, int at, List<?> other, int otherAt) {
         double score = score(one, at);
         double otherScore = score(other, otherAt);
+        // Not Double.compare, for which -0 is less than 0, unlike for Redis.
         return score < otherScore
-                || (score == otherScore
-                        && Arrays.compareUnsigned((byte[]) one.get(at), (byte[]) other.get(otherAt)) < 0);
+                ? -1
+                : score > otherScore ? 1 : Arrays.compareUnsigned((byte[]) one.get(at), (byte[]) other.get(otherAt));
     }
 
     /**
      * A page of messages.
      *
      * @param list the letter of the list, for the cursor
+     * @param newest whether the newest come first, for the cursor
      * @throws DelayQueueException if the reply is none of the script's
      */
-    public static MessagePage page(List<?> reply, MessageState state, int limit, char list) {
-        return read(() -> messages(reply, state, limit, list));
+    public static MessagePage page(List<?> reply, MessageState state, int limit, char list, boolean newest) {
+        return read(() -> messages(reply, state, limit, list, newest));
     }
 
-    private static MessagePage messages(List<?> reply, MessageState state, int limit, char list) {
+    private static MessagePage messages(List<?> reply, MessageState state, int limit, char list, boolean newest) {
         List<MessageInfo> messages = new ArrayList<>(reply.size() / COLUMNS);
         for (int at = 0; at < reply.size(); at += COLUMNS) {
             messages.add(info(reply, at, state));
@@ -85,7 +91,7 @@ public final class MessageRows {
             return new MessagePage(messages, null);
         }
         int last = reply.size() - COLUMNS;
-        return new MessagePage(messages, PageCursor.text(list, score(reply, last), (byte[]) reply.get(last)));
+        return new MessagePage(messages, PageCursor.text(list, newest, score(reply, last), (byte[]) reply.get(last)));
     }
 
     private static <T> T read(Supplier<T> reader) {

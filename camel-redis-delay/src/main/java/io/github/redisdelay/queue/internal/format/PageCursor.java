@@ -2,6 +2,7 @@
 package io.github.redisdelay.queue.internal.format;
 
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.PageStart;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.regex.Matcher;
@@ -9,18 +10,36 @@ import java.util.regex.Pattern;
 
 /**
  * The message behind which a page begins: its score and the bytes of its id (which may be no text), as text {@code
- * <list><score>:<id in Base64 for URLs>}. The list is a letter, because a position in one list says nothing about another. The
- * score is a number of microseconds; another one, which only others can have written, is {@code x} and the 16 hexadecimal
- * digits of its double.
+ * <list><n><score>:<id in Base64 for URLs>}. The list is a letter, because a position in one list says nothing about another.
+ * With an {@code n} the newest come first. The score is a number of microseconds; another one, which only others can have
+ * written, is {@code x} and the 16 hexadecimal digits of its double.
  *
+ * @param newest true if the page goes back in time
  * @param score as Redis reads it
- * @param id empty for the very first page
+ * @param id empty if the page begins with the first of that score, or with its last if the newest come first
  */
-public record PageCursor(String score, byte[] id) {
+public record PageCursor(boolean newest, String score, byte[] id) {
 
-    public static final PageCursor START = new PageCursor("-inf", new byte[0]);
+    private static final byte[] NO_ID = {};
+    private static final PageCursor FIRST = new PageCursor(false, "-inf", NO_ID);
+    private static final PageCursor NEWEST = new PageCursor(true, "inf", NO_ID);
 
-    private static final Pattern FORM = Pattern.compile("(.)(?:([0-9]{1,16})|x([0-9a-f]{16})):([-_0-9A-Za-z]*+)");
+    private static final Pattern FORM = Pattern.compile("(.)(n?)(?:([0-9]{1,16})|x([0-9a-f]{16})):([-_0-9A-Za-z]*+)");
+
+    /**
+     * The position where a page begins.
+     *
+     * @param list which list it is of
+     * @throws IllegalArgumentException if it is a cursor of none or another list
+     */
+    public static PageCursor of(char list, PageStart start) {
+        if (start.cursor() != null) {
+            return parse(list, start.cursor());
+        }
+        return start.isNewest()
+                ? NEWEST
+                : start.micros() < 0 ? FIRST : new PageCursor(false, score(start.micros()), NO_ID);
+    }
 
     /**
      * Reads a cursor.
@@ -31,12 +50,15 @@ public record PageCursor(String score, byte[] id) {
     public static PageCursor parse(char list, String text) {
         Matcher parts = FORM.matcher(text);
         if (parts.matches() && parts.group(1).charAt(0) == list) {
-            String score = parts.group(2) == null
-                    ? score(Double.longBitsToDouble(HexFormat.fromHexDigitsToLong(parts.group(3))))
-                    : score(Long.parseLong(parts.group(2)));
+            String score = parts.group(3) == null
+                    ? score(Double.longBitsToDouble(HexFormat.fromHexDigitsToLong(parts.group(4))))
+                    : score(Long.parseLong(parts.group(3)));
             try {
                 if (score != null) {
-                    return new PageCursor(score, Base64.getUrlDecoder().decode(parts.group(4)));
+                    return new PageCursor(
+                            !parts.group(2).isEmpty(),
+                            score,
+                            Base64.getUrlDecoder().decode(parts.group(5)));
                 }
             } catch (IllegalArgumentException e) {
                 // told below
@@ -58,11 +80,12 @@ public record PageCursor(String score, byte[] id) {
         return Double.isNaN(score) ? null : Double.toString(score);
     }
 
-    public static String text(char list, double score, byte[] id) {
+    public static String text(char list, boolean newest, double score, byte[] id) {
         long micros = (long) score;
         String number = micros == score && micros >= 0 && micros <= DueTime.MAX_MICROS
                 ? Long.toString(micros)
                 : "x" + HexFormat.of().toHexDigits(Double.doubleToLongBits(score));
-        return list + number + ":" + Base64.getUrlEncoder().withoutPadding().encodeToString(id);
+        return list + (newest ? "n" : "") + number + ":"
+                + Base64.getUrlEncoder().withoutPadding().encodeToString(id);
     }
 }

@@ -17,6 +17,8 @@ import io.github.redisdelay.queue.ImportSource;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.Outlook;
+import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.PayloadConverter;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.RedriveOutcome;
@@ -48,6 +50,7 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 /**
  * A queue over several hash tags, which can grow past one Redis node. An id always belongs to the same partition: a call
@@ -249,11 +252,13 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
      * on.
      */
     @Override
-    public CompletableFuture<MessagePage> browse(MessageState state, String from, int limit) {
+    public CompletableFuture<MessagePage> browse(MessageState state, PageStart from, int limit) {
         char list = RedisDelayQueue.list(state, limit, isDeadLetters());
-        PageCursor behind = RedisDelayQueue.cursor(list, from);
+        PageCursor behind = PageCursor.of(list, from);
+        boolean newest = behind.newest();
         return askAll(partition -> partition.rows(state, behind, limit))
-                .thenApply(rows -> MessageRows.page(MessageRows.merge(rows, limit), state, limit, list));
+                .thenApply(
+                        rows -> MessageRows.page(MessageRows.merge(rows, limit, newest), state, limit, list, newest));
     }
 
     @Override
@@ -313,7 +318,7 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
             }
             // The count is read after the page, so what others drop in between lowers it.
             int limit = (int) Math.min(excess, MAX_PAGE);
-            return letters.browse(MessageState.DELAYED, null, limit)
+            return letters.browse(MessageState.DELAYED, PageStart.first(), limit)
                     .thenCompose(page -> letters.stats()
                             .thenCompose(now -> allOf(page.messages().stream()
                                     .limit(Math.max(0, now.delayed() - maximum))
@@ -380,6 +385,27 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
                 Math.max(one.consumers(), other.consumers()),
                 one.paused() || other.paused(),
                 Math.max(one.lastDueMicros(), other.lastDueMicros()));
+    }
+
+    @Override
+    public CompletableFuture<Outlook> outlook(List<Long> boundsMicros) {
+        List<Long> bounds = List.copyOf(boundsMicros);
+        RedisDelayQueue.checkBounds(bounds);
+        return askAll(partition -> partition.outlook(bounds))
+                .thenApply(
+                        all -> all.stream().reduce(PartitionedQueue::together).orElseThrow());
+    }
+
+    private static Outlook together(Outlook one, Outlook other) {
+        List<Long> counts = IntStream.range(0, one.counts().size())
+                .mapToObj(i -> one.counts().get(i) + other.counts().get(i))
+                .toList();
+        return new Outlook(
+                Math.max(one.timeMicros(), other.timeMicros()),
+                one.boundsMicros(),
+                counts,
+                one.before() + other.before(),
+                one.after() + other.after());
     }
 
     @Override

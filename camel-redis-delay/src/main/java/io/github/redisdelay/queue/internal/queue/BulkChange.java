@@ -5,6 +5,7 @@ import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.QueueStats;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -78,7 +79,7 @@ final class BulkChange {
             return CompletableFuture.completedFuture(changed);
         }
         int size = (int) Math.min(left, DelayQueue.MAX_PAGE);
-        return queue.browse(MessageState.DELAYED, from, size).thenCompose(page -> {
+        return queue.browse(MessageState.DELAYED, PageStart.next(from), size).thenCompose(page -> {
             left -= page.messages().size();
             List<MessageInfo> chosen = page.messages().stream().filter(which).toList();
             return change(chosen).thenCompose(done -> {

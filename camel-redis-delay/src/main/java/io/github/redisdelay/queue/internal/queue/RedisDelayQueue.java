@@ -17,6 +17,8 @@ import io.github.redisdelay.queue.ImportSource;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.Outlook;
+import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.PayloadConverter;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.RedriveOutcome;
@@ -46,6 +48,7 @@ import io.github.redisdelay.queue.internal.request.UnbatchedCalls;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -63,6 +66,7 @@ import java.util.regex.Pattern;
 public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
 
     private static final byte[] NOTHING = {};
+    private static final byte[] NEWEST = "newest".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] DEAD_LETTERS = "dead".getBytes(StandardCharsets.US_ASCII);
     /** The most dead letters that {@code trim.lua} drops in one call. */
     private static final int TRIM_SLICE = 100;
@@ -313,9 +317,11 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
     }
 
     @Override
-    public CompletableFuture<MessagePage> browse(MessageState state, String from, int limit) {
+    public CompletableFuture<MessagePage> browse(MessageState state, PageStart from, int limit) {
         char list = list(state, limit, isDeadLetters());
-        return rows(state, cursor(list, from), limit).thenApply(rows -> MessageRows.page(rows, state, limit, list));
+        PageCursor behind = PageCursor.of(list, from);
+        return rows(state, behind, limit)
+                .thenApply(rows -> MessageRows.page(rows, state, limit, list, behind.newest()));
     }
 
     /**
@@ -335,10 +341,6 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
         return deadLetters ? Character.toUpperCase(letter) : letter;
     }
 
-    public static PageCursor cursor(char list, String from) {
-        return from == null ? PageCursor.START : PageCursor.parse(list, from);
-    }
-
     /** The messages behind a position, as {@code browse.lua} answers them. */
     public CompletableFuture<List<?>> rows(MessageState state, PageCursor behind, int limit) {
         return calls.untilAnswered(
@@ -347,7 +349,8 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
                         WireWord.bytes(state),
                         Digits.of(limit),
                         behind.score().getBytes(StandardCharsets.US_ASCII),
-                        behind.id())
+                        behind.id(),
+                        behind.newest() ? NEWEST : NOTHING)
                 .thenApply(reply -> (List<?>) reply);
     }
 
@@ -394,6 +397,43 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
                     reply.getDouble() != 0,
                     (long) reply.getDouble());
         });
+    }
+
+    @Override
+    public CompletableFuture<Outlook> outlook(List<Long> boundsMicros) {
+        List<Long> bounds = List.copyOf(boundsMicros);
+        checkBounds(bounds);
+        return calls.untilAnswered(
+                        address,
+                        LuaScript.OUTLOOK,
+                        bounds.stream().map(Digits::of).toArray())
+                .thenApply(bytes -> {
+                    ByteBuffer reply = LittleEndian.of((byte[]) bytes);
+                    long time = (long) reply.getDouble();
+                    long before = (long) reply.getDouble();
+                    List<Long> counts = new ArrayList<>(bounds.size() - 1);
+                    while (reply.remaining() > Double.BYTES) {
+                        counts.add((long) reply.getDouble());
+                    }
+                    return new Outlook(time, bounds, counts, before, (long) reply.getDouble());
+                });
+    }
+
+    /** Checks what is asked of {@link #outlook}. */
+    public static void checkBounds(List<Long> bounds) {
+        int most = Outlook.MAX_STEPS + 1;
+        if (bounds.size() < 2 || bounds.size() > most) {
+            throw new IllegalArgumentException(
+                    "an outlook of " + bounds.size() + " bounds: there must be from 2 to " + most);
+        }
+        long least = 0;
+        for (long bound : bounds) {
+            if (bound < least || bound > DueTime.MAX_MICROS) {
+                throw new IllegalArgumentException("bound " + bound + " of an outlook: it must be from " + least
+                        + " to " + DueTime.MAX_MICROS + " microseconds since the epoch, later than the bound before");
+            }
+            least = bound + 1;
+        }
     }
 
     @Override

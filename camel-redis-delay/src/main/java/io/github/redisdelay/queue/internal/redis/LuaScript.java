@@ -30,6 +30,7 @@ public enum LuaScript {
     DEAD_LETTERS,
     HEARTBEAT,
     STATS,
+    OUTLOOK,
     SERVER,
     REPLICATION,
     PARTITIONS,

@@ -49,6 +49,7 @@ public record QueueKeys(String base, boolean deadLetters, String source) {
                 common("waiters", "dead:messages", "dead:delayed", "dead:leased", "dead:state", "dead:index");
             case ACKNOWLEDGE -> keys(COMMON.stream().limit(6));
             case GET, BROWSE -> common("consumers");
+            case OUTLOOK -> keys(COMMON.stream());
             case STATS -> common("consumers", "dead:delayed", "dead:leased");
             case DEAD_LETTERS -> keys(Stream.of("dead:index", "dead:messages", "config"));
             case TRIM -> keys(Stream.of("dead:messages", "dead:delayed", "dead:state", "config", "dead:index"));

@@ -11,13 +11,18 @@ local function page_is_before(a, b)
   return #a < #b
 end
 
--- Returns the rank in a set of the first member behind a score, as text, and a member.
-local function page_begin(set, score, member)
+-- Returns how many members of a set are in front of the position of a score, as text, and a member. This member is among
+-- them, unless the position is looked at from behind; then the empty member is behind all others of that score.
+local function page_begin(set, score, member, from_behind)
   local low = redis.call('ZCOUNT', set, '-inf', '(' .. score)
   local high = low + redis.call('ZCOUNT', set, score, score)
+  if from_behind and member == '' then
+    return high
+  end
   while low < high do
     local middle = math.floor((low + high) / 2)
-    if page_is_before(member, redis.call('ZRANGE', set, middle, middle)[1]) then
+    local other = redis.call('ZRANGE', set, middle, middle)[1]
+    if page_is_before(member, other) or (from_behind and member == other) then
       high = middle
     else
       low = middle + 1

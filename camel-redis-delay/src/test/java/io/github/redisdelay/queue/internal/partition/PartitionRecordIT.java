@@ -14,6 +14,7 @@ import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.RealQueueIT;
 import io.github.redisdelay.queue.ScheduleRequest;
@@ -140,7 +141,7 @@ class PartitionRecordIT {
         assertMismatch(queue.pause(), partitions);
         assertMismatch(queue.resume(), partitions);
         assertMismatch(queue.get("a"), partitions);
-        assertMismatch(queue.browse(MessageState.DELAYED, null, 1), partitions);
+        assertMismatch(queue.browse(MessageState.DELAYED, PageStart.first(), 1), partitions);
         assertMismatch(queue.stats(), partitions);
         assertMismatch(queue.check(), partitions);
         assertMismatch(queue.deadLetters().stats(), partitions);

@@ -18,6 +18,8 @@ import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.Outlook;
+import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.RealQueueIT;
 import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.ScheduleOutcome;
@@ -33,7 +35,9 @@ import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
 import io.github.redisdelay.test.RedisExtension;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -129,7 +133,7 @@ class PartitionedQueueIT {
             assertThat(get(next(received).bury(new byte[0]))).isEqualTo(Settlement.DONE);
         }
         consumer.stop(false);
-        return get(queue.deadLetters().browse(MessageState.DELAYED, null, 256)).messages().stream()
+        return get(queue.deadLetters().browse(MessageState.DELAYED, PageStart.first(), 256)).messages().stream()
                 .map(MessageInfo::id)
                 .toList();
     }
@@ -285,16 +289,49 @@ class PartitionedQueueIT {
             List<String> listed = new ArrayList<>();
             String from = null;
             do {
-                MessagePage page = get(queue.browse(MessageState.DELAYED, from, limit));
+                MessagePage page = get(queue.browse(MessageState.DELAYED, PageStart.next(from), limit));
                 page.messages().forEach(message -> listed.add(message.id()));
                 from = page.next();
             } while (from != null);
             assertThat(listed).as("pages of " + limit).isEqualTo(ids);
+            assertThat(all(PageStart.at(4_000_000_000_000_003L), limit)).isEqualTo(ids.subList(15, 50));
+            List<String> newest = all(PageStart.newest(), limit);
+            Collections.reverse(newest);
+            assertThat(newest).as("newest first, pages of " + limit).isEqualTo(ids);
         }
-        assertThatThrownBy(() -> queue.browse(MessageState.DELAYED, "x", 10))
+        assertThatThrownBy(() -> queue.browse(MessageState.DELAYED, PageStart.next("x"), 10))
                 .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> queue.browse(MessageState.DELAYED, null, 257))
+        assertThatThrownBy(() -> queue.browse(MessageState.DELAYED, PageStart.first(), 257))
                 .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    private List<String> all(PageStart start, int limit) {
+        List<String> listed = new ArrayList<>();
+        for (PageStart from = start; from != null; ) {
+            MessagePage page = get(queue.browse(MessageState.DELAYED, from, limit));
+            page.messages().forEach(message -> listed.add(message.id()));
+            from = page.next() == null ? null : PageStart.next(page.next());
+        }
+        return listed;
+    }
+
+    @Test
+    void should_count_what_becomes_due_in_all_partitions() throws Exception {
+        for (int i = 0; i < 60; i++) {
+            schedule("m" + i, new DueTime(false, 4_000_000_000_000_000L + i / 10));
+        }
+        Outlook outlook = get(queue.outlook(4_000_000_000_000_001L, Duration.of(2, ChronoUnit.MICROS), 2));
+        assertThat(outlook.counts()).containsExactly(20L, 20L);
+        assertThat(outlook.before()).isEqualTo(10);
+        assertThat(outlook.after()).isEqualTo(10);
+        Outlook now = get(queue.outlook(0, Duration.ofHours(1), 3));
+        assertThat(now.after()).isEqualTo(60);
+        assertThat(now.timeMicros()).isGreaterThanOrEqualTo(now.boundsMicros().get(0));
+        bury(3);
+        assertThat(get(queue.deadLetters().outlook(List.of(0L, now.timeMicros(), DueTime.MAX_MICROS)))
+                        .counts())
+                .containsExactly(0L, 3L);
+        assertThatThrownBy(() -> queue.outlook(List.of(1L))).isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
@@ -305,7 +342,7 @@ class PartitionedQueueIT {
             next(received);
         }
         List<MessageInfo> leased =
-                get(queue.browse(MessageState.LEASED, null, 10)).messages();
+                get(queue.browse(MessageState.LEASED, PageStart.first(), 10)).messages();
         assertThat(leased).hasSize(6).allMatch(message -> message.holder().equals("consumer"));
     }
 
@@ -362,7 +399,7 @@ class PartitionedQueueIT {
         List<String> dead = bury(10);
         assertThat(get(queue.trimDeadLetters(HOUR, 10))).isZero();
         assertThat(get(queue.trimDeadLetters(Duration.ZERO, 7))).isEqualTo(3);
-        assertThat(get(queue.deadLetters().browse(MessageState.DELAYED, null, 256)).messages().stream()
+        assertThat(get(queue.deadLetters().browse(MessageState.DELAYED, PageStart.first(), 256)).messages().stream()
                         .map(MessageInfo::id)
                         .toList())
                 .isEqualTo(dead.subList(3, 10));

@@ -10,6 +10,7 @@ import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.RealQueueIT;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
@@ -69,7 +70,7 @@ class BulkChangeIT extends RealQueueIT {
         List<String> ids = new ArrayList<>();
         String from = null;
         do {
-            MessagePage page = get(queue.browse(MessageState.DELAYED, from, 256));
+            MessagePage page = get(queue.browse(MessageState.DELAYED, PageStart.next(from), 256));
             page.messages().forEach(message -> ids.add(message.id()));
             from = page.next();
         } while (from != null);
@@ -156,7 +157,8 @@ class BulkChangeIT extends RealQueueIT {
         long now = get(queue.stats()).timeMicros();
         Map<String, Long> due = new HashMap<>();
         for (String from = ""; from != null; ) {
-            MessagePage page = get(queue.browse(MessageState.DELAYED, from.isEmpty() ? null : from, 256));
+            MessagePage page =
+                    get(queue.browse(MessageState.DELAYED, PageStart.next(from.isEmpty() ? null : from), 256));
             page.messages().forEach(message -> due.put(message.id(), message.dueMicros()));
             from = page.next();
         }
