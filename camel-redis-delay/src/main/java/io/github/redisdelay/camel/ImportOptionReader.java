@@ -8,14 +8,20 @@ import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.queue.ImportSource;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
 /** Reads the options of imports. Each error names the option, its value and what would be right. */
 record ImportOptionReader(RedisDelayConfiguration options, Set<String> own) {
 
-    private static final Set<String> FOR_IMPORTS = Set.of(
-            "importFrom", "importCodec", "importConverter", "importId", "importOnError", "importAhead", "dryRun");
+    private static final Set<String> FOR_IMPORTS =
+            names("importFrom", "importCodec", "importConverter", "importId", "importOnError", "importAhead", "dryRun");
+
+    /** What a message is scheduled with. */
+    private static final Set<String> FOR_SCHEDULING =
+            names("delay", "deliverAt", "priority", "timeToLive", "deduplicationPeriod", "onDuplicate", "batching");
 
     private enum IdOf {
         NONE,
@@ -29,8 +35,18 @@ record ImportOptionReader(RedisDelayConfiguration options, Set<String> own) {
 
     /** @param own the names of the options that the endpoint's own URI sets */
     ImportOptionReader {
-        own = new TreeSet<>(own);
-        own.retainAll(FOR_IMPORTS);
+        own = names(own.toArray(String[]::new));
+    }
+
+    /** Names of options, in any letter case. */
+    private static Set<String> names(String... names) {
+        Set<String> all = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+        all.addAll(List.of(names));
+        return all;
+    }
+
+    private Optional<String> first(Set<String> options) {
+        return own.stream().filter(options::contains).findFirst();
     }
 
     /** The settings of a producer; null if its operation is another one. */
@@ -43,16 +59,19 @@ record ImportOptionReader(RedisDelayConfiguration options, Set<String> own) {
                     "option 'operation' is 'import', and option 'importFrom' is not set: name the"
                             + " queue that Redisson's getBlockingQueue was given");
         }
+        first(FOR_SCHEDULING).ifPresent(option -> {
+            throw new IllegalArgumentException(
+                    "option '" + option + "' is set on a producer whose operation is 'import':"
+                            + " imported messages are due when they were due, with the default priority and no time to live;"
+                            + " remove it");
+        });
         return settings(null, options.isDryRun());
     }
 
     /** The settings of a consumer; null if it imports nothing. */
     ImportSettings consumer(boolean deadLetters) {
         if (options.getImportFrom() == null) {
-            if (!own.isEmpty()) {
-                throw new IllegalArgumentException(set()
-                        + " on a consumer that imports nothing: set option 'importFrom' as" + " well, or remove it");
-            }
+            checkNone("a consumer that imports nothing: set option 'importFrom' as well, or remove it");
             return null;
         }
         if (deadLetters) {
@@ -65,13 +84,9 @@ record ImportOptionReader(RedisDelayConfiguration options, Set<String> own) {
 
     /** Refuses the options where nothing can be imported. */
     void checkNone(String where) {
-        if (!own.isEmpty()) {
-            throw new IllegalArgumentException(set() + " on " + where);
-        }
-    }
-
-    private String set() {
-        return "option '" + own.iterator().next() + "' is set";
+        first(FOR_IMPORTS).ifPresent(option -> {
+            throw new IllegalArgumentException("option '" + option + "' is set on " + where);
+        });
     }
 
     private ImportSettings settings(Duration ahead, boolean dryRun) {

@@ -19,7 +19,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
 import org.apache.camel.CamelContext;
 import org.apache.camel.Endpoint;
 import org.apache.camel.SSLContextParametersAware;
@@ -27,7 +26,6 @@ import org.apache.camel.spi.Metadata;
 import org.apache.camel.spi.annotations.Component;
 import org.apache.camel.support.HealthCheckComponent;
 import org.apache.camel.util.URISupport;
-import org.apache.camel.util.function.Suppliers;
 
 /**
  * Schedules messages with a delay and receives them when they are due, kept in Redis.
@@ -54,8 +52,7 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     private final ConsumerNames consumerNames = new ConsumerNames();
     private final Set<RedisDelayConsumer> consumers = ConcurrentHashMap.newKeySet();
 
-    /** Made at the first use: without imports, none of their classes is loaded. */
-    private final Supplier<ImportRuns> imports = Suppliers.memorize(() -> new ImportRuns(System::nanoTime));
+    private final ImportRuns imports = new ImportRuns(System::nanoTime);
 
     private final Object resourcesLock = new Object();
     private volatile Resources resources; // written under resourcesLock
@@ -147,7 +144,7 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
 
     /** Its imports by the operation {@code import}: those under way, and those that have ended within the last hour. */
     public ImportRuns imports() {
-        return imports.get();
+        return imports;
     }
 
     private Resources resources() {

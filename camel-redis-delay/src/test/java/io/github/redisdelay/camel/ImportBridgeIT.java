@@ -4,6 +4,11 @@ package io.github.redisdelay.camel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
+import io.github.redisdelay.camel.migration.ImportBridge;
+import io.github.redisdelay.camel.migration.ImportConverter;
+import io.github.redisdelay.camel.migration.ImportedMessage;
+import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -11,6 +16,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -131,16 +137,81 @@ class ImportBridgeIT extends CamelRedisIT {
 
         context.getRouteController().suspendRoute("a");
         await().until(() -> consumer("a").isSuspended());
+        await().until(() -> !consumer("a").bridge().isUnderWay());
         offerAndTransfer("second");
         assertThat(list.size()).isOne();
         context.getRouteController().resumeRoute("a");
         assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo("second");
 
+        ImportBridge stopped = consumer("a").bridge();
         context.getRouteController().stopRoute("a");
+        await().until(() -> !stopped.isUnderWay());
         offerAndTransfer("third");
         context.getRouteController().startRoute("a");
         assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo("third");
         assertThat(list.size()).isZero();
+    }
+
+    /** Keeps the bridge in its first slice. */
+    private CountDownLatch convertSlowly() throws Exception {
+        CountDownLatch converting = new CountDownLatch(1);
+        CountDownLatch mayGoOn = new CountDownLatch(1);
+        context.getRegistry().bind("slow", (ImportConverter) payload -> {
+            converting.countDown();
+            try {
+                assertThat(mayGoOn.await(30, TimeUnit.SECONDS)).isTrue();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            return ImportedMessage.of(payload);
+        });
+        list.addAll(IntStream.range(0, 100).mapToObj(i -> "m" + i).toList());
+        start(new RouteBuilder() {
+            @Override
+            public void configure() {
+                from(uri + "?importConverter=#slow&importFrom=" + list.getName())
+                        .routeId("a")
+                        .process(exchange -> received.add(exchange.getMessage().getBody()));
+            }
+        });
+        assertThat(converting.await(30, TimeUnit.SECONDS)).isTrue();
+        return mayGoOn;
+    }
+
+    @Test
+    void should_end_the_slice_under_way_when_its_route_is_stopped() throws Exception {
+        CountDownLatch mayGoOn = convertSlowly();
+        ImportBridge bridge = consumer("a").bridge();
+        try (LogLines log = new LogLines("ROOT")) {
+            context.getRouteController().stopRoute("a");
+            assertThat(bridge.isUnderWay()).isTrue();
+            mayGoOn.countDown();
+            await().until(() -> !bridge.isUnderWay());
+            assertThat(log.of(Level.ERROR)).isEmpty();
+            assertThat(log.of(Level.WARN)).isEmpty();
+        }
+        assertThat(bridge.imported()).isEqualTo(64);
+        assertThat(bridge.problem()).isNull();
+        assertThat(stats().delayed()).isEqualTo(64);
+        assertThat(list.size()).isEqualTo(36);
+        assertThat(received).isEmpty();
+    }
+
+    @Test
+    void should_lose_nothing_when_its_context_is_stopped_within_a_slice() throws Exception {
+        CountDownLatch mayGoOn = convertSlowly();
+        ImportBridge bridge = consumer("a").bridge();
+        try (LogLines log = new LogLines("ROOT")) {
+            CompletableFuture<Void> stop = CompletableFuture.runAsync(context::stop);
+            // The client is closed, and nobody waits for the slice any more.
+            await().until(() -> !bridge.isUnderWay());
+            mayGoOn.countDown();
+            stop.get(30, TimeUnit.SECONDS);
+            assertThat(log.of(Level.ERROR)).isEmpty();
+            assertThat(log.of(Level.WARN)).isEmpty();
+        }
+        assertThat(stats().delayed() + received.size()).isZero();
+        assertThat(list.size()).isEqualTo(100);
     }
 
     /** Redisson hands a message over to its list; if a bridge ran, that would be taken away from there. */

@@ -91,6 +91,11 @@ public final class ImportBridge {
         timer.cancel();
     }
 
+    /** Tells whether an import is under way; after a stop, that is the slice which was under way then. */
+    public synchronized boolean isUnderWay() {
+        return underWay;
+    }
+
     /** The name of the queue of Redisson's. */
     public String source() {
         return settings.source().name();
@@ -154,6 +159,7 @@ public final class ImportBridge {
                 warnedNanos = now;
             }
             if (wanted) {
+                timer.cancel(); // one that a stop and a start have left
                 long wait = error == null ? wait(report, now - begun) : AFTER_FAILURE.toNanos();
                 timer = timers.schedule(wait, this::look);
             }

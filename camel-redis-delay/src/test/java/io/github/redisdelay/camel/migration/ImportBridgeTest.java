@@ -164,6 +164,18 @@ class ImportBridgeTest {
     }
 
     @Test
+    void should_look_no_more_often_where_a_timer_could_not_be_stopped_any_more() {
+        timers.ignoreCancellation();
+        bridge.start();
+        bridge.stop();
+        bridge.start();
+        timers.advance(Duration.ZERO);
+        assertThat(looks).isOne();
+        answer(report(1, 0, 0));
+        assertLookAfter(ImportBridge.PERIOD);
+    }
+
+    @Test
     void should_end_after_the_slice_under_way_and_go_on_when_it_is_started_again() {
         start();
         assertThat(asked.goOn().test(report(0, 0, 0))).isTrue();
