@@ -249,6 +249,15 @@ public interface DelayQueue {
                 : outlook(List.of(0L, 1L)).thenCompose(now -> outlook(Outlook.bounds(now.timeMicros(), step, steps)));
     }
 
+    /**
+     * Tells which consumers were seen in the last day, also those that are suspended or full, and those that were killed. One
+     * that was stopped is not told of, nor is a receiver of single messages. Of the {@link #deadLetters()} it tells their own.
+     *
+     * @return the last seen first, each once, also where the queue has partitions; at most 10 000. Fails with a {@link
+     *     DelayQueueException}
+     */
+    CompletableFuture<List<ConsumerInfo>> consumers();
+
     /** The Redis server's version, eviction policy and persistence, as far as it tells. */
     CompletableFuture<ServerInfo> serverInfo();
 

@@ -84,8 +84,10 @@ class ScriptSafetyIT {
             LuaScript.GET,
             LuaScript.BROWSE,
             LuaScript.DEAD_LETTERS,
+            LuaScript.CONSUMERS,
             LuaScript.STATS,
             LuaScript.OUTLOOK,
+            LuaScript.QUEUES,
             LuaScript.SERVER,
             LuaScript.LOOK));
     private static final long MAX = DueTime.MAX_MICROS;
@@ -261,7 +263,9 @@ class ScriptSafetyIT {
             case BROWSE -> bytes("delayed", 10, MAX, "", "newest");
             case OUTLOOK -> bytes(0, 1_000, MAX);
             case HEARTBEAT -> bytes(CONSUMER, "again");
-            case STATS, SERVER, REPLICATION -> new Object[0];
+            case REGISTER -> bytes("orders");
+            case QUEUES -> bytes(10);
+            case CONSUMERS, STATS, SERVER, REPLICATION -> new Object[0];
             case LOOK -> bytes("all", 10, 1000, 0, 10, "-inf", "");
             case IMPORT ->
                 items(
@@ -312,7 +316,7 @@ class ScriptSafetyIT {
         if (part.equals(foreign(18)) || part.equals(foreign(19))) {
             return "list";
         }
-        return part.equals(foreign(17)) || part.matches("(dead:)*(delayed(:\\d)?|leased|seen|waiters|index)")
+        return part.equals(foreign(17)) || part.matches("(dead:)*(delayed(:\\d)?|leased|seen|waiters|index|queues)")
                 ? "zset"
                 : "hash";
     }
@@ -355,6 +359,7 @@ class ScriptSafetyIT {
                 "REPAIR",
                 "PARTITIONS",
                 "HEARTBEAT",
+                "REGISTER",
                 "IMPORT"
             })
     void should_execute_the_valid_call_that_these_tests_are_made_of(LuaScript script) {
@@ -533,6 +538,8 @@ class ScriptSafetyIT {
                 "PARTITIONS",
                 "GET",
                 "HEARTBEAT",
+                "REGISTER",
+                "QUEUES",
                 "LOOK",
                 "IMPORT"
             })
@@ -688,6 +695,11 @@ class ScriptSafetyIT {
         assertRefused(LuaScript.HEARTBEAT, with(valid(LuaScript.HEARTBEAT), 0, "1234567"), "a short consumer's id");
         assertRefused(LuaScript.HEARTBEAT, with(valid(LuaScript.HEARTBEAT), 0, "123456789"), "a long consumer's id");
         assertRefused(LuaScript.HEARTBEAT, with(valid(LuaScript.HEARTBEAT), 1, "x".repeat(4097)), "a long name");
+        assertRefused(LuaScript.REGISTER, bytes(""), "a queue without a name");
+        assertRefused(LuaScript.REGISTER, bytes("x".repeat(201)), "a long name of a queue");
+        for (String limit : List.of("", "x", "0", "10001", "1.5", "-1", "nan")) {
+            assertRefused(LuaScript.QUEUES, bytes(limit), "queues up to '" + limit + "'");
+        }
         assertRefused(LuaScript.BROWSE, with(valid(LuaScript.BROWSE), 0, "x"), "browse of no state");
         assertRefused(LuaScript.BROWSE, bytes("delayed", 10, 0, "", "oldest"), "browse in no direction");
         assertRefused(LuaScript.SETTLE, with(valid(LuaScript.SETTLE), 29, ""), "settle without id");
@@ -802,6 +814,7 @@ class ScriptSafetyIT {
                     LuaScript.BROWSE,
                     LuaScript.STATS,
                     LuaScript.REPAIR,
+                    LuaScript.CONSUMERS,
                     LuaScript.HEARTBEAT,
                     LuaScript.SETTLE,
                     LuaScript.CHANGE,
@@ -1500,7 +1513,7 @@ class ScriptSafetyIT {
                         + " queue_messages queue_delayed queue_leased queue_state queue_config"
                         + " seen session_key seen_key row_consumers wakeup_waiters"
                         + " dead_messages dead_delayed dead_leased dead_state dead_config dead_consumers"
-                        + " dead_waiters dead_index source order ready nothing")
+                        + " dead_waiters dead_index source order ready nothing queues")
                 .split(" "));
         // Gives one of KEYS, and parameters that get nothing else.
         Set<String> indirect = Set.of("queue_delayed_set", "set", "waiters");
@@ -1587,6 +1600,7 @@ class ScriptSafetyIT {
                             case "command/settle.lua" -> Set.of("extended", "kept", "gone", "remembered", "answers");
                             case "include/wakeup.lua" -> Set.of("promises"); // 2 * (2 + 4 * 16)
                             case "command/trim.lua" -> Set.of("ids"); // 100
+                            case "command/register.lua" -> Set.of("oldest"); // 100
                             case "include/index.lua" -> Set.of("members"); // 256 of settle.lua
                             case "command/outlook.lua" -> Set.of("counts"); // 242
                             case "command/repair.lua" -> Set.of("ids", "members", "lost"); // 256

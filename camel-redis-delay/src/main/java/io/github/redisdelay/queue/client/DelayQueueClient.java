@@ -3,6 +3,7 @@ package io.github.redisdelay.queue.client;
 
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.QueueInfo;
 import io.github.redisdelay.queue.QueueNames;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
@@ -21,6 +22,7 @@ import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScheduledTimers;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.queue.internal.request.ClientSessions;
+import io.github.redisdelay.queue.internal.request.QueueRegistry;
 import io.github.redisdelay.queue.internal.request.RequestRouter;
 import io.github.redisdelay.queue.internal.request.UnbatchedCalls;
 import java.security.SecureRandom;
@@ -50,6 +52,9 @@ public final class DelayQueueClient implements AutoCloseable {
     /** The most partitions of a queue. */
     public static final int MAX_PARTITIONS = PartitionHash.MAX;
 
+    /** The most queues that are listed. */
+    public static final int MAX_QUEUES = QueueRegistry.MAX_QUEUES;
+
     /** Above this many, what is known of partitioned queues is made anew when they are used again. */
     private static final int MAX_PARTITIONED = 256;
 
@@ -63,6 +68,7 @@ public final class DelayQueueClient implements AutoCloseable {
     private final RequestRouter router;
     private final ConsumerStarter consumers;
     private final QueueImporter importer;
+    private final QueueRegistry registry;
     private final Map<PartitionedName, PartitionedQueue> partitioned = new ConcurrentHashMap<>();
 
     private record PartitionedName(String name, int partitions) {}
@@ -78,9 +84,10 @@ public final class DelayQueueClient implements AutoCloseable {
         this.timers = timers;
         this.ids = new MessageIdGenerator(wallClockMillis, random);
         this.calls = new UnbatchedCalls(redis, timers, random, options.requestTimeout());
+        this.registry = new QueueRegistry(options.keyPrefix(), calls, timers);
         ClientSessions sessions = new ClientSessions(random);
-        this.router = new RequestRouter(redis, options, sessions, timers, random);
-        this.consumers = new ConsumerStarter(redisson, redis, options, sessions, calls, timers, random);
+        this.router = new RequestRouter(redis, options, sessions, timers, random, registry);
+        this.consumers = new ConsumerStarter(redisson, redis, options, sessions, calls, registry, timers, random);
         this.importer = new QueueImporter(redis, calls, router, ids, timers, random);
     }
 
@@ -148,6 +155,20 @@ public final class DelayQueueClient implements AutoCloseable {
         QueueNames.check("queueName", name);
         checkPartitions(partitions);
         return count(name, partitions).check();
+    }
+
+    /**
+     * The queues of this Redis that were used in the last 400 days under this client's key prefix, as far as is known: by a
+     * consumer that ran, or a request that changed something. Looking at a queue is no use of it. The registry is kept beside
+     * the queues and as best it can be, so it is a help for people and nothing to rely on: a queue may be missing for an hour
+     * after Redis has lost it, for good if nobody with a right to it ever wrote it down, and one that is empty may be listed.
+     *
+     * @param limit how many at the most, 1 to {@value #MAX_QUEUES}, which is as many as are kept
+     * @return the last used first; dead letters belong to their queue. Fails with a {@link DelayQueueException}
+     * @throws IllegalArgumentException if the limit is not possible
+     */
+    public CompletableFuture<List<QueueInfo>> queues(int limit) {
+        return registry.queues(limit);
     }
 
     private static void checkPartitions(int partitions) {

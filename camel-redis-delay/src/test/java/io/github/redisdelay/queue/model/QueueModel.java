@@ -276,6 +276,12 @@ public final class QueueModel {
                 }
                 yield new byte[0];
             }
+            case CONSUMERS ->
+                consumers.entrySet().stream()
+                        .flatMap(consumer ->
+                                java.util.stream.Stream.of(consumer.getKey(), "no time " + consumer.getValue()))
+                        .map(text -> text.getBytes(StandardCharsets.ISO_8859_1))
+                        .toList();
             case REPAIR ->
                 text(arguments[0]).equals("index")
                         ? List.of(doubles(time, messages.size(), 0), ascii("0"))

@@ -184,7 +184,7 @@ public final class RandomHistory {
         calls.add(
                 switch (random.nextInt(6)) {
                     case 5 -> queue.outlook(bounds());
-                    case 0 -> queue.stats();
+                    case 0 -> random.nextInt(3) == 0 ? queue.consumers() : queue.stats();
                     case 2 -> client.queue.deadLettersOf(random.nextBoolean() ? id() : deadLetter());
                     case 1 -> queue.get(queue == client.dead ? deadLetter() : id());
                     default ->

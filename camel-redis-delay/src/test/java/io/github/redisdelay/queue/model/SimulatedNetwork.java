@@ -103,6 +103,9 @@ public final class SimulatedNetwork implements ScriptExecutor {
 
     @Override
     public CompletableFuture<Object> call(LuaScript script, List<Object> keys, Object[] arguments, int attempt) {
+        if (script == LuaScript.REGISTER) {
+            return redis.call(script, keys, arguments, attempt); // of no queue, and nothing depends on it
+        }
         CompletableFuture<Object> answer = new CompletableFuture<>();
         Packet packet = new Packet(script, keys, arguments, answer);
         if (script == LuaScript.CLAIM) {
@@ -173,7 +176,7 @@ public final class SimulatedNetwork implements ScriptExecutor {
     /** The server's time at a call; at the last one before for those that do not tell it, which look at no near time. */
     private long timeOf(Packet packet) {
         switch (packet.script) {
-            case TRIM, GET, BROWSE, DEAD_LETTERS, HEARTBEAT -> {}
+            case TRIM, GET, BROWSE, DEAD_LETTERS, HEARTBEAT, CONSUMERS -> {}
             default -> {
                 byte[] head = packet.reply instanceof byte[] bytes ? bytes : (byte[]) ((List<?>) packet.reply).get(0);
                 lastTime = (long)
@@ -297,6 +300,16 @@ public final class SimulatedNetwork implements ScriptExecutor {
 
     /** A check meets ids in the order of a hash table. */
     private static Object inOrder(LuaScript script, Object reply) {
+        if (script == LuaScript.CONSUMERS) {
+            // Each with its name; the model knows no time of a heartbeat.
+            List<String> consumers = new ArrayList<>();
+            List<?> rows = (List<?>) reply;
+            for (int i = 0; i < rows.size(); i += 2) {
+                consumers.add(QueueSnapshot.latin((byte[]) rows.get(i)) + " "
+                        + QueueSnapshot.latin((byte[]) rows.get(i + 1)).substring(8));
+            }
+            return consumers.stream().sorted().toList();
+        }
         if (script != LuaScript.REPAIR) {
             return reply;
         }

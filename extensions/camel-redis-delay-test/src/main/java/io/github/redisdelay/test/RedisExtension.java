@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.test;
 
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.extension.AfterAllCallback;
@@ -11,12 +12,14 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.TestInstanceFactoryContext;
 import org.junit.jupiter.api.extension.TestInstancePreConstructCallback;
 import org.redisson.Redisson;
+import org.redisson.api.RScoredSortedSet;
 import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.ByteArrayCodec;
 import org.redisson.config.Config;
 
 /**
  * Gives a test class the {@linkplain RedisServer#shared() shared Redis server}, a client, and names that no other test
- * uses. Afterwards the keys with its names are deleted, and nothing else: the server may hold other people's data.
+ * uses. Afterwards the keys with its names are deleted, and the names from the registry of queues, and nothing else: the server may hold other people's data.
  *
  * <pre>{@code
  * @RegisterExtension
@@ -187,9 +190,13 @@ public final class RedisExtension
         return new OptionValues(root + "-" + scopes++);
     }
 
-    /** By SCAN, a few keys at a time. */
+    /** By SCAN, a few keys at a time; and the names in the registry of queues of the default key prefix. */
     private void delete(String part) {
         client().getKeys().deleteByPattern("*" + part + "*");
+        RScoredSortedSet<byte[]> registry = client().getScoredSortedSet("redis-delay:queues", ByteArrayCodec.INSTANCE);
+        registry.readAll().stream()
+                .filter(name -> new String(name, StandardCharsets.UTF_8).contains(part))
+                .forEach(registry::remove);
     }
 
     /** The names of one test, or of the class outside of its tests. */

@@ -58,7 +58,8 @@ public class GroupCommitBenchmark {
                         (script, keys, arguments, attempt) -> answer(arguments),
                         null,
                         timers,
-                        new Random(1)),
+                        new Random(1),
+                        () -> {}),
                 List.of(new Session(new byte[18], new AtomicLong()::incrementAndGet)));
     }
 

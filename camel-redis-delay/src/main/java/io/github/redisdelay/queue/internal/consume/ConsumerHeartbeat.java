@@ -27,6 +27,7 @@ public final class ConsumerHeartbeat {
     private final Timers timers;
     private final byte[] id;
     private final byte[] name;
+    private final Runnable known;
 
     // All below are guarded by this.
     private Timers.Timer timer;
@@ -34,17 +35,20 @@ public final class ConsumerHeartbeat {
     /**
      * The last heartbeat. The next one waits for its end, so that Redis never notes a consumer again that has stopped.
      */
-    private CompletableFuture<?> told = CompletableFuture.completedFuture(null);
+    private CompletableFuture<?> last = CompletableFuture.completedFuture(null);
 
     /**
      * @param call sends arguments to the script, once
      * @param name by which people know the consumer
+     * @param known runs when Redis knows that the consumer is there; must not block
      */
-    public ConsumerHeartbeat(Function<Object[], CompletableFuture<?>> call, Timers timers, ConsumerId id, String name) {
+    public ConsumerHeartbeat(
+            Function<Object[], CompletableFuture<?>> call, Timers timers, ConsumerId id, String name, Runnable known) {
         this.call = call;
         this.timers = timers;
         this.id = id.bytes();
         this.name = (name.isEmpty() ? "unnamed" : name).getBytes(StandardCharsets.UTF_8);
+        this.known = known;
     }
 
     public synchronized void start() {
@@ -63,9 +67,11 @@ public final class ConsumerHeartbeat {
     }
 
     private void tell(byte[] text) {
-        told = told.thenCompose(before -> call.apply(new Object[] {id, text})).handle((done, error) -> {
+        last = last.thenCompose(before -> call.apply(new Object[] {id, text})).handle((done, error) -> {
             if (error != null) {
                 LOG.debug("a consumer could not tell that it is there: {}", error.toString());
+            } else if (text != GONE) {
+                known.run();
             }
             return null;
         });

@@ -15,6 +15,7 @@ import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.queue.internal.request.ClientSessions;
+import io.github.redisdelay.queue.internal.request.QueueRegistry;
 import io.github.redisdelay.queue.internal.request.UnbatchedCalls;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -46,6 +47,7 @@ public final class ConsumerStarter {
     private final ClientOptions options;
     private final ClientSessions sessions;
     private final UnbatchedCalls calls;
+    private final QueueRegistry registry;
     private final Timers timers;
     private final RandomGenerator random;
     private final WakeupChannel wakeups;
@@ -64,12 +66,14 @@ public final class ConsumerStarter {
             ClientOptions options,
             ClientSessions sessions,
             UnbatchedCalls calls,
+            QueueRegistry registry,
             Timers timers,
             RandomGenerator random) {
         this.redis = redis;
         this.options = options;
         this.sessions = sessions;
         this.calls = calls;
+        this.registry = registry;
         this.timers = timers;
         this.random = random;
         this.wakeups = new WakeupChannel(
@@ -144,12 +148,14 @@ public final class ConsumerStarter {
         ConsumerRegistration registration = new ConsumerRegistration(stats);
         List<PartitionState> sources = registration.sources(partitions);
         for (ConsumedPartition partition : partitions) {
+            QueueRegistry.Use use = registry.of(partition.address().name());
             registration.heartbeats.add(new ConsumerHeartbeat(
                     arguments ->
                             partition.gate().ask(() -> calls.once(partition.address(), LuaScript.HEARTBEAT, arguments)),
                     timers,
                     registration.consumer,
-                    consumerOptions.name()));
+                    consumerOptions.name(),
+                    use::consumed));
         }
         ConsumerLoop loop =
                 new ConsumerLoop(sources, consumerOptions, registration, timers, random, leases, executor, handler);

@@ -4,6 +4,7 @@ package io.github.redisdelay.queue.internal.partition;
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.CheckResult;
 import io.github.redisdelay.queue.ClaimId;
+import io.github.redisdelay.queue.ConsumerInfo;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.DelayQueue;
@@ -32,6 +33,7 @@ import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import io.github.redisdelay.queue.internal.consume.ConsumedPartition;
 import io.github.redisdelay.queue.internal.consume.ConsumerStarter;
+import io.github.redisdelay.queue.internal.format.ConsumerRows;
 import io.github.redisdelay.queue.internal.format.MessageIdGenerator;
 import io.github.redisdelay.queue.internal.format.MessageRows;
 import io.github.redisdelay.queue.internal.format.PageCursor;
@@ -406,6 +408,11 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
                 counts,
                 one.before() + other.before(),
                 one.after() + other.after());
+    }
+
+    @Override
+    public CompletableFuture<List<ConsumerInfo>> consumers() {
+        return askAll(RedisDelayQueue::consumerRows).thenApply(ConsumerRows::merge);
     }
 
     @Override

@@ -4,6 +4,7 @@ package io.github.redisdelay.queue.internal.queue;
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.CheckResult;
 import io.github.redisdelay.queue.ClaimId;
+import io.github.redisdelay.queue.ConsumerInfo;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.DelayQueue;
@@ -33,6 +34,7 @@ import io.github.redisdelay.queue.internal.consume.ConsumedPartition;
 import io.github.redisdelay.queue.internal.consume.ConsumerStarter;
 import io.github.redisdelay.queue.internal.consume.DeliverySettler;
 import io.github.redisdelay.queue.internal.format.ChangeAction;
+import io.github.redisdelay.queue.internal.format.ConsumerRows;
 import io.github.redisdelay.queue.internal.format.Digits;
 import io.github.redisdelay.queue.internal.format.LittleEndian;
 import io.github.redisdelay.queue.internal.format.MessageIdGenerator;
@@ -434,6 +436,16 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
             }
             least = bound + 1;
         }
+    }
+
+    @Override
+    public CompletableFuture<List<ConsumerInfo>> consumers() {
+        return consumerRows().thenApply(rows -> ConsumerRows.merge(List.of(rows)));
+    }
+
+    /** The consumers of this queue or partition, as {@code consumers.lua} answers them. */
+    public CompletableFuture<List<?>> consumerRows() {
+        return calls.once(address, LuaScript.CONSUMERS).thenApply(reply -> (List<?>) reply);
     }
 
     @Override

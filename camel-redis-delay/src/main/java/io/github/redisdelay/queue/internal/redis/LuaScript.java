@@ -29,11 +29,14 @@ public enum LuaScript {
     BROWSE,
     DEAD_LETTERS,
     HEARTBEAT,
+    CONSUMERS,
     STATS,
     OUTLOOK,
     SERVER,
     REPLICATION,
     PARTITIONS,
+    REGISTER,
+    QUEUES,
     LOOK,
     IMPORT;
 
@@ -60,7 +63,10 @@ public enum LuaScript {
 
     /** True if the reply is a list; otherwise it is bytes. */
     public boolean repliesWithList() {
-        return this == CLAIM || this == GET || this == BROWSE || this == DEAD_LETTERS || this == REPAIR || this == LOOK;
+        return switch (this) {
+            case CLAIM, GET, BROWSE, DEAD_LETTERS, REPAIR, LOOK, CONSUMERS, QUEUES -> true;
+            default -> false;
+        };
     }
 
     /** The digest under which Redis caches the script. */

@@ -2,9 +2,9 @@
 package io.github.redisdelay.queue.internal.redis;
 
 /**
- * The place of a queue, or of one partition of it, in Redis.
+ * The place of a queue, or of one partition of it, or of the registry of all queues, in Redis.
  *
- * @param name the queue's name
+ * @param name the queue's name; empty for the registry
  * @param partitionLabel which partition it is, to be said behind the queue's name; empty if it is the whole queue
  * @param keys its keys
  */
@@ -13,6 +13,11 @@ public record QueueAddress(String name, String partitionLabel, QueueKeys keys) {
     /** The address of a queue that has no partitions. */
     public static QueueAddress of(String prefix, String name) {
         return new QueueAddress(name, "", QueueKeys.of(prefix, name));
+    }
+
+    /** The address of the registry of queues. */
+    public static QueueAddress registry(String prefix) {
+        return new QueueAddress("", "", QueueKeys.registry(prefix));
     }
 
     /** The address of its dead letters, which are a queue of their own in the same slot. */
@@ -30,8 +35,13 @@ public record QueueAddress(String name, String partitionLabel, QueueKeys keys) {
         return keys.deadLetters();
     }
 
+    /** Its name for errors, without the partition. */
+    public String label() {
+        return name.isEmpty() ? "registry of queues '" + keys.key("queues") + "'" : "queue '" + name + "'";
+    }
+
     @Override
     public String toString() {
-        return "queue '" + name + "'" + partitionLabel;
+        return label() + partitionLabel;
     }
 }

@@ -27,6 +27,11 @@ public record QueueKeys(String base, boolean deadLetters, String source) {
         return new QueueKeys(prefix + ":{" + tag + "}", false, null);
     }
 
+    /** The key of the registry of queues. It has no hash tag, and all keys of queues have one: it is none of them. */
+    public static QueueKeys registry(String prefix) {
+        return new QueueKeys(prefix, false, null);
+    }
+
     /** The dead letters: a queue of their own in the same slot. */
     public QueueKeys dead() {
         return new QueueKeys(base + ":dead", true, source);
@@ -53,8 +58,9 @@ public record QueueKeys(String base, boolean deadLetters, String source) {
             case STATS -> common("consumers", "dead:delayed", "dead:leased");
             case DEAD_LETTERS -> keys(Stream.of("dead:index", "dead:messages", "config"));
             case TRIM -> keys(Stream.of("dead:messages", "dead:delayed", "dead:state", "config", "dead:index"));
-            case HEARTBEAT -> keys(Stream.of("consumers"));
+            case HEARTBEAT, CONSUMERS -> keys(Stream.of("consumers"));
             case SERVER -> keys(Stream.of("messages"));
+            case REGISTER, QUEUES -> keys(Stream.of("queues"));
             case PARTITIONS -> keys(Stream.of("config", "dead:config", "messages", "dead:messages", "seen"));
             case REPLICATION -> keys(Stream.of("sessions"));
             case LOOK -> List.of(foreign("redisson_delay_queue_timeout"), source);

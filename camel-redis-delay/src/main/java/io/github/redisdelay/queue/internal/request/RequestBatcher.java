@@ -280,6 +280,7 @@ public final class RequestBatcher {
                     call.refuse(refusal);
                 } else {
                     call.complete(reply);
+                    channel.used().run();
                 }
             });
         } finally {

@@ -17,6 +17,7 @@ import java.util.random.RandomGenerator;
  * @param durability the safety that a call needs before it counts as done
  * @param confirmations waits further for calls that were not as safe in time
  * @param random spreads repeats
+ * @param used runs when Redis has answered a call; must be cheap
  */
 public record RequestChannel(
         QueueAddress queue,
@@ -25,7 +26,8 @@ public record RequestChannel(
         ScriptExecutor redis,
         DurabilityConfirmations confirmations,
         Timers timers,
-        RandomGenerator random) {
+        RandomGenerator random,
+        Runnable used) {
 
     /** Sends a call once. */
     CompletableFuture<DurableReply> send(LuaScript script, List<Object> names, Object[] arguments, int attempt) {

@@ -38,6 +38,7 @@ public final class RequestRouter implements Request.Sender {
     private final ClientSessions sessions;
     private final Timers timers;
     private final RandomGenerator random;
+    private final QueueRegistry registry;
     private final DurabilityConfirmations confirmations;
 
     private final Map<BatcherKey, RequestBatcher> batchers = new ConcurrentHashMap<>();
@@ -66,12 +67,14 @@ public final class RequestRouter implements Request.Sender {
             ClientOptions options,
             ClientSessions sessions,
             Timers timers,
-            RandomGenerator random) {
+            RandomGenerator random,
+            QueueRegistry registry) {
         this.redis = redis;
         this.options = options;
         this.sessions = sessions;
         this.timers = timers;
         this.random = random;
+        this.registry = registry;
         this.confirmations = new DurabilityConfirmations(redis, options, timers, random, this);
     }
 
@@ -165,7 +168,8 @@ public final class RequestRouter implements Request.Sender {
                 redis,
                 confirmations,
                 timers,
-                random);
+                random,
+                registry.of(queue.name())::requested);
         return new RequestBatcher(channel, sessions(deliveries, queue.keys().source()));
     }
 

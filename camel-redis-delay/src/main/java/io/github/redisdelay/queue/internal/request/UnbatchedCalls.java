@@ -142,7 +142,7 @@ public final class UnbatchedCalls {
                     ? redis.server() + " did not answer within " + requestTimeout
                             + (lastError == null ? "" : " (" + ErrorText.of(lastError) + ")")
                     : ErrorText.of(error);
-            return new DelayQueueException("queue '" + queue.name() + "': " + what, cause);
+            return new DelayQueueException(queue.label() + ": " + what, cause);
         }
     }
 }

@@ -2,8 +2,11 @@
 package io.github.redisdelay.queue.internal.consume;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
+import io.github.redisdelay.queue.ConsumerInfo;
 import io.github.redisdelay.queue.ConsumerOptions;
+import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.RealQueueIT;
 import io.github.redisdelay.queue.client.ClientAccess;
@@ -18,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RMap;
@@ -81,7 +85,8 @@ class ConsumerHeartbeatIT extends RealQueueIT {
                         .once(((RedisDelayQueue) queue).address(), LuaScript.HEARTBEAT, arguments),
                 ClientAccess.timers(client),
                 ConsumerId.next(new Random(1)),
-                "here");
+                "here",
+                () -> {});
         // A few are looked at in each call, by chance.
         Awaitility.await().untilAsserted(() -> {
             presence.start();
@@ -92,10 +97,74 @@ class ConsumerHeartbeatIT extends RealQueueIT {
                 .isGreaterThan(Duration.ofHours(47).toMillis());
     }
 
+    private static List<String> names(DelayQueue of) {
+        return get(of.consumers()).stream().map(ConsumerInfo::name).toList();
+    }
+
+    @Test
+    void should_tell_who_was_seen_and_not_who_has_stopped() {
+        assertThat(get(queue.consumers())).isEmpty();
+        long before = get(queue.stats()).timeMicros();
+        DelayQueueConsumer first = queue.consume(named("one"), executor, delivery -> {});
+        Awaitility.await().untilAsserted(() -> assertThat(names(queue)).containsExactly("one"));
+        DelayQueueConsumer second = queue.consume(named("two"), executor, delivery -> {});
+        queue.deadLetters().consume(named("dead"), executor, delivery -> {});
+        Awaitility.await().untilAsserted(() -> assertThat(names(queue)).containsExactly("two", "one"));
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(names(queue.deadLetters())).containsExactly("dead"));
+        second.suspend();
+        long after = get(queue.stats()).timeMicros();
+        assertThat(get(queue.consumers())).hasSize(2).allSatisfy(consumer -> assertThat(consumer.lastSeenMicros())
+                .isBetween(before, after));
+        first.stop(true);
+        Awaitility.await().untilAsserted(() -> assertThat(names(queue)).containsExactly("two"));
+        second.stop(false);
+        Awaitility.await().untilAsserted(() -> assertThat(names(queue)).isEmpty());
+    }
+
+    @Test
+    void should_tell_who_was_seen_in_the_last_day_and_nothing_that_is_no_consumer() {
+        RMap<byte[], byte[]> consumers = redis.client().getMap(keys().key("consumers"), ByteArrayCodec.INSTANCE);
+        long now = get(queue.stats()).timeMicros();
+        long[] seconds = {10, 86_300, 86_500, 145, 135};
+        for (int i = 0; i < seconds.length; i++) {
+            consumers.fastPut(new byte[] {0, 0, 0, 0, 0, 0, 0, (byte) i}, seen(now - seconds[i] * 1e6, "c" + i));
+        }
+        double[] times = {Double.NaN, Double.NEGATIVE_INFINITY, Double.POSITIVE_INFINITY, 0, -1, 1e17};
+        for (int i = 0; i < times.length; i++) {
+            consumers.fastPut(new byte[] {1, 0, 0, 0, 0, 0, 0, (byte) i}, seen(times[i], "none"));
+        }
+        consumers.fastPut(bytes("7 bytes"), seen(now, "none"));
+        consumers.fastPut(new byte[8], new byte[7]);
+        consumers.fastPut(bytes("foreign!"), seen(now - 5_000_000.0, "<ü€😀>"));
+        assertThat(get(queue.consumers()))
+                .extracting(ConsumerInfo::name, consumer -> (now - consumer.lastSeenMicros()) / 1_000_000)
+                .containsExactly(tuple("<ü€😀>", 5L), tuple("c4", 135L), tuple("c3", 145L), tuple("c1", 86_300L));
+    }
+
+    private static byte[] seen(double time, String name) {
+        byte[] text = bytes(name);
+        return ByteBuffer.allocate(Double.BYTES + text.length)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putDouble(time)
+                .put(text)
+                .array();
+    }
+
+    @Test
+    void should_tell_each_consumer_of_a_partitioned_queue_once() {
+        DelayQueue parts = client.queue(redis.uniqueQueue(), 8);
+        parts.consume(named("same"), executor, delivery -> {});
+        parts.consume(named("same"), executor, delivery -> {});
+        Awaitility.await().untilAsserted(() -> assertThat(names(parts)).containsExactly("same", "same"));
+        assertThat(get(parts.stats()).consumers()).isEqualTo(2);
+    }
+
     @Test
     void should_tell_every_minute_and_once_at_the_end() {
         FakeTimers timers = new FakeTimers();
         List<String> told = new ArrayList<>();
+        AtomicInteger known = new AtomicInteger();
         List<CompletableFuture<Object>> answers = new ArrayList<>();
         ConsumerHeartbeat presence = new ConsumerHeartbeat(
                 arguments -> {
@@ -107,7 +176,8 @@ class ConsumerHeartbeatIT extends RealQueueIT {
                 },
                 timers,
                 ConsumerId.next(new Random(1)),
-                "me");
+                "me",
+                () -> known.incrementAndGet());
         presence.start();
         assertThat(told).containsExactly("me");
         timers.advance(Duration.ofSeconds(59));
@@ -115,10 +185,14 @@ class ConsumerHeartbeatIT extends RealQueueIT {
         answers.get(0).completeExceptionally(new IllegalStateException("Redis is away"));
         timers.advance(Duration.ofSeconds(1));
         assertThat(told).containsExactly("me", "me");
+        assertThat(known).as("what Redis knows, after a failure").hasValue(0);
         presence.stop();
         assertThat(told).as("told before the answer to what was told before").hasSize(2);
         answers.get(1).complete(null);
         assertThat(told).containsExactly("me", "me", "");
+        assertThat(known).hasValue(1);
+        answers.get(2).complete(null);
+        assertThat(known).as("when it has stopped").hasValue(1);
         timers.advance(Duration.ofMinutes(5));
         presence.stop();
         presence.start();
@@ -136,7 +210,8 @@ class ConsumerHeartbeatIT extends RealQueueIT {
                 },
                 new FakeTimers(),
                 ConsumerId.next(new Random(1)),
-                "");
+                "",
+                () -> {});
         presence.stop();
         presence.start();
         assertThat(told).isEmpty();

@@ -156,7 +156,8 @@ class LeaseExtenderTest {
         AtomicLong sequence = new AtomicLong();
         QueueAddress address = QueueAddress.of("redis-delay", "orders");
         RequestBatcher batcher = new RequestBatcher(
-                new RequestChannel(address, RequestKind.DELIVERY, Durability.NONE, redis, null, timers, new Random(3)),
+                new RequestChannel(
+                        address, RequestKind.DELIVERY, Durability.NONE, redis, null, timers, new Random(3), () -> {}),
                 List.of(new Session(new byte[17], sequence::incrementAndGet)));
         DeliverySettler grouped = new DeliverySettler() {
             @Override

@@ -55,7 +55,14 @@ class RequestBatcherTest {
 
     private RequestChannel channel(RequestKind kind, ScriptExecutor redis) {
         return new RequestChannel(
-                QueueAddress.of("redis-delay", "orders"), kind, Durability.NONE, redis, null, timers, new Random(3));
+                QueueAddress.of("redis-delay", "orders"),
+                kind,
+                Durability.NONE,
+                redis,
+                null,
+                timers,
+                new Random(3),
+                () -> {});
     }
 
     private List<Session> sessions(String... names) {

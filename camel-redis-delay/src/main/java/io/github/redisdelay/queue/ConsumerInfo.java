@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+/**
+ * A consumer that was seen.
+ *
+ * @param name by which people know it, as in {@link MessageInfo#holder()}; several may have the same one
+ * @param lastSeenMicros when it last told of itself, in microseconds since the epoch by the Redis server's clock: a consumer
+ *     that runs does so every 60 s, also while it is suspended or full. {@link QueueStats#consumers()} counts those of the
+ *     last 140 s
+ */
+public record ConsumerInfo(String name, long lastSeenMicros) {}
