@@ -110,6 +110,10 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "onexpiry":
         case "onExpiry": getOrCreateConfiguration(target).setOnExpiry(property(camelContext, java.lang.String.class, value)); return true;
         case "operation": getOrCreateConfiguration(target).setOperation(property(camelContext, java.lang.String.class, value)); return true;
+        case "outlookstep":
+        case "outlookStep": getOrCreateConfiguration(target).setOutlookStep(property(camelContext, java.lang.String.class, value)); return true;
+        case "outlooksteps":
+        case "outlookSteps": getOrCreateConfiguration(target).setOutlookSteps(property(camelContext, int.class, value)); return true;
         case "partitions": getOrCreateConfiguration(target).setPartitions(property(camelContext, int.class, value)); return true;
         case "password": getOrCreateConfiguration(target).setPassword(property(camelContext, java.lang.String.class, value)); return true;
         case "priority": getOrCreateConfiguration(target).setPriority(property(camelContext, int.class, value)); return true;
@@ -234,6 +238,10 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "onexpiry":
         case "onExpiry": return java.lang.String.class;
         case "operation": return java.lang.String.class;
+        case "outlookstep":
+        case "outlookStep": return java.lang.String.class;
+        case "outlooksteps":
+        case "outlookSteps": return int.class;
         case "partitions": return int.class;
         case "password": return java.lang.String.class;
         case "priority": return int.class;
@@ -354,6 +362,10 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "onexpiry":
         case "onExpiry": return getOrCreateConfiguration(target).getOnExpiry();
         case "operation": return getOrCreateConfiguration(target).getOperation();
+        case "outlookstep":
+        case "outlookStep": return getOrCreateConfiguration(target).getOutlookStep();
+        case "outlooksteps":
+        case "outlookSteps": return getOrCreateConfiguration(target).getOutlookSteps();
         case "partitions": return getOrCreateConfiguration(target).getPartitions();
         case "password": return getOrCreateConfiguration(target).getPassword();
         case "priority": return getOrCreateConfiguration(target).getPriority();

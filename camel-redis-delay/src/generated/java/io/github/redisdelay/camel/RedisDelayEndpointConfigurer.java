@@ -100,6 +100,10 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "onexpiry":
         case "onExpiry": target.getConfiguration().setOnExpiry(property(camelContext, java.lang.String.class, value)); return true;
         case "operation": target.getConfiguration().setOperation(property(camelContext, java.lang.String.class, value)); return true;
+        case "outlookstep":
+        case "outlookStep": target.getConfiguration().setOutlookStep(property(camelContext, java.lang.String.class, value)); return true;
+        case "outlooksteps":
+        case "outlookSteps": target.getConfiguration().setOutlookSteps(property(camelContext, int.class, value)); return true;
         case "partitions": target.getConfiguration().setPartitions(property(camelContext, int.class, value)); return true;
         case "password": target.getConfiguration().setPassword(property(camelContext, java.lang.String.class, value)); return true;
         case "priority": target.getConfiguration().setPriority(property(camelContext, int.class, value)); return true;
@@ -219,6 +223,10 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "onexpiry":
         case "onExpiry": return java.lang.String.class;
         case "operation": return java.lang.String.class;
+        case "outlookstep":
+        case "outlookStep": return java.lang.String.class;
+        case "outlooksteps":
+        case "outlookSteps": return int.class;
         case "partitions": return int.class;
         case "password": return java.lang.String.class;
         case "priority": return int.class;
@@ -334,6 +342,10 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "onexpiry":
         case "onExpiry": return target.getConfiguration().getOnExpiry();
         case "operation": return target.getConfiguration().getOperation();
+        case "outlookstep":
+        case "outlookStep": return target.getConfiguration().getOutlookStep();
+        case "outlooksteps":
+        case "outlookSteps": return target.getConfiguration().getOutlookSteps();
         case "partitions": return target.getConfiguration().getPartitions();
         case "password": return target.getConfiguration().getPassword();
         case "priority": return target.getConfiguration().getPriority();

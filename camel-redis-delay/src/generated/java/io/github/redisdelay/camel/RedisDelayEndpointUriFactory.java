@@ -23,7 +23,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
     private static final Set<String> SECRET_PROPERTY_NAMES;
     private static final Map<String, String> MULTI_VALUE_PREFIXES;
     static {
-        Set<String> props = new HashSet<>(62);
+        Set<String> props = new HashSet<>(64);
         props.add("address");
         props.add("all");
         props.add("backOffMultiplier");
@@ -66,6 +66,8 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
         props.add("onDuplicate");
         props.add("onExpiry");
         props.add("operation");
+        props.add("outlookStep");
+        props.add("outlookSteps");
         props.add("partitions");
         props.add("password");
         props.add("priority");

@@ -9,6 +9,7 @@ import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.camel.producer.MessageChoice;
+import io.github.redisdelay.camel.producer.OutlookSteps;
 import io.github.redisdelay.camel.producer.ProducerSettings;
 import io.github.redisdelay.camel.producer.ScheduleHeaders;
 import io.github.redisdelay.camel.redelivery.RetryPolicy;
@@ -125,6 +126,7 @@ public record OptionReader(RedisDelayConfiguration options) {
                         null),
                 options.getMaximumQueueLength(),
                 options.getLimit(),
+                new OutlookSteps(positive("outlookStep", options.getOutlookStep(), ""), options.getOutlookSteps()),
                 // The component's limit is meant for lists.
                 MessageChoice.ofOptions(
                         options.isAll(),

@@ -64,7 +64,7 @@ public class RedisDelayConfiguration implements Cloneable {
     @UriParam(
             label = "producer",
             defaultValue = "schedule",
-            enums = "schedule,cancel,reschedule,promote,get,list,stats,pause,resume,redrive,purge,check,import")
+            enums = "schedule,cancel,reschedule,promote,get,list,stats,outlook,pause,resume,redrive,purge,check,import")
     private String operation = "schedule";
 
     @UriParam(label = "producer", defaultValue = "reject", enums = "reject,ignore,replace")
@@ -90,6 +90,12 @@ public class RedisDelayConfiguration implements Cloneable {
 
     @UriParam(label = "producer", defaultValue = "100")
     private int limit = 100;
+
+    @UriParam(label = "producer", defaultValue = "1m", javaType = "java.time.Duration")
+    private String outlookStep = "1m";
+
+    @UriParam(label = "producer", defaultValue = "60")
+    private int outlookSteps = 60;
 
     @UriParam(label = "producer,advanced")
     private String exceptionClass;
@@ -362,7 +368,7 @@ public class RedisDelayConfiguration implements Cloneable {
     /**
      * The operation of the producer: schedule stores a message; cancel removes those with the ids of the header
      * CamelRedisDelayScheduleId, reschedule changes their due time, promote makes them due now; get,
-     * list and stats look; pause and resume hold for all consumers; redrive moves dead letters back, purge removes them (one,
+     * list and stats look, outlook counts what becomes due when; pause and resume hold for all consumers; redrive moves dead letters back, purge removes them (one,
      * several, or with all=true all, as promote); check finds messages that are in no state, and lets them wait again; import moves the messages
      * of a delayed queue of Redisson here. The header CamelRedisDelayOperation wins over it.
      */
@@ -677,6 +683,26 @@ public class RedisDelayConfiguration implements Cloneable {
         this.limit = limit;
     }
 
+    public String getOutlookStep() {
+        return outlookStep;
+    }
+
+    /**
+     * The length of each step of the operation outlook, 1 ms or more. All steps together must be within 100 years.
+     */
+    public void setOutlookStep(String outlookStep) {
+        this.outlookStep = outlookStep;
+    }
+
+    public int getOutlookSteps() {
+        return outlookSteps;
+    }
+
+    /** The number of steps of the operation outlook, 1 to 240. */
+    public void setOutlookSteps(int outlookSteps) {
+        this.outlookSteps = outlookSteps;
+    }
+
     public String getExceptionClass() {
         return exceptionClass;
     }
@@ -732,7 +758,7 @@ public class RedisDelayConfiguration implements Cloneable {
 
     /**
      * The messages that are meant. On a consumer: dead consumes the dead letters of the queue. On a producer: delayed (the default),
-     * leased or dead ones for the operation list; and with dead, the operations get, stats, cancel, reschedule, promote, pause, resume
+     * leased or dead ones for the operation list; and with dead, the operations get, stats, outlook, cancel, reschedule, promote, pause, resume
      * and check are about the dead letters.
      */
     public void setState(String state) {

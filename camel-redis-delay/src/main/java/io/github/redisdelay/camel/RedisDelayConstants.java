@@ -43,7 +43,7 @@ public final class RedisDelayConstants {
             label = "producer",
             description = "The operation to do. Wins over the option operation. Removed after it was done.",
             javaType = "String",
-            enums = "schedule,cancel,reschedule,promote,get,list,stats,pause,resume,redrive,purge,check,import")
+            enums = "schedule,cancel,reschedule,promote,get,list,stats,outlook,pause,resume,redrive,purge,check,import")
     public static final String OPERATION = "CamelRedisDelayOperation";
 
     @Metadata(

@@ -19,6 +19,8 @@ public enum RedisDelayOperation {
     list,
     /** Reads the queue's figures. */
     stats,
+    /** Counts what becomes due when. */
+    outlook,
     /** Stops deliveries to all consumers everywhere. */
     pause,
     /** Ends a pause. */

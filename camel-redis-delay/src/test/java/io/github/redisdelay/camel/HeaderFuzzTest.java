@@ -12,6 +12,7 @@ import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.camel.option.OwnHeaders;
 import io.github.redisdelay.camel.producer.IdHeaders;
 import io.github.redisdelay.camel.producer.MessageChoice;
+import io.github.redisdelay.camel.producer.OutlookSteps;
 import io.github.redisdelay.camel.producer.ProducerSettings;
 import io.github.redisdelay.camel.producer.ScheduleHeaders;
 import io.github.redisdelay.camel.redelivery.MessageRetryPolicy;
@@ -72,6 +73,7 @@ class HeaderFuzzTest {
             Envelope.Settings.NONE,
             0,
             100,
+            new OutlookSteps(Duration.ofMinutes(1), 60),
             new MessageChoice(false, null, null, null, null),
             null,
             null);

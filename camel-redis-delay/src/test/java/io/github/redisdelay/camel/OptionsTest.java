@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.redisdelay.camel.connection.ConnectionSettings;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.producer.MessageChoice;
+import io.github.redisdelay.camel.producer.OutlookSteps;
 import io.github.redisdelay.camel.producer.ProducerSettings;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
@@ -57,6 +58,7 @@ class OptionsTest {
                         Settings.NONE,
                         0,
                         100,
+                        new OutlookSteps(Duration.ofMinutes(1), 60),
                         new MessageChoice(false, null, null, null, null),
                         null,
                         null));
@@ -76,7 +78,7 @@ class OptionsTest {
                 + "&extendMessageVisibility=false&maximumVisibilityExtension=2h&requestTimeout=1500&keyPrefix=shop"
                 + "&maximumRedeliveries=-1&deadLetter=false&maximumMessageSize=77&priority=9&timeToLive=1h"
                 + "&deduplicationPeriod=2h&maximumQueueLength=1000000&limit=256&state=delayed&exceptionClass=a.B"
-                + "&all=true&reason=failed&routeId=notify");
+                + "&all=true&reason=failed&routeId=notify&outlookStep=3h&outlookSteps=240");
         assertThat(endpoint.producerSettings())
                 .isEqualTo(new ProducerSettings(
                         DueTime.after(Duration.ofMinutes(90)),
@@ -87,6 +89,7 @@ class OptionsTest {
                         new Settings(Duration.ofHours(2), Duration.ofHours(1), null),
                         1_000_000,
                         256,
+                        new OutlookSteps(Duration.ofHours(3), 240),
                         new MessageChoice(true, "a.B", "failed", "notify", 256),
                         MessageScope.DELAYED,
                         null));
@@ -194,6 +197,10 @@ class OptionsTest {
                 "maximumQueueLength=99999999999999999999 | option 'maximumQueueLength' is '99999999999999999999': that is too",
                 "maximumQueueLength=9223372036854775807 | it must be from 1 to 9007199254740991, or 0 for any number",
                 "exceptionClass= | option 'exceptionClass' is ''",
+                "outlookStep=0 | option 'outlookStep' is '0': it must be 1 millisecond or more",
+                "outlookSteps=241 | option 'outlookSteps' is 241: it must be from 1 to 240",
+                "outlookSteps=0 | option 'outlookSteps' is 0: it must be from 1 to 240",
+                "outlookStep=365d&outlookSteps=101 | options 'outlookStep' (PT8760H) and 'outlookSteps' (101) reach over more than 100 years",
                 "noSuchOption=1 | Unknown parameters=[{noSuchOption=1}]"
             })
     void should_name_option_value_and_what_is_right(String options, String message) {

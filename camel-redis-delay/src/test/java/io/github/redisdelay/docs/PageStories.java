@@ -196,7 +196,11 @@ final class PageStories {
                     .isEqualTo("[]");
             // Its timer asks for these, and would find nothing in silence.
             Exchange stats = stage.send("redis-delay:orders?operation=stats", null);
-            assertThat(stats.getMessage().getBody(Map.class).keySet()).containsAll(stage.figures());
+            Exchange outlook = stage.send("redis-delay:orders?operation=outlook", null);
+            List<Object> told =
+                    new ArrayList<>(stats.getMessage().getBody(Map.class).keySet());
+            told.addAll(outlook.getMessage().getBody(Map.class).keySet());
+            assertThat(told).containsAll(stage.figures());
         });
 
         story("direct:repair", stage -> {

@@ -18,6 +18,7 @@ import io.github.redisdelay.queue.envelope.Envelope;
  * @param message the settings that its messages bring along
  * @param maximumQueueLength the most messages that the queue may hold; 0 for any number
  * @param limit the most messages of a list
+ * @param outlook the steps of an outlook
  * @param choice the messages that redrive, purge and promote mean if no id is given
  * @param state the messages that an operation is about; null if the option is not set
  * @param imports what the operation import moves; null if the operation of the endpoint is another one
@@ -31,6 +32,7 @@ public record ProducerSettings(
         Envelope.Settings message,
         long maximumQueueLength,
         int limit,
+        OutlookSteps outlook,
         MessageChoice choice,
         MessageScope state,
         ImportSettings imports) {

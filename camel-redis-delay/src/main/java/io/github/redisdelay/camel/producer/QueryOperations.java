@@ -11,6 +11,7 @@ import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.Outlook;
 import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ScheduleRequest;
@@ -87,8 +88,20 @@ public final class QueryOperations {
                             result.setHeader(RedisDelayConstants.QUEUE, queue.name());
                             result.setBody(figures(stats));
                         });
+            case outlook ->
+                new RepeatableCall<>(this::outlook, (outlook, result) -> {
+                    result.setHeader(RedisDelayConstants.QUEUE, queue.name());
+                    result.setBody(settings.outlook().figures(outlook));
+                });
             default -> throw new IllegalArgumentException("operation '" + operation + "' looks at nothing");
         };
+    }
+
+    /** Dead letters were given up in the past. */
+    private CompletableFuture<Outlook> outlook() {
+        return settings.state() == MessageScope.DEAD
+                ? settings.outlook().back(queue.deadLetters())
+                : settings.outlook().ahead(queue);
     }
 
     private DelayQueue target(boolean dead) {

@@ -21,7 +21,7 @@ import org.apache.camel.Message;
 import org.apache.camel.builder.RouteBuilder;
 import org.junit.jupiter.api.Test;
 
-/** The operations get, list and stats: they tell what is there and change nothing. */
+/** The operations get, list, stats and outlook: they tell what is there and change nothing. */
 class QueryOperationsIT extends CamelRedisIT {
 
     private Message look(String options, Map<String, Object> headers) {
@@ -282,6 +282,46 @@ class QueryOperationsIT extends CamelRedisIT {
         assertThat(get(deadLetterId).getHeaders())
                 .containsEntry(RedisDelayConstants.MESSAGE_STATE, "dead")
                 .containsEntry(RedisDelayConstants.MESSAGE_ID, longest);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static List<Long> counts(Message outlook) {
+        return (List<Long>) outlook.getBody(Map.class).get("counts");
+    }
+
+    @Test
+    void should_tell_how_many_become_due_in_each_step() {
+        context.start();
+        schedule("?delay=90s&priority=3", "a", "x");
+        schedule("?delay=95s", "b", "x");
+        schedule("?delay=1h", "c", "x");
+        schedule("", "d", "x");
+
+        Message outlook = look("?operation=outlook&outlookSteps=3", Map.of());
+
+        assertThat(counts(outlook)).containsExactly(0L, 2L, 0L);
+        Map<?, ?> figures = outlook.getBody(Map.class);
+        assertThat(figures.keySet())
+                .map(Object::toString)
+                .containsExactly("fromTime", "stepMillis", "before", "counts", "after");
+        assertThat(figures.get("before")).isEqualTo(1L);
+        assertThat(figures.get("after")).isEqualTo(1L);
+        assertThat(figures.get("stepMillis")).isEqualTo(60_000L);
+        assertThat((Long) figures.get("fromTime"))
+                .isBetween(System.currentTimeMillis() - 60_000, System.currentTimeMillis() + 1_000);
+        assertThat(outlook.getHeader(RedisDelayConstants.QUEUE)).isEqualTo(queue);
+        assertThat(counts(look("", Map.of(RedisDelayConstants.OPERATION, "outlook"))))
+                .hasSize(60);
+    }
+
+    @Test
+    void should_tell_how_many_were_given_up_in_each_step_up_to_now() throws Exception {
+        die("a", "b");
+        Message outlook = look("?operation=outlook&state=dead&outlookStep=1h&outlookSteps=2", Map.of());
+        assertThat(counts(outlook)).containsExactly(0L, 2L);
+        assertThat(outlook.getBody(Map.class)).containsEntry("before", 0L).containsEntry("after", 0L);
+        assertThat(send(uri + "?operation=outlook&state=leased", null, Map.of()).getException())
+                .hasMessageContaining("option 'state' is 'leased', which means nothing to operation 'outlook'");
     }
 
     @Test

@@ -71,7 +71,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String requestTimeout;
 
     /**
-     * The messages that are meant. On a consumer: dead consumes the dead letters of the queue. On a producer: delayed (the default), leased or dead ones for the operation list; and with dead, the operations get, stats, cancel, reschedule, promote, pause, resume and check are about the dead letters.
+     * The messages that are meant. On a consumer: dead consumes the dead letters of the queue. On a producer: delayed (the default), leased or dead ones for the operation list; and with dead, the operations get, stats, outlook, cancel, reschedule, promote, pause, resume and check are about the dead letters.
      */
     private String state;
 
@@ -216,9 +216,19 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String onDuplicate;
 
     /**
-     * The operation of the producer: schedule stores a message; cancel removes those with the ids of the header CamelRedisDelayScheduleId, reschedule changes their due time, promote makes them due now; get, list and stats look; pause and resume hold for all consumers; redrive moves dead letters back, purge removes them (one, several, or with all=true all, as promote); check finds messages that are in no state, and lets them wait again; import moves the messages of a delayed queue of Redisson here. The header CamelRedisDelayOperation wins over it.
+     * The operation of the producer: schedule stores a message; cancel removes those with the ids of the header CamelRedisDelayScheduleId, reschedule changes their due time, promote makes them due now; get, list and stats look, outlook counts what becomes due when; pause and resume hold for all consumers; redrive moves dead letters back, purge removes them (one, several, or with all=true all, as promote); check finds messages that are in no state, and lets them wait again; import moves the messages of a delayed queue of Redisson here. The header CamelRedisDelayOperation wins over it.
      */
     private String operation;
+
+    /**
+     * The length of each step of the operation outlook, 1 ms or more. All steps together must be within 100 years.
+     */
+    private String outlookStep;
+
+    /**
+     * The number of steps of the operation outlook, 1 to 240.
+     */
+    private Integer outlookSteps;
 
     /**
      * The priority of messages, 0 to 9: among due messages, the highest is delivered first. The header CamelRedisDelayPriority wins over it.
@@ -664,6 +674,22 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
 
     public void setOperation(String operation) {
         this.operation = operation;
+    }
+
+    public String getOutlookStep() {
+        return outlookStep;
+    }
+
+    public void setOutlookStep(String outlookStep) {
+        this.outlookStep = outlookStep;
+    }
+
+    public Integer getOutlookSteps() {
+        return outlookSteps;
+    }
+
+    public void setOutlookSteps(Integer outlookSteps) {
+        this.outlookSteps = outlookSteps;
     }
 
     public Integer getPriority() {

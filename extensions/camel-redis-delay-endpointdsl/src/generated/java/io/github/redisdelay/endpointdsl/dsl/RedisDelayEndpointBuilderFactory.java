@@ -313,8 +313,8 @@ public interface RedisDelayEndpointBuilderFactory {
          * The messages that are meant. On a consumer: dead consumes the dead
          * letters of the queue. On a producer: delayed (the default), leased or
          * dead ones for the operation list; and with dead, the operations get,
-         * stats, cancel, reschedule, promote, pause, resume and check are about
-         * the dead letters.
+         * stats, outlook, cancel, reschedule, promote, pause, resume and check
+         * are about the dead letters.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -1450,8 +1450,8 @@ public interface RedisDelayEndpointBuilderFactory {
          * The messages that are meant. On a consumer: dead consumes the dead
          * letters of the queue. On a producer: delayed (the default), leased or
          * dead ones for the operation list; and with dead, the operations get,
-         * stats, cancel, reschedule, promote, pause, resume and check are about
-         * the dead letters.
+         * stats, outlook, cancel, reschedule, promote, pause, resume and check
+         * are about the dead letters.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -1644,12 +1644,12 @@ public interface RedisDelayEndpointBuilderFactory {
          * The operation of the producer: schedule stores a message; cancel
          * removes those with the ids of the header CamelRedisDelayScheduleId,
          * reschedule changes their due time, promote makes them due now; get,
-         * list and stats look; pause and resume hold for all consumers; redrive
-         * moves dead letters back, purge removes them (one, several, or with
-         * all=true all, as promote); check finds messages that are in no state,
-         * and lets them wait again; import moves the messages of a delayed
-         * queue of Redisson here. The header CamelRedisDelayOperation wins over
-         * it.
+         * list and stats look, outlook counts what becomes due when; pause and
+         * resume hold for all consumers; redrive moves dead letters back, purge
+         * removes them (one, several, or with all=true all, as promote); check
+         * finds messages that are in no state, and lets them wait again; import
+         * moves the messages of a delayed queue of Redisson here. The header
+         * CamelRedisDelayOperation wins over it.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -1661,6 +1661,52 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         default RedisDelayEndpointProducerBuilder operation(String operation) {
             doSetProperty("operation", operation);
+            return this;
+        }
+        /**
+         * The length of each step of the operation outlook, 1 ms or more. All
+         * steps together must be within 100 years.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Default: 1m
+         * Group: producer
+         * 
+         * @param outlookStep the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointProducerBuilder outlookStep(String outlookStep) {
+            doSetProperty("outlookStep", outlookStep);
+            return this;
+        }
+        /**
+         * The number of steps of the operation outlook, 1 to 240.
+         * 
+         * The option is a: <code>int</code> type.
+         * 
+         * Default: 60
+         * Group: producer
+         * 
+         * @param outlookSteps the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointProducerBuilder outlookSteps(int outlookSteps) {
+            doSetProperty("outlookSteps", outlookSteps);
+            return this;
+        }
+        /**
+         * The number of steps of the operation outlook, 1 to 240.
+         * 
+         * The option will be converted to a <code>int</code> type.
+         * 
+         * Default: 60
+         * Group: producer
+         * 
+         * @param outlookSteps the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointProducerBuilder outlookSteps(String outlookSteps) {
+            doSetProperty("outlookSteps", outlookSteps);
             return this;
         }
         /**
@@ -2490,8 +2536,8 @@ public interface RedisDelayEndpointBuilderFactory {
          * The messages that are meant. On a consumer: dead consumes the dead
          * letters of the queue. On a producer: delayed (the default), leased or
          * dead ones for the operation list; and with dead, the operations get,
-         * stats, cancel, reschedule, promote, pause, resume and check are about
-         * the dead letters.
+         * stats, outlook, cancel, reschedule, promote, pause, resume and check
+         * are about the dead letters.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
