@@ -16,8 +16,6 @@ import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.RandomTests;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -51,7 +49,6 @@ import org.redisson.client.RedisResponseTimeoutException;
 import org.redisson.client.codec.ByteArrayCodec;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
-import org.redisson.config.SingleServerConfig;
 
 /** Messages of Redisson's delayed queue are moved here, each once, whoever else is at work on them. */
 class ImportIT extends RealQueueIT {
@@ -416,19 +413,7 @@ class ImportIT extends RealQueueIT {
 
     @Test
     void should_refuse_a_client_that_cannot_name_the_keys() throws Exception {
-        Config config = new Config();
-        config.useSingleServer().setAddress(redis.address()).setConnectionMinimumIdleSize(1);
-        // The type has another package in Redisson 3.
-        Method setter = Stream.of(SingleServerConfig.class.getMethods())
-                .filter(method -> method.getName().equals("setNameMapper"))
-                .findFirst()
-                .orElseThrow();
-        Object mapper = Proxy.newProxyInstance(
-                ImportIT.class.getClassLoader(),
-                setter.getParameterTypes(),
-                (proxy, method, name) -> method.getName().equals("map") ? "app:" + name[0] : name[0]);
-        setter.invoke(config.useSingleServer(), mapper);
-        RedissonClient redisson = Redisson.create(config);
+        RedissonClient redisson = MappedNames.connect(redis.address(), "app:");
         try (DelayQueueClient mapped = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
             queue = mapped.queue("orders");
             assertThatThrownBy(() -> importAll(BY_TEXT))
