@@ -142,7 +142,8 @@ public interface DelayQueue {
      * Makes all waiting messages due now that are not due yet, in slices, up to the due time that is the last one when
      * it begins. Those that become leased meanwhile are left alone.
      *
-     * @param which decides for each
+     * @param which decides for each; ends the change by a {@link java.util.concurrent.CancellationException}: what was changed until
+     *     then stays changed, and counts
      * @param limit how many at the most: those that are due first, of a queue with partitions in one partition after
      *     the other
      * @return how many

@@ -8,6 +8,7 @@ import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.QueueStats;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -81,7 +82,12 @@ final class BulkChange {
         int size = (int) Math.min(left, DelayQueue.MAX_PAGE);
         return queue.browse(MessageState.DELAYED, PageStart.next(from), size).thenCompose(page -> {
             left -= page.messages().size();
-            List<MessageInfo> chosen = page.messages().stream().filter(which).toList();
+            List<MessageInfo> chosen;
+            try {
+                chosen = page.messages().stream().filter(which).toList();
+            } catch (CancellationException e) {
+                return CompletableFuture.completedFuture(changed);
+            }
             return change(chosen).thenCompose(done -> {
                 return changed >= limit || page.next() == null || isBehindEnd(page)
                         ? CompletableFuture.completedFuture(changed)

@@ -31,10 +31,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -75,6 +77,20 @@ class BulkChangeIT extends RealQueueIT {
             from = page.next();
         } while (from != null);
         return ids;
+    }
+
+    @Test
+    void should_end_when_the_choice_is_cancelled_and_count_what_was_changed() {
+        scheduleMany(600, "m", IN_AN_HOUR);
+        AtomicInteger asked = new AtomicInteger();
+        long cancelled = get(queue.cancelAll(message -> {
+            if (asked.incrementAndGet() > 300) {
+                throw new CancellationException("stopped");
+            }
+            return true;
+        }));
+        assertThat(cancelled).isEqualTo(256); // one page
+        assertThat(get(queue.stats()).delayed()).isEqualTo(600 - 256);
     }
 
     @Test
