@@ -18,6 +18,7 @@ import java.util.regex.PatternSyntaxException;
  * @param actions false if the console changes nothing, whoever asks
  * @param bodies false if bodies are shown to nobody
  * @param hiddenHeaders the names of headers whose values are shown to nobody
+ * @param redactor decides what is shown of contents; null for all
  * @param environment a word in the page's head, such as {@code PRODUCTION}; null for none
  * @param queues queues that are shown besides those that are found
  */
@@ -29,6 +30,7 @@ public record ConsoleOptions(
         boolean actions,
         boolean bodies,
         Pattern hiddenHeaders,
+        MessageRedactor redactor,
         String environment,
         List<String> queues) {
 
@@ -51,6 +53,7 @@ public record ConsoleOptions(
             false,
             true,
             Pattern.compile(DEFAULT_HIDDEN_HEADERS, Pattern.CASE_INSENSITIVE),
+            null,
             null,
             List.of());
 
@@ -78,27 +81,33 @@ public record ConsoleOptions(
     }
 
     ConsoleOptions withHost(String host) {
-        return new ConsoleOptions(host, port, hostNames, access, actions, bodies, hiddenHeaders, environment, queues);
+        return new ConsoleOptions(
+                host, port, hostNames, access, actions, bodies, hiddenHeaders, redactor, environment, queues);
     }
 
     ConsoleOptions withPort(int port) {
-        return new ConsoleOptions(host, port, hostNames, access, actions, bodies, hiddenHeaders, environment, queues);
+        return new ConsoleOptions(
+                host, port, hostNames, access, actions, bodies, hiddenHeaders, redactor, environment, queues);
     }
 
     ConsoleOptions withHostNames(List<String> hostNames) {
-        return new ConsoleOptions(host, port, hostNames, access, actions, bodies, hiddenHeaders, environment, queues);
+        return new ConsoleOptions(
+                host, port, hostNames, access, actions, bodies, hiddenHeaders, redactor, environment, queues);
     }
 
     ConsoleOptions withAccess(ConsoleAccess access) {
-        return new ConsoleOptions(host, port, hostNames, access, actions, bodies, hiddenHeaders, environment, queues);
+        return new ConsoleOptions(
+                host, port, hostNames, access, actions, bodies, hiddenHeaders, redactor, environment, queues);
     }
 
     ConsoleOptions withActions(boolean actions) {
-        return new ConsoleOptions(host, port, hostNames, access, actions, bodies, hiddenHeaders, environment, queues);
+        return new ConsoleOptions(
+                host, port, hostNames, access, actions, bodies, hiddenHeaders, redactor, environment, queues);
     }
 
     ConsoleOptions withBodies(boolean bodies) {
-        return new ConsoleOptions(host, port, hostNames, access, actions, bodies, hiddenHeaders, environment, queues);
+        return new ConsoleOptions(
+                host, port, hostNames, access, actions, bodies, hiddenHeaders, redactor, environment, queues);
     }
 
     ConsoleOptions withHiddenHeaders(String pattern) {
@@ -110,14 +119,22 @@ public record ConsoleOptions(
                     "hiddenHeaders is '" + pattern + "': give a regular expression such as " + DEFAULT_HIDDEN_HEADERS,
                     e);
         }
-        return new ConsoleOptions(host, port, hostNames, access, actions, bodies, compiled, environment, queues);
+        return new ConsoleOptions(
+                host, port, hostNames, access, actions, bodies, compiled, redactor, environment, queues);
+    }
+
+    ConsoleOptions withRedactor(MessageRedactor redactor) {
+        return new ConsoleOptions(
+                host, port, hostNames, access, actions, bodies, hiddenHeaders, redactor, environment, queues);
     }
 
     ConsoleOptions withEnvironment(String environment) {
-        return new ConsoleOptions(host, port, hostNames, access, actions, bodies, hiddenHeaders, environment, queues);
+        return new ConsoleOptions(
+                host, port, hostNames, access, actions, bodies, hiddenHeaders, redactor, environment, queues);
     }
 
     ConsoleOptions withQueues(List<String> queues) {
-        return new ConsoleOptions(host, port, hostNames, access, actions, bodies, hiddenHeaders, environment, queues);
+        return new ConsoleOptions(
+                host, port, hostNames, access, actions, bodies, hiddenHeaders, redactor, environment, queues);
     }
 }

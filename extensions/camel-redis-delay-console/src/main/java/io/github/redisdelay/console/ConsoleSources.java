@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.console;
 
+import io.github.redisdelay.camel.migration.ImportRun;
 import io.github.redisdelay.console.api.QueueSource;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.util.LinkedHashMap;
@@ -12,6 +13,9 @@ interface ConsoleSources extends AutoCloseable {
 
     /** @param named queues that are shown besides those that are found */
     List<QueueSource> get(List<String> named);
+
+    /** The imports of this process. */
+    List<ImportRun> imports();
 
     @Override
     void close();
@@ -27,6 +31,11 @@ interface ConsoleSources extends AutoCloseable {
                 return all.stream()
                         .map(client -> new QueueSource(client, label(client), partitions))
                         .toList();
+            }
+
+            @Override
+            public List<ImportRun> imports() {
+                return List.of();
             }
 
             @Override

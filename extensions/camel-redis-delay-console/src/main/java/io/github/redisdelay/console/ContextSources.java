@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.console;
 
+import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.camel.RedisDelayEndpoint;
 import io.github.redisdelay.camel.SharedRedis;
+import io.github.redisdelay.camel.migration.ImportRun;
 import io.github.redisdelay.console.api.QueueSource;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.client.DelayQueueClient;
@@ -67,6 +69,15 @@ final class ContextSources implements ConsoleSources {
             }
         });
         return sources;
+    }
+
+    @Override
+    public List<ImportRun> imports() {
+        return context.getComponentNames().stream()
+                .map(name -> context.hasComponent(name))
+                .filter(RedisDelayComponent.class::isInstance)
+                .flatMap(component -> ((RedisDelayComponent) component).imports().list().stream())
+                .toList();
     }
 
     private DelayQueueClient client(Place place, RedisDelayEndpoint way) {

@@ -113,6 +113,11 @@ public final class RedisDelayConsole implements AutoCloseable {
         return with(options.withHiddenHeaders(pattern));
     }
 
+    /** Sets a hook that takes away what nobody may see of headers and bodies; default none. */
+    public RedisDelayConsole redactor(MessageRedactor redactor) {
+        return with(options.withRedactor(redactor));
+    }
+
     /** Shows a word in the page's head, such as {@code PRODUCTION}. */
     public RedisDelayConsole environment(String environment) {
         return with(options.withEnvironment(environment));
@@ -183,7 +188,7 @@ public final class RedisDelayConsole implements AutoCloseable {
             throw new IllegalStateException("the console has been closed");
         }
         if (router == null) {
-            api = new ConsoleApi(() -> sources.get(options.queues()), options);
+            api = new ConsoleApi(() -> sources.get(options.queues()), sources::imports, options);
             router = new Router(api, options);
             if (context != null) {
                 try {

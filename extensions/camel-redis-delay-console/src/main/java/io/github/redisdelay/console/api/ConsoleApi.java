@@ -1,25 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.console.api;
 
+import io.github.redisdelay.camel.migration.ImportRun;
 import io.github.redisdelay.console.ConsoleAction;
 import io.github.redisdelay.console.ConsoleOptions;
+import io.github.redisdelay.console.api.ApiException.Kind;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.PageStart;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.exception.ShownId;
+import java.time.Instant;
+import java.time.ZoneId;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** The views of queues and the actions on them. A member that is null, and an empty list, mean that there is none. Thread-safe. */
-public final class ConsoleApi {
+/**
+ * The views of queues and the actions on them. A member that is null, and an empty list, mean that there is none. Whether a visitor
+ * may see or change a queue is checked before, but for what names no queue. Each call waits for Redis for a few seconds at the most.
+ * Thread-safe.
+ */
+public final class ConsoleApi implements AutoCloseable {
 
-    private final Supplier<List<QueueSource>> sources;
     private final ConsoleOptions options;
+    private final Directory directory;
+    private final QueueViews queues = new QueueViews(System::nanoTime);
+    private final MessageViews messages;
+    private final Actions actions;
+    private final Jobs jobs;
+    /** Takes the samples of histories. */
+    private final ScheduledExecutorService sampler = Executors.newSingleThreadScheduledExecutor(task -> {
+        Thread thread = new Thread(task, "RedisDelayConsoleHistory");
+        thread.setDaemon(true);
+        return thread;
+    });
 
-    /** @param sources is asked with each call */
-    public ConsoleApi(Supplier<List<QueueSource>> sources, ConsoleOptions options) {
-        this.sources = Objects.requireNonNull(sources, "sources");
+    /**
+     * @param sources is asked with each call
+     * @param imports the imports of this process
+     */
+    public ConsoleApi(Supplier<List<QueueSource>> sources, Supplier<List<ImportRun>> imports, ConsoleOptions options) {
         this.options = options;
+        directory = new Directory(Objects.requireNonNull(sources, "sources"), System::nanoTime);
+        messages = new MessageViews(new ContentView(options.hiddenHeaders(), options.bodies(), options.redactor()));
+        actions = new Actions(messages);
+        jobs = new Jobs(imports, System::nanoTime);
+        sampler.scheduleAtFixedRate(
+                () -> directory.watched().forEach(ObservedQueue::sample),
+                History.STEP.toMillis(),
+                History.STEP.toMillis(),
+                TimeUnit.MILLISECONDS);
     }
 
-    /** The console, and what a visitor may do here. */
+    /**
+     * The console, and what a visitor may do here.
+     *
+     * @param actions the rights that the visitor has in any queue
+     * @param time by the Redis server's clock; null if it does not answer
+     * @param zone the time zone of this process
+     */
     public record Me(
             String version,
             String environment,
@@ -27,23 +70,59 @@ public final class ConsoleApi {
             boolean readOnly,
             String readOnlyBecause,
             List<String> actions,
-            boolean bodies) {}
+            boolean bodies,
+            Instant time,
+            Server server,
+            String zone) {}
+
+    /**
+     * A Redis server; all but the address is null if it does not answer.
+     *
+     * @param appendOnly null where the server does not tell
+     */
+    public record Server(String address, String product, String version, String evictionPolicy, Boolean appendOnly) {}
 
     /** What a visitor may do here, in any queue. */
     public Me me(Visitor visitor) {
-        List<QueueSource> all = sources.get();
-        List<String> actions = all.stream()
-                .flatMap(source -> source.partitions().keySet().stream())
-                .flatMap(queue -> visitor.actions(queue).stream())
-                .distinct()
-                .sorted()
-                .map(ConsoleAction::code)
-                .toList();
+        Directory.Server server;
+        List<String> rights;
+        try {
+            server = directory.server();
+            rights = directory.list(visitor::canRead).queues().stream()
+                    .flatMap(queue -> visitor.actions(queue.name()).stream())
+                    .distinct()
+                    .sorted()
+                    .map(ConsoleAction::code)
+                    .toList();
+        } catch (ApiException e) {
+            server = null; // the page has to begin also without Redis
+            rights = List.of();
+        }
         String because = visitor.readOnly()
                 ? "This console changes nothing: it was started without actions."
-                : actions.isEmpty() ? "You may look, but change nothing." : null;
+                : rights.isEmpty() ? "You may look, but change nothing." : null;
         return new Me(
-                version(), options.environment(), visitor.user(), because != null, because, actions, options.bodies());
+                version(),
+                options.environment(),
+                visitor.user(),
+                because != null,
+                because,
+                rights,
+                options.bodies(),
+                server == null || server.time() == null ? null : Times.of(server.time()),
+                server == null ? null : server(server),
+                ZoneId.systemDefault().getId());
+    }
+
+    private static Server server(Directory.Server server) {
+        return server.info() == null
+                ? new Server(server.address(), null, null, null, null)
+                : new Server(
+                        server.address(),
+                        server.info().product(),
+                        server.info().version(),
+                        server.info().evictionPolicy(),
+                        server.info().appendOnly());
     }
 
     private static String version() {
@@ -51,6 +130,236 @@ public final class ConsoleApi {
         return version == null ? "development" : version;
     }
 
-    /** Ends what runs in the background. */
-    public void close() {}
+    /** All queues that a visitor may see, the worst first. */
+    public QueueViews.Queues queues(Visitor visitor) {
+        Directory.Listed listed = directory.list(visitor::canRead);
+        return queues.queues(listed.queues(), visitor, listed.more());
+    }
+
+    /** A queue in full. */
+    public Merged queue(Visitor visitor, String queue) {
+        return queues.queue(directory.queue(queue), visitor);
+    }
+
+    /**
+     * What is ahead of a queue.
+     *
+     * @param span {@code minute}, {@code hour}, {@code day}, {@code month} or {@code all}
+     */
+    public QueueViews.Ahead outlook(String queue, String span) {
+        if (!Span.CODES.contains(span)) {
+            throw bad("span", span, "one of " + String.join(", ", Span.CODES));
+        }
+        return queues.ahead(directory.queue(queue), Span.of(span));
+    }
+
+    /**
+     * A page of messages.
+     *
+     * @param state {@code waiting}, {@code working} or {@code dead}
+     * @param at the due time of the first one; null for any
+     * @param newest whether those that are due last come first
+     * @param cursor of the page before; null for the first page
+     * @param limit the most messages, 1 to {@value DelayQueue#MAX_PAGE}; null for 100
+     */
+    public MessageViews.Page messages(
+            String queue, String state, Instant at, boolean newest, String cursor, Long limit) {
+        if (!MessageViews.STATES.contains(state)) {
+            throw bad("state", state, "one of " + String.join(", ", MessageViews.STATES));
+        }
+        if (limit != null && (limit < 1 || limit > DelayQueue.MAX_PAGE)) {
+            throw bad("limit", limit.toString(), "from 1 to " + DelayQueue.MAX_PAGE);
+        }
+        if ((at == null ? 0 : 1) + (newest ? 1 : 0) + (cursor == null ? 0 : 1) > 1) {
+            throw new ApiException(Kind.BAD_REQUEST, "Give only one of the parameters 'at', 'newest' and 'cursor'.");
+        }
+        PageStart start =
+                at != null ? PageStart.at(micros("at", at)) : newest ? PageStart.newest() : PageStart.next(cursor);
+        return messages.page(directory.queue(queue), state, start, limit == null ? 100 : limit.intValue());
+    }
+
+    /** The message with an id in any state, and its dead letters. */
+    public MessageViews.Found message(String queue, String id) {
+        return messages.message(directory.queue(queue), checked(id));
+    }
+
+    /**
+     * The body of a message, or of the newest of its dead letters.
+     *
+     * @throws ApiException if bodies are not shown, or there is no such message
+     */
+    public byte[] body(String queue, String id) {
+        if (!options.bodies()) {
+            throw new ApiException(Kind.FORBIDDEN, "This console shows no bodies.");
+        }
+        return messages.body(directory.queue(queue), checked(id));
+    }
+
+    /**
+     * The dead letters of a queue by cause.
+     *
+     * @param since when the oldest one was given up; null for any
+     */
+    public DeadLetters failures(String queue, Instant since) {
+        ObservedQueue asked = directory.queue(queue);
+        return Answers.of(
+                since == null
+                        ? asked.deadLetters()
+                        : DeadLetters.read(asked, micros("since", since), DeadLetters.MOST));
+    }
+
+    /**
+     * Removes a message.
+     *
+     * @param state the one that the user saw, {@code waiting} or {@code working}
+     * @param due the due time that the user saw
+     * @throws ApiException of {@link Kind#CHANGED} if it is not so any more; nothing is changed then
+     */
+    public ActionResult cancel(String queue, String id, String state, Instant due) {
+        return actions.cancel(directory.queue(queue), new Actions.Seen(checked(id), state, due));
+    }
+
+    /** Makes a message due now; otherwise as {@link #cancel}. */
+    public ActionResult promote(String queue, String id, String state, Instant due) {
+        return actions.promote(directory.queue(queue), new Actions.Seen(checked(id), state, due));
+    }
+
+    /**
+     * Moves a message to another time; otherwise as {@link #cancel}.
+     *
+     * @param to the time; null for one from now on
+     * @param inMicros in how many microseconds; null for a time
+     */
+    public ActionResult reschedule(String queue, String id, String state, Instant due, Instant to, Long inMicros) {
+        if ((to == null) == (inMicros == null)) {
+            throw new ApiException(Kind.BAD_REQUEST, "Give one of the parameters 'to' and 'inMicros'.");
+        }
+        if (inMicros != null && (inMicros < 0 || inMicros > DueTime.MAX_MICROS)) {
+            throw bad("inMicros", inMicros.toString(), "from 0 to " + DueTime.MAX_MICROS);
+        }
+        DueTime moved = to == null ? new DueTime(true, inMicros) : new DueTime(false, micros("to", to));
+        return actions.reschedule(directory.queue(queue), new Actions.Seen(checked(id), state, due), moved);
+    }
+
+    /** Moves a dead letter back into its queue. */
+    public ActionResult redrive(String queue, String deadLetterId) {
+        return actions.redrive(directory.queue(queue), checked(deadLetterId));
+    }
+
+    /** Drops a dead letter. */
+    public ActionResult discard(String queue, String deadLetterId) {
+        return actions.discard(directory.queue(queue), checked(deadLetterId));
+    }
+
+    public ActionResult pause(String queue) {
+        return actions.pause(directory.queue(queue));
+    }
+
+    public ActionResult resume(String queue) {
+        return actions.resume(directory.queue(queue));
+    }
+
+    /**
+     * Begins to move the dead letters of a group back.
+     *
+     * @param group as {@link #failures} names it
+     * @param since when the oldest one was given up; null for any
+     * @param count how many the user saw: no more are moved
+     */
+    public Jobs.View redriveGroup(String queue, String group, Instant since, Long count) {
+        return jobs.redrive(
+                directory.queue(queue), group, since == null ? null : micros("since", since), checked(count));
+    }
+
+    /**
+     * Begins to drop the dead letters of a group, or all.
+     *
+     * @param group as {@link #failures} names it; null for all
+     * @param since when the oldest one was given up; null for any
+     * @param count how many the user saw: no more are dropped
+     * @param confirm the queue's name
+     */
+    public Jobs.View discardGroup(String queue, String group, Instant since, Long count, String confirm) {
+        confirm(queue, confirm);
+        return jobs.discard(
+                directory.queue(queue), group, since == null ? null : micros("since", since), checked(count));
+    }
+
+    /**
+     * Begins to cancel all messages that wait.
+     *
+     * @param confirm the queue's name
+     */
+    public Jobs.View purge(String queue, String confirm) {
+        confirm(queue, confirm);
+        return jobs.purge(directory.queue(queue));
+    }
+
+    /** Begins to look for messages that an eviction or a lost key has left behind, and to let them wait again. */
+    public Jobs.View check(String queue) {
+        return jobs.check(directory.queue(queue));
+    }
+
+    /** A job in a queue that a visitor may see. */
+    public Jobs.View job(Visitor visitor, String id) {
+        return jobs.get(id, visitor::canRead);
+    }
+
+    /** The jobs in queues that a visitor may see. */
+    public Jobs.Views jobs(Visitor visitor) {
+        return jobs.list(visitor::canRead);
+    }
+
+    /** The right that a visitor needs to stop a job. */
+    public ConsoleAction actionOf(String jobId) {
+        return jobs.action(jobId);
+    }
+
+    /** Stops a job behind the step under way. */
+    public ActionResult stop(String jobId) {
+        return jobs.stop(jobId);
+    }
+
+    private static void confirm(String queue, String confirm) {
+        if (!queue.equals(confirm)) {
+            throw new ApiException(
+                    Kind.BAD_REQUEST, "Parameter 'confirm' has to be the queue's name. Nothing was changed.");
+        }
+    }
+
+    private static String checked(String id) {
+        try {
+            return ScheduleRequest.requireId(id, true);
+        } catch (IllegalArgumentException e) {
+            throw new ApiException(Kind.BAD_REQUEST, "Parameter 'id': " + e.getMessage());
+        }
+    }
+
+    private static long checked(Long count) {
+        if (count == null || count < 1) {
+            throw bad("count", String.valueOf(count), "how many messages you saw, 1 or more");
+        }
+        return count;
+    }
+
+    private static long micros(String name, Instant time) {
+        try {
+            return DueTime.at(time).micros();
+        } catch (IllegalArgumentException e) {
+            throw bad(name, time.toString(), "from 1970-01-01 to 2255-06-05");
+        }
+    }
+
+    private static ApiException bad(String name, String value, String right) {
+        return new ApiException(
+                Kind.BAD_REQUEST,
+                "Parameter '" + name + "' is '" + ShownId.of(value) + "': it has to be " + right + ".");
+    }
+
+    /** Ends what runs in the background: the changes of many messages behind the steps under way. */
+    @Override
+    public void close() {
+        jobs.close();
+        sampler.shutdownNow();
+    }
 }

@@ -2,16 +2,127 @@
 package io.github.redisdelay.console.http;
 
 import static io.github.redisdelay.console.http.Route.get;
+import static io.github.redisdelay.console.http.Route.post;
 
+import io.github.redisdelay.console.ConsoleAction;
 import io.github.redisdelay.console.api.ConsoleApi;
+import java.time.Instant;
 import java.util.List;
 
 /** The table of the JSON API. The page docs/console.md has the same. */
 final class ApiRoutes {
 
+    private static final Rule REDRIVE = Rule.may(
+            "redrive, or redriveGroup",
+            call -> call.optional("id").isPresent() ? ConsoleAction.REDRIVE : ConsoleAction.REDRIVE_GROUP);
+    private static final Rule DISCARD = Rule.may(
+            "discard, or discardGroup",
+            call -> call.optional("id").isPresent() ? ConsoleAction.DISCARD : ConsoleAction.DISCARD_GROUP);
+
     private ApiRoutes() {}
 
     static List<Route> of(ConsoleApi api) {
-        return List.of(get("api/me", Rule.ENTER, call -> api.me(call.visitor())));
+        return List.of(
+                get("api/me", Rule.ENTER, call -> api.me(call.visitor())),
+                get("api/queues", Rule.ENTER, call -> api.queues(call.visitor())),
+                get("api/queue", Rule.READ, call -> api.queue(call.visitor(), call.text("queue"))),
+                get("api/outlook", Rule.READ, call -> api.outlook(call.text("queue"), call.text("span"))),
+                get("api/messages", Rule.READ, call -> messages(api, call)),
+                get("api/message", Rule.READ, call -> api.message(call.text("queue"), call.text("id"))),
+                get("api/body", Rule.READ, call -> Response.attachment(api.body(call.text("queue"), call.text("id")))),
+                get("api/failures", Rule.READ, call -> api.failures(call.text("queue"), since(call))),
+                get("api/job", Rule.ENTER, call -> api.job(call.visitor(), call.text("id"))),
+                get("api/jobs", Rule.ENTER, call -> api.jobs(call.visitor())),
+                post("api/cancel", Rule.may(ConsoleAction.CANCEL), call -> {
+                    call.only("queue", "id", "state", "due");
+                    return api.cancel(call.text("queue"), call.text("id"), call.text("state"), due(call));
+                }),
+                post("api/promote", Rule.may(ConsoleAction.PROMOTE), call -> {
+                    call.only("queue", "id", "state", "due");
+                    return api.promote(call.text("queue"), call.text("id"), call.text("state"), due(call));
+                }),
+                post("api/reschedule", Rule.may(ConsoleAction.RESCHEDULE), call -> {
+                    call.only("queue", "id", "state", "due", "to", "inMicros");
+                    return api.reschedule(
+                            call.text("queue"),
+                            call.text("id"),
+                            call.text("state"),
+                            due(call),
+                            call.time("to").orElse(null),
+                            call.number("inMicros").orElse(null));
+                }),
+                post("api/redrive", REDRIVE, call -> redrive(api, call)),
+                post("api/discard", DISCARD, call -> discard(api, call)),
+                post("api/pause", Rule.may(ConsoleAction.PAUSE), call -> {
+                    call.only("queue");
+                    return api.pause(call.text("queue"));
+                }),
+                post("api/resume", Rule.may(ConsoleAction.RESUME), call -> {
+                    call.only("queue");
+                    return api.resume(call.text("queue"));
+                }),
+                post("api/purge", Rule.may(ConsoleAction.PURGE), call -> {
+                    call.only("queue", "confirm");
+                    return api.purge(call.text("queue"), call.text("confirm"));
+                }),
+                post("api/check", Rule.may(ConsoleAction.CHECK), call -> {
+                    call.only("queue");
+                    return api.check(call.text("queue"));
+                }),
+                post("api/stop", stop(api), call -> {
+                    call.only("job");
+                    return api.stop(call.text("job"));
+                }));
+    }
+
+    /** The right to do what the job does, in its queue. */
+    private static Rule stop(ConsoleApi api) {
+        return new Rule("that of the job", call -> {
+            String queue = api.job(call.visitor(), call.text("job")).queue();
+            Rule.check(call, api.actionOf(call.text("job")), queue);
+        });
+    }
+
+    private static Object messages(ConsoleApi api, Call call) {
+        return api.messages(
+                call.text("queue"),
+                call.text("state"),
+                call.time("at").orElse(null),
+                call.isSet("newest"),
+                call.optional("cursor").orElse(null),
+                call.number("limit").orElse(null));
+    }
+
+    private static Object redrive(ConsoleApi api, Call call) {
+        if (call.optional("id").isPresent()) {
+            call.only("queue", "id");
+            return api.redrive(call.text("queue"), call.text("id"));
+        }
+        call.only("queue", "group", "since", "count");
+        return api.redriveGroup(
+                call.text("queue"),
+                call.text("group"),
+                since(call),
+                call.number("count").orElse(null));
+    }
+
+    private static Object discard(ConsoleApi api, Call call) {
+        if (call.optional("id").isPresent()) {
+            call.only("queue", "id");
+            return api.discard(call.text("queue"), call.text("id"));
+        }
+        call.only("queue", "group", "all", "since", "count", "confirm");
+        // Without a group it must not mean all by accident.
+        String group = call.isSet("all") && call.optional("group").isEmpty() ? null : call.text("group");
+        return api.discardGroup(
+                call.text("queue"), group, since(call), call.number("count").orElse(null), call.text("confirm"));
+    }
+
+    private static Instant since(Call call) {
+        return call.time("since").orElse(null);
+    }
+
+    private static Instant due(Call call) {
+        return call.time("due").orElseThrow(() -> Call.bad("Parameter 'due' is missing."));
     }
 }

@@ -4,9 +4,11 @@ package io.github.redisdelay.console.http;
 import io.github.redisdelay.console.api.ApiException;
 import io.github.redisdelay.console.api.ApiException.Kind;
 import io.github.redisdelay.console.api.Visitor;
+import io.github.redisdelay.queue.exception.ShownId;
 import java.math.BigDecimal;
 import java.time.DateTimeException;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -68,6 +70,16 @@ record Call(Visitor visitor, Map<String, Object> parameters) {
                 throw bad("Parameter '" + name + "' has to be a time such as 2026-11-22T14:03:11.204000Z.");
             }
         });
+    }
+
+    /** Refuses other parameters than these: one that is misspelt must not make a change do more than was meant. */
+    void only(String... names) {
+        for (String name : parameters.keySet()) {
+            if (!List.of(names).contains(name)) {
+                throw bad("Parameter '" + ShownId.of(name) + "' is unknown here: there are " + String.join(", ", names)
+                        + ".");
+            }
+        }
     }
 
     static ApiException bad(String text) {

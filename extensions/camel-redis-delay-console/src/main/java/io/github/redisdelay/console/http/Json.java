@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.console.http;
 
+import io.github.redisdelay.console.api.Merged;
 import java.lang.reflect.RecordComponent;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -39,6 +40,11 @@ final class Json {
                     .collect(java.util.stream.Collectors.toCollection(java.util.ArrayList::new));
         }
         JsonObject json = new JsonObject();
+        if (value instanceof Merged both) {
+            json.putAll((JsonObject) of(both.first()));
+            json.putAll((JsonObject) of(both.second()));
+            return json;
+        }
         if (value instanceof Map<?, ?> map) {
             map.forEach((name, member) -> json.put((String) name, of(member)));
             return json;

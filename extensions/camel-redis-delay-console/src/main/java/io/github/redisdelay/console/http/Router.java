@@ -72,7 +72,7 @@ public final class Router {
         checkMethod(request, route.method());
         guard.checkSite(request);
         if (!route.isAction()) {
-            return response(value(route, new Call(visitor, Parameters.ofQuery(request.query()))));
+            return response(value(route, new Call(visitor, Parameters.ofQuery(request.query()))), 200);
         }
         guard.checkChange(request);
         return change(route, new Call(visitor, Parameters.ofBody(request.body())));
@@ -93,7 +93,7 @@ public final class Router {
         try {
             Object value = value(route, call);
             outcome = value instanceof ActionResult result ? result.outcome() : "begun";
-            return response(value);
+            return response(value, value instanceof Accepted ? 202 : 200);
         } catch (ApiException e) {
             outcome = e.kind().code();
             throw e;
@@ -107,10 +107,8 @@ public final class Router {
         return route.view().of(call);
     }
 
-    private static Response response(Object value) {
-        return value instanceof Response response
-                ? response
-                : Response.json(value instanceof Accepted ? 202 : 200, value);
+    private static Response response(Object value, int status) {
+        return value instanceof Response response ? response : Response.json(status, value);
     }
 
     private static Response problem(ApiException e) {

@@ -36,18 +36,20 @@ record Rule(String text, Check check) {
 
     /** The same, for an action that depends on the parameters. */
     static Rule may(String text, Function<Call, ConsoleAction> which) {
-        return new Rule(text, call -> {
-            ConsoleAction action = which.apply(call);
-            Visitor visitor = call.visitor();
-            if (visitor.readOnly()) {
-                throw new ApiException(
-                        Kind.READ_ONLY,
-                        "This console changes nothing: whoever runs it has to start it with actions allowed.");
-            }
-            if (!visitor.can(action, call.text("queue"))) {
-                throw new ApiException(
-                        Kind.FORBIDDEN, "You have no right to do this (" + action.code() + ") in this queue.");
-            }
-        });
+        return new Rule(text, call -> check(call, which.apply(call), call.text("queue")));
+    }
+
+    /** Throws an {@link ApiException} unless the visitor may do this in the queue. */
+    static void check(Call call, ConsoleAction action, String queue) {
+        Visitor visitor = call.visitor();
+        if (visitor.readOnly()) {
+            throw new ApiException(
+                    Kind.READ_ONLY,
+                    "This console changes nothing: whoever runs it has to start it with actions allowed.");
+        }
+        if (!visitor.can(action, queue)) {
+            throw new ApiException(
+                    Kind.FORBIDDEN, "You have no right to do this (" + action.code() + ") in this queue.");
+        }
     }
 }

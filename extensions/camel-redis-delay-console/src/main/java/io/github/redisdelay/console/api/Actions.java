@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.console.api;
+
+import io.github.redisdelay.console.api.ApiException.Kind;
+import io.github.redisdelay.queue.ChangeResult;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.RedriveOutcome;
+import io.github.redisdelay.queue.StoredMessage;
+import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.exception.ShownId;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+
+/**
+ * The changes of one message or one queue. A message is changed only if it is as the user saw it; what Redis then really did is
+ * told, for others may be faster still.
+ */
+final class Actions {
+
+    private final MessageViews messages;
+
+    /**
+     * A message as somebody saw it.
+     *
+     * @param state {@code waiting} or {@code working}
+     */
+    record Seen(String id, String state, Instant due) {}
+
+    Actions(MessageViews messages) {
+        this.messages = messages;
+    }
+
+    ActionResult cancel(ObservedQueue queue, Seen seen) {
+        StoredMessage found = check(queue, seen);
+        ChangeResult result = done(queue, asked -> asked.cancel(seen.id()));
+        return switch (result.previousState()) {
+            case DELAYED -> done(seen, "was cancelled. It waited, and will not be delivered");
+            case LEASED ->
+                done(
+                        seen,
+                        "was cancelled while " + holder(found) + " delivers it: that work goes on, its acknowledgement"
+                                + " counts for nothing, and no other delivery follows");
+            case FINISHED -> nothing(seen, "had been delivered or removed by then; its id can be used again");
+            case DEAD -> changed(seen, "has become a dead letter meanwhile, and stays one");
+            case NONE -> nothing(seen, "was not in the queue any more");
+        };
+    }
+
+    ActionResult promote(ObservedQueue queue, Seen seen) {
+        StoredMessage found = check(queue, seen);
+        ChangeResult result = done(queue, asked -> asked.promote(seen.id()));
+        if (result.previousState() != MessageState.DELAYED) {
+            return notWaiting(seen, result);
+        }
+        return result.dueMicros() == found.info().dueMicros()
+                ? nothing(seen, "was due already, and waits for a free consumer" + unlessPaused(queue))
+                : done(seen, "is due now" + unlessPaused(queue));
+    }
+
+    ActionResult reschedule(ObservedQueue queue, Seen seen, DueTime due) {
+        check(queue, seen);
+        ChangeResult result = done(queue, asked -> asked.reschedule(seen.id(), due));
+        return result.previousState() == MessageState.DELAYED
+                ? done(seen, "is due at " + Times.text(Times.of(result.dueMicros())) + " now")
+                : notWaiting(seen, result);
+    }
+
+    private static ActionResult notWaiting(Seen seen, ChangeResult result) {
+        return switch (result.previousState()) {
+            case LEASED -> new ActionResult("leased", shown(seen.id()) + " is being delivered: it was left alone.");
+            case DEAD -> changed(seen, "has become a dead letter meanwhile, and was left alone");
+            case FINISHED -> nothing(seen, "had been delivered or removed by then");
+            default -> nothing(seen, "was not in the queue any more");
+        };
+    }
+
+    ActionResult redrive(ObservedQueue queue, String deadLetterId) {
+        RedriveOutcome outcome = done(queue, asked -> asked.redrive(deadLetterId));
+        String letter = shown(deadLetterId);
+        return switch (outcome) {
+            case REDRIVEN ->
+                new ActionResult(
+                        "done",
+                        letter + " waits in the queue again and is due now; its attempts begin anew"
+                                + unlessPaused(queue) + ".");
+            case DUPLICATE ->
+                new ActionResult(
+                        "duplicate",
+                        letter + " stays a dead letter: a message with its id waits, or is being delivered.");
+            case LEASED ->
+                new ActionResult("leased", letter + " stays where it is: a consumer of dead letters is working on it.");
+            case NONE -> new ActionResult("nothing", letter + " is no dead letter any more.");
+        };
+    }
+
+    ActionResult discard(ObservedQueue queue, String deadLetterId) {
+        ChangeResult result = done(queue, asked -> asked.deadLetters().cancel(deadLetterId));
+        String letter = shown(deadLetterId);
+        return switch (result.previousState()) {
+            case DELAYED -> new ActionResult("done", letter + " was dropped. It is gone for good.");
+            case LEASED ->
+                new ActionResult(
+                        "done",
+                        letter + " was dropped while a consumer of dead letters works on it: that work goes on.");
+            default -> new ActionResult("nothing", letter + " is no dead letter any more.");
+        };
+    }
+
+    ActionResult pause(ObservedQueue queue) {
+        return done(queue, DelayQueue::pause)
+                ? new ActionResult(
+                        "done",
+                        "The queue is paused for all consumers everywhere. What is being delivered goes on; what becomes"
+                                + " due waits for Resume.")
+                : new ActionResult("nothing", "The queue was paused already.");
+    }
+
+    ActionResult resume(ObservedQueue queue) {
+        if (!done(queue, DelayQueue::resume)) {
+            return new ActionResult("nothing", "The queue was not paused.");
+        }
+        long overdue = Answers.of(queue.figures()).overdue();
+        return new ActionResult(
+                "done",
+                "The pause has ended"
+                        + (overdue == 0
+                                ? "."
+                                : ": " + overdue + (overdue == 1 ? " message that is" : " messages that are")
+                                        + " due can be delivered now."));
+    }
+
+    /** Makes a change, waits for its outcome, and lets everybody see the queue anew. */
+    private static <T> T done(ObservedQueue queue, Function<DelayQueue, Submission<T>> change) {
+        CompletableFuture<T> asked = queue.ask(change::apply);
+        try {
+            return Answers.of(asked);
+        } finally {
+            queue.changed();
+        }
+    }
+
+    /** The message, if it is still as the user saw it. */
+    private StoredMessage check(ObservedQueue queue, Seen seen) {
+        if (!seen.state().equals(MessageViews.WAITING) && !seen.state().equals(MessageViews.WORKING)) {
+            throw new ApiException(
+                    Kind.BAD_REQUEST,
+                    "Parameter 'state' is '" + ShownId.of(seen.state()) + "': it has to be waiting or working.");
+        }
+        Optional<StoredMessage> found = messages.live(queue, seen.id());
+        MessageViews.Message now = found.map(stored -> MessageViews.Message.of(stored.info(), false))
+                .orElse(null);
+        if (now == null) {
+            throw new ApiException(
+                    Kind.CHANGED,
+                    shown(seen.id()) + " is not in the queue any more: it was delivered, removed or given up meanwhile."
+                            + " Nothing was changed.");
+        }
+        if (!now.state().equals(seen.state()) || !now.due().equals(seen.due())) {
+            throw new ApiException(
+                    Kind.CHANGED,
+                    shown(seen.id()) + " has changed since you saw it: "
+                            + (now.state().equals(MessageViews.WORKING)
+                                    ? "it is being delivered by " + holder(found.get())
+                                    : "it waits, and is due at " + Times.text(now.due()))
+                            + ". Nothing was changed. Look at it again.",
+                    now);
+        }
+        return found.get();
+    }
+
+    private static String holder(StoredMessage message) {
+        String holder = message.info().holder();
+        return holder.isEmpty() ? "a consumer" : holder;
+    }
+
+    private static String unlessPaused(ObservedQueue queue) {
+        QueueStats stats = Answers.of(queue.figures());
+        return stats.paused()
+                ? "; the queue is paused, so it waits for Resume"
+                : stats.consumers() == 0 ? "; nobody listens, so it waits for a consumer" : "";
+    }
+
+    private static ActionResult done(Seen seen, String text) {
+        return new ActionResult("done", shown(seen.id()) + " " + text + ".");
+    }
+
+    private static ActionResult nothing(Seen seen, String text) {
+        return new ActionResult("nothing", shown(seen.id()) + " " + text + ".");
+    }
+
+    private static ActionResult changed(Seen seen, String text) {
+        return new ActionResult("changed", shown(seen.id()) + " " + text + ".");
+    }
+
+    private static String shown(String id) {
+        return ShownId.of(id);
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.console.api;
+
+import io.github.redisdelay.queue.ConsumerInfo;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.ServerInfo;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** What is amiss with a queue, in words, and what to do. */
+final class Diagnosis {
+
+    /** Overdue for longer than this is late, also where consumers are there. */
+    static final long LATE_MICROS = 5_000_000;
+
+    private static final int NAMED = 3;
+
+    /**
+     * A sentence.
+     *
+     * @param level {@code error}, {@code warning} or {@code info}
+     */
+    public record Finding(String level, String text) {}
+
+    /**
+     * What is known of a queue. All but the figures are null where nobody has asked, or Redis has not answered.
+     *
+     * @param nextHour how many messages become due in the next hour
+     * @param held how many messages each consumer works on
+     * @param letters the newest dead letters
+     * @param storm the densest second ahead
+     */
+    public record Facts(
+            QueueStats stats,
+            Long nextHour,
+            List<ConsumerInfo> consumers,
+            Map<String, Integer> held,
+            DeadLetters letters,
+            Storm storm,
+            ServerInfo server) {}
+
+    private Diagnosis() {}
+
+    /** Whether messages are not delivered in time. */
+    static boolean isLate(QueueStats stats) {
+        return stats.oldestOverdueMicros() >= LATE_MICROS || stats.overdue() > 0 && stats.consumers() == 0;
+    }
+
+    static List<Finding> of(Facts facts) {
+        List<Finding> found = new ArrayList<>();
+        if (facts.stats().paused()) {
+            found.add(paused(facts));
+        } else if (isLate(facts.stats())) {
+            found.add(late(facts));
+        } else if (facts.stats().consumers() == 0 && facts.stats().delayed() > 0) {
+            found.add(new Finding(
+                    "info", "nobody listens" + lastSeen(facts) + ": what becomes due will wait for a consumer"));
+        }
+        if (facts.stats().dead() > 0) {
+            found.add(dead(facts));
+        }
+        if (facts.storm() != null) {
+            found.add(new Finding(
+                    "info",
+                    facts.storm().count() + " messages become due within one second, at "
+                            + Times.text(facts.storm().at())));
+        }
+        if (facts.server() != null && facts.server().evicts()) {
+            found.add(new Finding(
+                    "error",
+                    "Redis may throw messages away when its memory is full: set maxmemory-policy to noeviction, it is "
+                            + facts.server().evictionPolicy()
+                            + ". Use Check to find what an eviction has left behind"));
+        }
+        if (facts.server() != null && facts.server().forgets()) {
+            found.add(new Finding(
+                    "warning",
+                    "Redis loses what came after its last snapshot when it is restarted: set appendonly to yes"));
+        }
+        return found;
+    }
+
+    private static Finding paused(Facts facts) {
+        QueueStats stats = facts.stats();
+        String more = facts.nextHour() == null || facts.nextHour() == 0
+                ? ""
+                : ", and " + facts.nextHour() + " more become due within the next hour";
+        return new Finding(
+                stats.overdue() > 0 ? "error" : "warning",
+                "paused: "
+                        + (stats.overdue() == 0
+                                ? "nothing is due yet"
+                                : stats.overdue() + (stats.overdue() == 1 ? " is" : " are")
+                                        + " due and waits for Resume" + oldest(stats))
+                        + more);
+    }
+
+    private static Finding late(Facts facts) {
+        QueueStats stats = facts.stats();
+        String overdue = stats.overdue() + (stats.overdue() == 1 ? " is" : " are") + " overdue" + oldest(stats);
+        if (stats.consumers() == 0) {
+            return new Finding("error", overdue + " and nobody listens" + lastSeen(facts));
+        }
+        String there = stats.consumers() == 1 ? "1 consumer is" : stats.consumers() + " consumers are";
+        if (facts.held() == null) {
+            return new Finding("error", overdue + ", although " + there + " there");
+        }
+        if (facts.held().isEmpty()) {
+            return new Finding(
+                    "error",
+                    overdue + ", although " + there
+                            + " there and work on nothing: they are suspended, or cannot receive; their logs tell why");
+        }
+        String who = facts.held().entrySet().stream()
+                .sorted(Map.Entry.<String, Integer>comparingByValue().reversed())
+                .limit(NAMED)
+                .map(entry ->
+                        (entry.getKey().isEmpty() ? "one without a name" : entry.getKey()) + " on " + entry.getValue())
+                .collect(Collectors.joining(", "));
+        return new Finding(
+                "error",
+                overdue + ", although " + there + " there: they are busy (" + who
+                        + (facts.held().size() > NAMED ? ", …" : "")
+                        + "), so messages wait for a free one; more or faster consumers help");
+    }
+
+    private static String oldest(QueueStats stats) {
+        return " (the oldest for " + Times.words(stats.oldestOverdueMicros()) + ")";
+    }
+
+    private static String lastSeen(Facts facts) {
+        return facts.consumers() == null
+                ? ""
+                : facts.consumers().stream()
+                        .max(Comparator.comparingLong(ConsumerInfo::lastSeenMicros))
+                        .map(last -> " (the last consumer was " + last.name() + ", seen "
+                                + Times.words(Math.max(0, facts.stats().timeMicros() - last.lastSeenMicros()))
+                                + " ago)")
+                        .orElse("");
+    }
+
+    private static Finding dead(Facts facts) {
+        long dead = facts.stats().dead();
+        String letters = dead + (dead == 1 ? " dead letter" : " dead letters");
+        if (facts.letters() == null || facts.letters().groups().isEmpty()) {
+            return new Finding("warning", letters);
+        }
+        DeadLetters.Group first = facts.letters().groups().get(0);
+        String cause = first.exception() != null
+                ? first.exception()
+                : first.reason() != null ? "reason " + first.reason() : "no cause is recorded";
+        return new Finding(
+                "warning",
+                letters + ", " + first.count()
+                        + (facts.letters().complete()
+                                ? ""
+                                : " of the newest " + facts.letters().lookedAt())
+                        + " since " + Times.text(first.first()) + ": " + cause
+                        + (first.route() == null ? "" : " in route " + first.route()));
+    }
+}

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.console.api;
+
+import io.github.redisdelay.camel.migration.ImportRun;
+import io.github.redisdelay.console.ConsoleAction;
+import io.github.redisdelay.console.api.ApiException.Kind;
+import io.github.redisdelay.queue.CheckResult;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.ImportReport;
+import io.github.redisdelay.queue.MessageInfo;
+import io.github.redisdelay.queue.exception.ErrorText;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+/** The changes of many messages: those under way, and those that have ended within the last hour. Thread-safe. */
+final class Jobs {
+
+    /** The most under way. */
+    static final int MOST_RUNNING = 4;
+
+    private static final int MOST_ENDED = 100;
+    private static final long KEPT_NANOS = Duration.ofHours(1).toNanos();
+    private static final String IMPORT = "import";
+
+    private final Supplier<List<ImportRun>> imports;
+    private final LongSupplier nanoTime;
+
+    private final Deque<Job> jobs = new ArrayDeque<>(); // the latest first; guarded by this
+    private long begun; // guarded by this
+    private boolean closed; // guarded by this
+
+    /**
+     * A job.
+     *
+     * @param kind {@code redrive}, {@code discard}, {@code purge}, {@code check} or {@code import}
+     * @param done how many messages it has dealt with
+     * @param found how many there were; null if nobody knows
+     * @param stopped whether somebody has stopped it
+     * @param result what it did; null while it runs, or if it has failed
+     * @param error why it has failed; null if it has not
+     */
+    public record View(
+            String id,
+            String kind,
+            String queue,
+            long done,
+            Long found,
+            boolean running,
+            boolean stopped,
+            String result,
+            String error)
+            implements Accepted {}
+
+    public record Views(List<View> jobs) {}
+
+    /** A change under way, or ended. */
+    private static final class Job {
+        final String id;
+        final ConsoleAction action;
+        final String kind;
+        final String queue;
+        final Long found;
+        final boolean stops;
+
+        /** Counted by the one thread that is in the job at a time. */
+        final AtomicLong done = new AtomicLong();
+
+        volatile boolean stopped;
+        // Written when it ends; endedNanos last.
+        volatile String result;
+        volatile String error;
+        volatile Long endedNanos;
+
+        Job(String id, ConsoleAction action, String kind, String queue, Long found, boolean stops) {
+            this.id = id;
+            this.action = action;
+            this.kind = kind;
+            this.queue = queue;
+            this.found = found;
+            this.stops = stops;
+        }
+
+        View view() {
+            boolean running = endedNanos == null;
+            return new View(id, kind, queue, done.get(), found, running, stopped, result, error);
+        }
+
+        /** Counts the messages that are wanted; ends the change if somebody has stopped it. */
+        Predicate<MessageInfo> counting(Predicate<MessageInfo> wanted) {
+            return message -> {
+                if (stopped) {
+                    throw new CancellationException("stopped");
+                }
+                boolean chosen = wanted.test(message);
+                if (chosen && (found == null || done.get() < found)) {
+                    done.incrementAndGet();
+                }
+                return chosen;
+            };
+        }
+    }
+
+    Jobs(Supplier<List<ImportRun>> imports, LongSupplier nanoTime) {
+        this.imports = imports;
+        this.nanoTime = nanoTime;
+    }
+
+    /** Redrives the dead letters of a group, the oldest first, and no more than the user saw. */
+    View redrive(ObservedQueue queue, String group, Long since, long count) {
+        return begin(
+                queue,
+                ConsoleAction.REDRIVE_GROUP,
+                "redrive",
+                count,
+                (asked, job) -> asked.redriveAll(job.counting(inGroup(group, since)), count),
+                "moved back into the queue, where they are due now");
+    }
+
+    /** Drops the dead letters of a group, or all. */
+    View discard(ObservedQueue queue, String group, Long since, long count) {
+        return begin(
+                queue,
+                ConsoleAction.DISCARD_GROUP,
+                "discard",
+                count,
+                (asked, job) -> asked.deadLetters().cancelAll(job.counting(inGroup(group, since)), count),
+                "dropped for good");
+    }
+
+    /** Removes all messages that wait. */
+    View purge(ObservedQueue queue) {
+        return begin(
+                queue,
+                ConsoleAction.PURGE,
+                "purge",
+                null,
+                (asked, job) -> asked.cancelAll(job.counting(message -> true)),
+                "cancelled; what is being delivered was left alone");
+    }
+
+    /** Checks the messages and the dead letters. */
+    View check(ObservedQueue queue) {
+        Job job = add(queue, ConsoleAction.CHECK, "check", null, false);
+        follow(queue, job, queue.begin(DelayQueue::check).thenCompose(messages -> {
+            job.done.addAndGet(messages.messages());
+            return queue.begin(asked -> asked.deadLetters().check()).thenApply(letters -> {
+                job.done.addAndGet(letters.messages());
+                return text(messages, letters);
+            });
+        }));
+        return job.view();
+    }
+
+    /** @param group null for all */
+    private static Predicate<MessageInfo> inGroup(String group, Long since) {
+        return letter -> (since == null || DeadLetters.givenUpMicros(letter) >= since)
+                && (group == null || DeadLetters.key(letter).equals(group));
+    }
+
+    private static String text(CheckResult messages, CheckResult letters) {
+        long restored = messages.restored() + letters.restored();
+        long missing = messages.bodiesMissing() + letters.bodiesMissing();
+        long records = messages.recordsDropped() + letters.recordsDropped();
+        String looked = messages.messages() + " messages and " + letters.messages() + " dead letters were looked at: ";
+        return restored + missing + records == 0
+                ? looked + "all is well."
+                : looked + restored + " were neither waiting nor being delivered and wait again, " + missing
+                        + " ids have no message any more (it is lost), and " + records
+                        + " records of no message were dropped.";
+    }
+
+    private View begin(
+            ObservedQueue queue,
+            ConsoleAction action,
+            String kind,
+            Long count,
+            BiFunction<DelayQueue, Job, CompletableFuture<Long>> change,
+            String what) {
+        Job job = add(queue, action, kind, count, true);
+        Function<Long, String> sentence = changed -> {
+            job.done.set(changed);
+            return changed
+                    + (changed == 1 ? " message was " : " messages were ")
+                    + what
+                    + (job.stopped ? "; then it was stopped." : ".")
+                    + (job.stopped || count == null || changed >= count
+                            ? ""
+                            : " " + (count - changed)
+                                    + " fewer than you saw: they are gone, or were left because their id is in use or a"
+                                    + " consumer works on them.");
+        };
+        follow(queue, job, queue.begin(asked -> change.apply(asked, job)).thenApply(sentence));
+        return job.view();
+    }
+
+    private synchronized Job add(ObservedQueue queue, ConsoleAction action, String kind, Long found, boolean stops) {
+        if (closed) {
+            throw new ApiException(Kind.UNREACHABLE, "The console is being stopped.");
+        }
+        forget();
+        List<Job> running = jobs.stream().filter(job -> job.endedNanos == null).toList();
+        if (running.stream().anyMatch(job -> job.queue.equals(queue.name()) && job.kind.equals(kind))) {
+            throw new ApiException(
+                    Kind.BUSY, "The same is going on in this queue already: wait until it has ended, or stop it.");
+        }
+        if (running.size() >= MOST_RUNNING) {
+            throw new ApiException(
+                    Kind.BUSY,
+                    MOST_RUNNING + " changes of many messages are under way already: wait for one, or stop one.");
+        }
+        begun++;
+        Job job = new Job(Long.toString(begun), action, kind, queue.name(), found, stops);
+        jobs.addFirst(job);
+        return job;
+    }
+
+    private void follow(ObservedQueue queue, Job job, CompletableFuture<String> change) {
+        change.whenComplete((result, error) -> {
+            job.result = result;
+            job.error = error == null
+                    ? null
+                    : "It has failed after " + job.done.get() + " messages; what was done stays done: "
+                            + ErrorText.of(error);
+            job.endedNanos = nanoTime.getAsLong();
+            queue.changed();
+        });
+    }
+
+    private void forget() {
+        long now = nanoTime.getAsLong();
+        jobs.removeIf(job -> job.endedNanos != null && now - job.endedNanos > KEPT_NANOS);
+        int[] ended = {0};
+        jobs.removeIf(job -> job.endedNanos != null && ++ended[0] > MOST_ENDED);
+    }
+
+    /** Those of queues that may be seen, the latest first, and the imports of this process. */
+    synchronized Views list(Predicate<String> visible) {
+        forget();
+        List<View> views = new ArrayList<>();
+        jobs.forEach(job -> views.add(job.view()));
+        imports.get().forEach(run -> views.add(view(run)));
+        views.removeIf(view -> !visible.test(view.queue()));
+        return new Views(views);
+    }
+
+    View get(String id, Predicate<String> visible) {
+        return list(visible).jobs().stream()
+                .filter(view -> view.id().equals(id))
+                .findFirst()
+                .orElseThrow(Jobs::unknown);
+    }
+
+    private static ApiException unknown() {
+        return new ApiException(
+                Kind.NOT_FOUND, "There is no such job: it ended more than an hour ago, or the console was restarted.");
+    }
+
+    /** The action that a job does, and so the right to stop it; an import is one that puts a queue in order. */
+    synchronized ConsoleAction action(String id) {
+        return jobs.stream()
+                .filter(job -> job.id.equals(id))
+                .map(job -> job.action)
+                .findFirst()
+                .orElse(ConsoleAction.CHECK);
+    }
+
+    /** Has a job end behind the step under way. */
+    ActionResult stop(String id) {
+        for (ImportRun run : imports.get()) {
+            if (id.equals(id(run))) {
+                run.stop();
+                return stopping(run.state() == ImportRun.State.RUNNING);
+            }
+        }
+        Job job;
+        synchronized (this) {
+            job = jobs.stream().filter(each -> each.id.equals(id)).findFirst().orElseThrow(Jobs::unknown);
+        }
+        if (!job.stops) {
+            return new ActionResult("nothing", "A check cannot be stopped. It harms nobody, and ends by itself.");
+        }
+        boolean running = job.endedNanos == null;
+        job.stopped |= running;
+        return stopping(running);
+    }
+
+    private static ActionResult stopping(boolean running) {
+        return running
+                ? new ActionResult("done", "It ends behind the step under way; what was done stays done.")
+                : new ActionResult("nothing", "It had ended already.");
+    }
+
+    private static String id(ImportRun run) {
+        return IMPORT + "-" + run.id();
+    }
+
+    private static View view(ImportRun run) {
+        ImportReport report = run.report();
+        boolean running = run.state() == ImportRun.State.RUNNING;
+        long moved = report == null ? 0 : report.moved();
+        return new View(
+                id(run),
+                IMPORT,
+                run.queue(),
+                moved,
+                report == null || report.remaining() < 0 ? null : moved + report.remaining(),
+                running,
+                run.state() == ImportRun.State.STOPPED,
+                running || run.problem() != null
+                        ? null
+                        : moved + (run.isDryRun() ? " messages would be moved from" : " messages were moved from")
+                                + " Redisson's queue '" + run.source() + "'.",
+                run.problem());
+    }
+
+    /** Has all end behind the steps under way, and begins no more. */
+    synchronized void close() {
+        closed = true;
+        jobs.forEach(job -> job.stopped |= job.endedNanos == null);
+    }
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.console.api;
+
+import io.github.redisdelay.camel.Failure;
+import io.github.redisdelay.console.api.ApiException.Kind;
+import io.github.redisdelay.queue.DeadLetterId;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.MessageInfo;
+import io.github.redisdelay.queue.MessagePage;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.PageStart;
+import io.github.redisdelay.queue.RedeliveryReason;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.StoredMessage;
+import io.github.redisdelay.queue.exception.ShownId;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** The views of messages: pages of them, and one in any state. */
+final class MessageViews {
+
+    static final String WAITING = "waiting";
+    static final String WORKING = "working";
+    static final String DEAD = "dead";
+    static final List<String> STATES = List.of(WAITING, WORKING, DEAD);
+
+    private final ContentView contents;
+
+    /** What the last failure left. */
+    public record FailureRow(
+            Instant at, int attempt, String exception, String message, String route, String host, String reason) {
+
+        private static FailureRow of(Failure failure) {
+            return new FailureRow(
+                    failure.time(),
+                    failure.attempt(),
+                    failure.exception(),
+                    failure.message(),
+                    failure.routeId(),
+                    failure.host(),
+                    failure.reason());
+        }
+    }
+
+    /**
+     * A message without its content.
+     *
+     * @param messageId of a dead letter, the id of its message; else the same as the id
+     * @param deadAt when it was given up; null if it was not
+     * @param leaseEnd null if it is not being delivered, or is a dead letter
+     * @param attempts of a dead letter, how many deliveries its message had; 0 if nobody knows
+     */
+    public record Message(
+            String id,
+            String messageId,
+            String state,
+            Instant due,
+            Instant deadAt,
+            Instant leaseEnd,
+            String holder,
+            int attempts,
+            String reason,
+            int priority,
+            FailureRow failure) {
+
+        static Message of(MessageInfo info, boolean dead) {
+            Failure failure = Failure.of(info).orElse(null);
+            boolean held = info.state() == MessageState.LEASED;
+            return new Message(
+                    info.id(),
+                    dead ? DeadLetterId.messageIdOf(info.id()) : info.id(),
+                    dead ? DEAD : held ? WORKING : WAITING,
+                    Times.of(info.dueMicros()),
+                    dead ? Times.of(DeadLetters.givenUpMicros(info)) : null,
+                    held ? Times.of(info.leaseEndMicros()) : null,
+                    info.holder(),
+                    !dead ? info.attempts() : failure == null ? 0 : failure.attempt(),
+                    dead
+                            ? failure == null || failure.reason() == null ? "none" : failure.reason()
+                            : text(info.redeliveryReason()),
+                    info.priority(),
+                    failure == null ? null : FailureRow.of(failure));
+        }
+
+        private static String text(RedeliveryReason reason) {
+            return switch (reason) {
+                case NONE -> "none";
+                case FAILED -> "failed";
+                case LEASE_EXPIRED -> "leaseExpired";
+                case RELEASED -> "released";
+            };
+        }
+    }
+
+    /** A page of messages. */
+    public record Page(Instant time, List<Message> messages, String next) {}
+
+    /** A message in full, and its dead letters, the newest first. */
+    public record Found(Instant time, List<Merged> messages, List<String> deadLetters) {}
+
+    MessageViews(ContentView contents) {
+        this.contents = contents;
+    }
+
+    /** A page of the messages in a state. */
+    Page page(ObservedQueue queue, String state, PageStart start, int limit) {
+        boolean dead = state.equals(DEAD);
+        CompletableFuture<MessagePage> asked = queue.ask(asking -> (dead ? asking.deadLetters() : asking)
+                .browse(state.equals(WORKING) ? MessageState.LEASED : MessageState.DELAYED, start, limit));
+        Instant time = Times.of(Answers.of(queue.figures()).timeMicros());
+        MessagePage page = Answers.of(asked);
+        return new Page(
+                time,
+                page.messages().stream().map(info -> Message.of(info, dead)).toList(),
+                page.next());
+    }
+
+    /** The message with this id in any state; of its dead letters, or if this is the id of one, the newest. */
+    Found message(ObservedQueue queue, String id) {
+        Instant time = Times.of(Answers.of(queue.figures()).timeMicros());
+        List<String> letters = letters(queue, id);
+        Optional<StoredMessage> live = live(queue, id);
+        Optional<StoredMessage> letter = letters.isEmpty() ? Optional.empty() : letter(queue, letters.get(0));
+        if (live.isEmpty() && letter.isEmpty()) {
+            live = live(queue, id); // it may have been moved back in between
+        }
+        List<Merged> found = new ArrayList<>();
+        live.ifPresent(stored -> found.add(inFull(queue, stored, false)));
+        letter.ifPresent(stored -> found.add(inFull(queue, stored, true)));
+        if (found.isEmpty()) {
+            throw notFound(queue, id);
+        }
+        return new Found(time, found, letters);
+    }
+
+    /** The stored content of a message, or of the newest of its dead letters. */
+    byte[] body(ObservedQueue queue, String id) {
+        Optional<StoredMessage> found = live(queue, id)
+                .or(() -> letters(queue, id).stream().findFirst().flatMap(letter -> letter(queue, letter)));
+        return contents.bytes(queue.name(), found.orElseThrow(() -> notFound(queue, id)));
+    }
+
+    private Merged inFull(ObservedQueue queue, StoredMessage stored, boolean dead) {
+        return new Merged(Message.of(stored.info(), dead), contents.of(queue.name(), stored));
+    }
+
+    static ApiException notFound(ObservedQueue queue, String id) {
+        return new ApiException(
+                Kind.NOT_FOUND,
+                "queue '" + queue.name() + "' has no message '" + ShownId.of(id)
+                        + "': it was delivered or removed, or was never there");
+    }
+
+    /** A message that waits or is being delivered. */
+    Optional<StoredMessage> live(ObservedQueue queue, String id) {
+        // Only a dead letter's id may be longer than an id can be.
+        return id.getBytes(StandardCharsets.UTF_8).length > ScheduleRequest.MAX_ID_BYTES
+                ? Optional.empty()
+                : Answers.of(queue.ask(asked -> asked.get(id)));
+    }
+
+    Optional<StoredMessage> letter(ObservedQueue queue, String deadLetterId) {
+        return Answers.of(queue.ask(asked -> asked.deadLetters().get(deadLetterId)));
+    }
+
+    /** The dead letters that an id means, the newest first. */
+    private List<String> letters(ObservedQueue queue, String id) {
+        List<DeadLetterId> indexed = Answers.of(queue.ask((DelayQueue asked) -> asked.deadLettersOf(id)));
+        if (indexed.isEmpty()) {
+            // Another client may give dead letters any id.
+            return letter(queue, id).isPresent() ? List.of(id) : List.of();
+        }
+        return indexed.stream().map(DeadLetterId::toString).toList();
+    }
+}

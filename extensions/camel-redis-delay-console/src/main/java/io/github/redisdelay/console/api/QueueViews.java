@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.console.api;
+
+import io.github.redisdelay.console.ConsoleAction;
+import io.github.redisdelay.queue.ConsumerInfo;
+import io.github.redisdelay.queue.Outlook;
+import io.github.redisdelay.queue.QueueStats;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
+
+/** The views of all queues, of one queue, and of what is ahead of it. Thread-safe. */
+final class QueueViews {
+
+    /** The wait for figures; and then the wait for what explains them, which the next view will have. */
+    private static final Duration FIGURES_PATIENCE = Duration.ofMillis(2500);
+
+    private static final Duration DETAILS_PATIENCE = Duration.ofMillis(300);
+
+    /** The figures of all queues are not asked for again before so many times the time that it took. */
+    private static final int REST = 4;
+
+    private static final long MOST_AGE_NANOS = ObservedQueue.FIGURES_NANOS * 5;
+
+    private final LongSupplier nanoTime;
+    /** For how long the figures of all queues were waited for the last time. */
+    private final AtomicLong roundNanos = new AtomicLong();
+
+    /** The state of a queue; the worst first. */
+    private enum State {
+        unreachable,
+        late,
+        paused,
+        onTime,
+        empty
+    }
+
+    /**
+     * A queue among all queues. Figures are null if it is unreachable.
+     *
+     * @param nextHour how many messages become due in each twelfth of the next hour; null if it is not known yet
+     * @param deadLastHour how many were given up in the last hour; null if it is not known yet
+     */
+    public record Row(
+            String name,
+            String state,
+            Long waiting,
+            Long overdue,
+            Long oldestOverdueMicros,
+            Long working,
+            Long dead,
+            Integer listeners,
+            Instant nextDue,
+            List<Long> nextHour,
+            Long deadLastHour,
+            int partitions,
+            List<String> actions,
+            List<Diagnosis.Finding> diagnosis) {}
+
+    /** All queues that somebody may see. */
+    public record Queues(Instant time, List<Row> queues, boolean more) {}
+
+    /** A consumer, and how many messages it works on. */
+    public record Consumer(String name, Instant lastSeen, int working) {}
+
+    /** What is shown of a single queue besides its row. */
+    public record Details(Instant time, Instant lastDue, List<Consumer> consumers, History.Samples history) {}
+
+    /** How many messages become due between two times. */
+    public record Bar(Instant from, Instant to, long count) {}
+
+    /** What is ahead of a queue. */
+    public record Ahead(Instant time, long overdue, List<Bar> bars, long after, Storm storm) {}
+
+    QueueViews(LongSupplier nanoTime) {
+        this.nanoTime = nanoTime;
+    }
+
+    /**
+     * The rows of queues, the worst first. Waits for a few seconds at the most: a queue that has not answered by then is
+     * unreachable.
+     *
+     * @param more whether there are others
+     */
+    Queues queues(List<ObservedQueue> queues, Visitor visitor, boolean more) {
+        long age = Math.max(ObservedQueue.FIGURES_NANOS, Math.min(MOST_AGE_NANOS, REST * roundNanos.get()));
+        long began = nanoTime.getAsLong();
+        Map<ObservedQueue, CompletableFuture<QueueStats>> figures = new HashMap<>();
+        List<CompletableFuture<?>> bars = new ArrayList<>();
+        for (ObservedQueue queue : queues) {
+            figures.put(queue, queue.figures(age));
+        }
+        Answers.await(figures.values(), FIGURES_PATIENCE);
+        List<CompletableFuture<?>> details = new ArrayList<>();
+        figures.forEach((queue, answer) -> {
+            QueueStats stats = Answers.now(answer);
+            if (stats != null) {
+                bars.add(queue.nextHour());
+                details.addAll(details(queue, stats));
+            }
+        });
+        Answers.await(bars, FIGURES_PATIENCE.minusNanos(nanoTime.getAsLong() - began));
+        roundNanos.set(nanoTime.getAsLong() - began);
+        Answers.await(details, DETAILS_PATIENCE);
+        long time = 0;
+        List<Row> rows = new ArrayList<>();
+        for (ObservedQueue queue : queues) {
+            QueueStats stats = Answers.now(figures.get(queue));
+            time = stats == null ? time : Math.max(time, stats.timeMicros());
+            rows.add(
+                    stats == null
+                            ? unreachable(queue, visitor, figures.get(queue))
+                            : row(queue, stats, visitor, false));
+        }
+        rows.sort(Comparator.<Row, State>comparing(row -> State.valueOf(row.state()))
+                .thenComparing(row -> row.oldestOverdueMicros() == null ? 0 : -row.oldestOverdueMicros())
+                .thenComparing(row -> row.dead() == null ? 0 : -row.dead())
+                .thenComparing(Row::name));
+        return new Queues(time == 0 ? null : Times.of(time), rows, more);
+    }
+
+    /** Asks for what explains figures. */
+    private static List<CompletableFuture<?>> details(ObservedQueue queue, QueueStats stats) {
+        List<CompletableFuture<?>> asked = new ArrayList<>();
+        if (isDeserted(stats)) {
+            asked.add(queue.consumers());
+        } else if (Diagnosis.isLate(stats)) {
+            asked.add(queue.held());
+        }
+        if (stats.dead() > 0) {
+            asked.add(queue.deadLastHour());
+            asked.add(queue.newestDeadLetters());
+        }
+        return asked;
+    }
+
+    private static boolean isDeserted(QueueStats stats) {
+        return stats.consumers() == 0 && stats.delayed() > 0;
+    }
+
+    /** A queue in full. */
+    Merged queue(ObservedQueue queue, Visitor visitor) {
+        queue.history().look();
+        QueueStats stats = Answers.of(queue.figures());
+        List<CompletableFuture<?>> asked = details(queue, stats);
+        asked.add(queue.nextHour());
+        asked.add(queue.server());
+        asked.add(queue.storm(Span.DAY));
+        CompletableFuture<List<ConsumerInfo>> consumers = queue.consumers();
+        asked.add(consumers);
+        CompletableFuture<Map<String, Integer>> held = queue.held();
+        asked.add(held);
+        Answers.await(asked, FIGURES_PATIENCE);
+        return new Merged(
+                row(queue, stats, visitor, true),
+                new Details(
+                        Times.of(stats.timeMicros()),
+                        stats.lastDueMicros() == 0 ? null : Times.of(stats.lastDueMicros()),
+                        consumers(
+                                Optional.ofNullable(Answers.now(consumers)).orElse(List.of()),
+                                Optional.ofNullable(Answers.now(held)).orElse(Map.of())),
+                        queue.history().samples()));
+    }
+
+    /** The consumers by name, the last seen first: those of the same name hold their messages together. */
+    private static List<Consumer> consumers(List<ConsumerInfo> seen, Map<String, Integer> held) {
+        Map<String, Integer> left = new HashMap<>(held);
+        return seen.stream()
+                .sorted(Comparator.comparingLong(ConsumerInfo::lastSeenMicros).reversed())
+                .map(consumer -> new Consumer(
+                        consumer.name(),
+                        Times.of(consumer.lastSeenMicros()),
+                        Optional.ofNullable(left.remove(consumer.name())).orElse(0)))
+                .toList();
+    }
+
+    private static Row unreachable(ObservedQueue queue, Visitor visitor, CompletableFuture<?> answer) {
+        return new Row(
+                queue.name(),
+                State.unreachable.name(),
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                queue.partitions(),
+                codes(visitor, queue),
+                List.of(new Diagnosis.Finding("error", Answers.problem(answer))));
+    }
+
+    private static Row row(ObservedQueue queue, QueueStats stats, Visitor visitor, boolean full) {
+        Outlook hour = Answers.now(queue.nextHour());
+        return new Row(
+                queue.name(),
+                state(stats).name(),
+                stats.delayed(),
+                stats.overdue(),
+                stats.oldestOverdueMicros(),
+                stats.leased(),
+                stats.dead(),
+                stats.consumers(),
+                stats.nextDueMicros() < 0 ? null : Times.of(stats.timeMicros() + stats.nextDueMicros()),
+                hour == null ? null : hour.counts(),
+                stats.dead() == 0 ? Long.valueOf(0) : Answers.now(queue.deadLastHour()),
+                queue.partitions(),
+                codes(visitor, queue),
+                Diagnosis.of(new Diagnosis.Facts(
+                        stats,
+                        hour == null
+                                ? null
+                                : hour.counts().stream()
+                                        .mapToLong(Long::longValue)
+                                        .sum(),
+                        isDeserted(stats) ? Answers.now(queue.consumers()) : null,
+                        Diagnosis.isLate(stats) && !isDeserted(stats) ? Answers.now(queue.held()) : null,
+                        stats.dead() == 0 ? null : Answers.now(queue.newestDeadLetters()),
+                        queue.knownStorm(Span.DAY, stats.timeMicros()),
+                        full ? Answers.now(queue.server()) : null)));
+    }
+
+    private static State state(QueueStats stats) {
+        if (stats.paused()) {
+            return State.paused;
+        }
+        return Diagnosis.isLate(stats) ? State.late : stats.delayed() + stats.leased() > 0 ? State.onTime : State.empty;
+    }
+
+    private static List<String> codes(Visitor visitor, ObservedQueue queue) {
+        return visitor.actions(queue.name()).stream()
+                .sorted()
+                .map(ConsoleAction::code)
+                .toList();
+    }
+
+    /** What is ahead of a queue in a span of time. */
+    Ahead ahead(ObservedQueue queue, Span span) {
+        Outlook outlook = Answers.of(queue.outlook(span));
+        Storm storm = outlook.counts().stream().allMatch(count -> count < Storm.LEAST)
+                ? null
+                : Answers.of(queue.storm(span))
+                        .filter(found -> found.isAhead(outlook.timeMicros()))
+                        .orElse(null);
+        List<Long> bounds = outlook.boundsMicros();
+        return new Ahead(
+                Times.of(outlook.timeMicros()),
+                outlook.before(),
+                IntStream.range(0, outlook.counts().size())
+                        .mapToObj(i -> new Bar(
+                                Times.of(bounds.get(i)),
+                                Times.of(bounds.get(i + 1)),
+                                outlook.counts().get(i)))
+                        .toList(),
+                outlook.after(),
+                storm);
+    }
+}

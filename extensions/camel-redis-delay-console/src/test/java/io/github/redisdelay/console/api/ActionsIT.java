@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.console.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.github.redisdelay.camel.message.FailureRecord;
+import io.github.redisdelay.console.api.ApiException.Kind;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.Settlement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Each action: what it says, and what has become of the message. */
+class ActionsIT extends ApiIT {
+
+    private DelayQueue queue;
+
+    @BeforeEach
+    void openQueue() {
+        queue = client.queue("orders");
+    }
+
+    private Instant due(String id) {
+        return Times.of(get(queue.get(id)).orElseThrow().info().dueMicros());
+    }
+
+    private List<String> dead() {
+        return api.messages("orders", "dead", null, false, null, null).messages().stream()
+                .map(MessageViews.Message::id)
+                .toList();
+    }
+
+    private Jobs.View ended(Jobs.View begun) {
+        await().until(() -> !api.job(ANYBODY, begun.id()).running());
+        return api.job(ANYBODY, begun.id());
+    }
+
+    @Test
+    void should_cancel_a_message_that_waits() {
+        schedule(queue, "o-1", IN_AN_HOUR);
+        ActionResult result = api.cancel("orders", "o-1", "waiting", due("o-1"));
+        assertThat(result.outcome()).isEqualTo("done");
+        assertThat(result.text()).isEqualTo("o-1 was cancelled. It waited, and will not be delivered.");
+        assertThat(get(queue.get("o-1"))).isEmpty();
+    }
+
+    @Test
+    void should_cancel_a_message_that_is_being_delivered_and_say_by_whom() {
+        schedule(queue, "o-1", LONG_AGO);
+        Queue<Delivery> held = hold(queue, "app-1", 1);
+        await().until(() -> held.size() == 1);
+        ActionResult result = api.cancel("orders", "o-1", "working", Times.of(1));
+        assertThat(result.outcome()).isEqualTo("done");
+        assertThat(result.text()).startsWith("o-1 was cancelled while app-1 delivers it: that work goes on");
+        assertThat(get(held.remove().acknowledge())).isEqualTo(Settlement.STALE_GONE);
+    }
+
+    @Test
+    void should_change_nothing_if_the_message_is_not_as_the_user_saw_it() {
+        schedule(queue, "o-1", IN_AN_HOUR);
+        Instant seen = due("o-1");
+        get(queue.reschedule("o-1", DueTime.after(Duration.ofHours(2))));
+        ApiException moved =
+                catchThrowableOfType(ApiException.class, () -> api.cancel("orders", "o-1", "waiting", seen));
+        assertThat(moved.kind()).isEqualTo(Kind.CHANGED);
+        assertThat(moved).hasMessageContaining("it waits, and is due at ");
+        assertThat(((MessageViews.Message) moved.message()).due()).isEqualTo(due("o-1"));
+        ApiException state =
+                catchThrowableOfType(ApiException.class, () -> api.promote("orders", "o-1", "working", due("o-1")));
+        assertThat(state.kind()).isEqualTo(Kind.CHANGED);
+        ApiException gone =
+                catchThrowableOfType(ApiException.class, () -> api.cancel("orders", "o-2", "waiting", seen));
+        assertThat(gone.kind()).isEqualTo(Kind.CHANGED);
+        assertThat(gone.message()).isNull();
+        assertThat(get(queue.stats()).delayed()).isEqualTo(1);
+    }
+
+    @Test
+    void should_promote_and_say_whether_somebody_will_take_it() {
+        schedule(queue, "o-1", IN_AN_HOUR);
+        assertThat(api.promote("orders", "o-1", "waiting", due("o-1")).text())
+                .isEqualTo("o-1 is due now; nobody listens, so it waits for a consumer.");
+        assertThat(get(queue.stats()).overdue()).isEqualTo(1);
+        get(queue.pause());
+        ActionResult again = api.promote("orders", "o-1", "waiting", due("o-1"));
+        assertThat(again.outcome()).isEqualTo("nothing");
+    }
+
+    @Test
+    void should_move_a_message_to_a_time_or_a_delay() {
+        schedule(queue, "o-1", IN_AN_HOUR);
+        Instant to = Instant.parse("2099-01-31T10:15:00.123456Z");
+        assertThat(api.reschedule("orders", "o-1", "waiting", due("o-1"), to, null)
+                        .text())
+                .isEqualTo("o-1 is due at 2099-01-31T10:15:00Z now.");
+        assertThat(due("o-1")).isEqualTo(to);
+        long now = get(queue.stats()).timeMicros();
+        api.reschedule("orders", "o-1", "waiting", due("o-1"), null, 600_000_000L);
+        assertThat(due("o-1")).isBetween(Times.of(now + 600_000_000L), Times.of(now + 620_000_000L));
+        assertThatThrownBy(() -> api.reschedule("orders", "o-1", "waiting", due("o-1"), null, -1L))
+                .hasMessageContaining("'inMicros' is '-1'");
+        assertThatThrownBy(() -> api.reschedule(
+                        "orders", "o-1", "waiting", due("o-1"), Instant.parse("3000-01-01T00:00:00Z"), null))
+                .hasMessageContaining("'to' is '3000-01-01T00:00:00Z': it has to be from 1970-01-01 to 2255-06-05");
+    }
+
+    @Test
+    void should_redrive_and_discard_dead_letters() {
+        Map<String, FailureRecord> failures = new LinkedHashMap<>();
+        List.of("o-1", "o-2", "o-3").forEach(id -> failures.put(id, failure("x.Y", "r", "failed")));
+        bury(queue, failures);
+        List<String> dead = dead();
+        assertThat(api.redrive("orders", dead.get(0)).outcome()).isEqualTo("done");
+        assertThat(get(queue.get("o-1"))).isPresent();
+        assertThat(api.redrive("orders", dead.get(0)).outcome()).isEqualTo("nothing");
+        schedule(queue, "o-2", IN_AN_HOUR);
+        assertThat(api.redrive("orders", dead.get(1)).outcome()).isEqualTo("duplicate");
+        assertThat(api.discard("orders", dead.get(2)).outcome()).isEqualTo("done");
+        assertThat(api.discard("orders", dead.get(2)).outcome()).isEqualTo("nothing");
+        assertThat(dead()).containsExactly(dead.get(1));
+    }
+
+    @Test
+    void should_pause_and_resume() {
+        schedule(queue, "o-1", LONG_AGO);
+        assertThat(api.pause("orders").outcome()).isEqualTo("done");
+        assertThat(api.pause("orders").outcome()).isEqualTo("nothing");
+        assertThat(api.queues(ANYBODY).queues().get(0).state()).isEqualTo("paused");
+        assertThat(api.resume("orders").text())
+                .isEqualTo("The pause has ended: 1 message that is due can be delivered now.");
+        assertThat(api.resume("orders").outcome()).isEqualTo("nothing");
+        assertThat(get(queue.stats()).paused()).isFalse();
+    }
+
+    @Test
+    void should_redrive_exactly_a_group_and_no_more_than_was_seen() {
+        Map<String, FailureRecord> failures = new LinkedHashMap<>();
+        for (int i = 0; i < 10; i++) {
+            failures.put("a" + i, failure("x.A", "r", "failed"));
+            failures.put("b" + i, failure("x.B", "r", "failed"));
+        }
+        bury(queue, failures);
+        DeadLetters.Group group = api.failures("orders", null).groups().stream()
+                .filter(each -> each.exception().equals("x.A"))
+                .findFirst()
+                .orElseThrow();
+        assertThat(group.count()).isEqualTo(10);
+        Jobs.View some = ended(api.redriveGroup("orders", group.group(), null, 4L));
+        assertThat(some.result()).isEqualTo("4 messages were moved back into the queue, where they are due now.");
+        assertThat(get(queue.browse(MessageState.DELAYED, io.github.redisdelay.queue.PageStart.first(), 10))
+                        .messages())
+                .extracting(io.github.redisdelay.queue.MessageInfo::id)
+                .containsExactlyInAnyOrder("a0", "a1", "a2", "a3");
+        Jobs.View rest = ended(api.redriveGroup("orders", group.group(), null, 10L));
+        assertThat(rest.done()).isEqualTo(6);
+        assertThat(rest.result()).contains("6 messages were moved back").contains("4 fewer than you saw");
+        assertThat(dead()).hasSize(10).allMatch(id -> id.startsWith("b"));
+        Jobs.View dropped = ended(api.discardGroup("orders", null, null, 10L, "orders"));
+        assertThat(dropped.result()).isEqualTo("10 messages were dropped for good.");
+        assertThat(dead()).isEmpty();
+        assertThat(api.jobs(ANYBODY).jobs()).hasSize(3);
+    }
+
+    @Test
+    void should_purge_what_waits_only_for_whoever_types_the_name() {
+        scheduleMany(queue, "m", 1000, IN_AN_HOUR);
+        assertThatThrownBy(() -> api.purge("orders", "order"))
+                .hasMessageContaining("'confirm' has to be the queue's name");
+        assertThat(get(queue.stats()).delayed()).isEqualTo(1000);
+        Jobs.View purged = ended(api.purge("orders", "orders"));
+        assertThat(purged.done()).isEqualTo(1000);
+        assertThat(purged.result()).isEqualTo("1000 messages were cancelled; what is being delivered was left alone.");
+        assertThat(get(queue.stats()).delayed()).isZero();
+    }
+
+    @Test
+    void should_check_a_queue_and_say_what_was_mended() {
+        scheduleMany(queue, "m", 10, IN_AN_HOUR);
+        assertThat(ended(api.check("orders")).result())
+                .isEqualTo("10 messages and 0 dead letters were looked at: all is well.");
+        redis.client()
+                .getScoredSortedSet(redis.keyPrefix() + ":{orders}:delayed")
+                .delete();
+        assertThat(ended(api.check("orders")).result()).contains(": 10 were neither waiting nor being delivered");
+        assertThat(get(queue.stats()).delayed()).isEqualTo(10);
+    }
+}

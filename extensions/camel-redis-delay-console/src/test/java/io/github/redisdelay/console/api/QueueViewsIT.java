@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.console.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DueTime;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** The overview of queues and the view of one, compared with what was planted. */
+class QueueViewsIT extends ApiIT {
+
+    @Test
+    void should_show_all_queues_the_worst_first() {
+        DelayQueue onTime = client.queue("on-time");
+        schedule(onTime, "a", DueTime.after(Duration.ofMinutes(7)));
+        schedule(onTime, "b", DueTime.after(Duration.ofMinutes(59)));
+        hold(onTime, "app-1", 1);
+        DelayQueue paused = client.queue("paused");
+        schedule(paused, "a", LONG_AGO);
+        schedule(paused, "b", DueTime.after(Duration.ofMinutes(30)));
+        get(paused.pause());
+        DelayQueue late = client.queue("late");
+        scheduleMany(late, "m", 37, LONG_AGO);
+        DelayQueue empty = client.queue("empty");
+        schedule(empty, "a", IN_AN_HOUR);
+        get(empty.cancel("a"));
+
+        QueueViews.Queues seen = api.queues(ANYBODY);
+        assertThat(seen.queues())
+                .extracting(
+                        QueueViews.Row::name, QueueViews.Row::state, QueueViews.Row::waiting, QueueViews.Row::overdue)
+                .containsExactly(
+                        tuple("late", "late", 37L, 37L),
+                        tuple("paused", "paused", 2L, 1L),
+                        tuple("on-time", "onTime", 2L, 0L),
+                        tuple("empty", "empty", 0L, 0L));
+        assertThat(seen.more()).isFalse();
+        QueueViews.Row row = seen.queues().get(2);
+        assertThat(row.nextHour()).hasSize(12).startsWith(0L, 1L).endsWith(1L);
+        assertThat(row.listeners()).isEqualTo(1);
+        assertThat(row.nextDue())
+                .isBetween(seen.time().plusSeconds(400), seen.time().plusSeconds(420));
+        assertThat(row.diagnosis()).isEmpty();
+        assertThat(row.actions()).contains("cancel", "redriveGroup", "purge");
+        assertThat(seen.queues().get(0).diagnosis()).singleElement().satisfies(finding -> {
+            assertThat(finding.level()).isEqualTo("error");
+            assertThat(finding.text())
+                    .startsWith("37 are overdue (the oldest for ")
+                    .endsWith("and nobody listens");
+        });
+        assertThat(seen.queues().get(1).diagnosis())
+                .extracting(Diagnosis.Finding::text)
+                .singleElement()
+                .asString()
+                .startsWith("paused: 1 is due and waits for Resume (the oldest for ")
+                .endsWith(", and 1 more become due within the next hour");
+    }
+
+    @Test
+    void should_say_with_whom_consumers_are_busy() {
+        DelayQueue queue = client.queue("busy");
+        scheduleMany(queue, "m", 10, LONG_AGO);
+        hold(queue, "slow@app-1", 2);
+        hold(queue, "slow@app-2", 1);
+        await().until(() -> get(queue.stats()).leased() == 3);
+        await().untilAsserted(() -> {
+            QueueViews.Row row = (QueueViews.Row) api.queue(ANYBODY, "busy").first();
+            assertThat(row.state()).isEqualTo("late");
+            assertThat(row.diagnosis().get(0).text())
+                    .startsWith("7 are overdue")
+                    .contains("although 2 consumers are there: they are busy (slow@app-1 on 2, slow@app-2 on 1)");
+        });
+        QueueViews.Details details =
+                (QueueViews.Details) api.queue(ANYBODY, "busy").second();
+        assertThat(details.consumers())
+                .extracting(QueueViews.Consumer::name, QueueViews.Consumer::working)
+                .containsExactlyInAnyOrder(tuple("slow@app-1", 2), tuple("slow@app-2", 1));
+        assertThat(details.lastDue()).isEqualTo(Times.of(1));
+    }
+
+    @Test
+    void should_tell_of_dead_letters_and_their_leading_cause() {
+        DelayQueue queue = client.queue("mails");
+        Map<String, io.github.redisdelay.camel.message.FailureRecord> failures = new LinkedHashMap<>();
+        failures.put("m1", failure("java.net.ConnectException", "send", "failed"));
+        failures.put("m2", failure("java.net.ConnectException", "send", "failed"));
+        failures.put("m3", failure(null, null, "expired"));
+        bury(queue, failures);
+        await().untilAsserted(() -> {
+            QueueViews.Row row = api.queues(ANYBODY).queues().get(0);
+            assertThat(row.dead()).isEqualTo(3);
+            assertThat(row.deadLastHour()).isEqualTo(3);
+            assertThat(row.diagnosis())
+                    .extracting(Diagnosis.Finding::text)
+                    .singleElement()
+                    .asString()
+                    .startsWith("3 dead letters, 2 since 20")
+                    .endsWith("Z: java.net.ConnectException in route send");
+        });
+    }
+
+    @Test
+    void should_count_what_is_ahead_and_find_the_storm() {
+        DelayQueue queue = client.queue("reminders");
+        long now = get(queue.stats()).timeMicros();
+        DueTime midnight = new DueTime(false, now + Duration.ofHours(7).toNanos() / 1000);
+        scheduleMany(queue, "storm", 1000, midnight);
+        for (int hour = 1; hour <= 20; hour++) {
+            schedule(
+                    queue,
+                    "h" + hour,
+                    new DueTime(false, now + Duration.ofHours(hour).toNanos() / 1000));
+        }
+        schedule(queue, "year", new DueTime(false, now + Duration.ofDays(400).toNanos() / 1000));
+        schedule(queue, "due", LONG_AGO);
+        for (Span span : Span.values()) {
+            QueueViews.Ahead ahead = api.outlook("reminders", span.code());
+            assertThat(ahead.overdue()).as(span.code()).isEqualTo(1);
+            long bars = ahead.bars().stream().mapToLong(QueueViews.Bar::count).sum();
+            assertThat(bars + ahead.after()).as(span.code()).isEqualTo(1021);
+            if (span == Span.MINUTE || span == Span.HOUR) {
+                assertThat(ahead.storm()).as(span.code()).isNull();
+            } else {
+                assertThat(ahead.storm().count()).as(span.code()).isEqualTo(1001);
+                assertThat(ahead.storm().at())
+                        .isBetween(Times.of(midnight.micros() - 1_000_000), Times.of(midnight.micros()));
+                assertThat(Duration.between(ahead.storm().at(), ahead.storm().to()))
+                        .isLessThanOrEqualTo(Duration.ofSeconds(1));
+            }
+        }
+        QueueViews.Ahead all = api.outlook("reminders", "all");
+        assertThat(all.after()).isZero();
+        for (int i = 1; i < all.bars().size(); i++) {
+            assertThat(all.bars().get(i).from()).isEqualTo(all.bars().get(i - 1).to());
+        }
+    }
+
+    @Test
+    void should_see_the_partitions_that_are_recorded() {
+        DelayQueue queue = client.queue("wide", 4);
+        scheduleMany(queue, "m", 40, LONG_AGO);
+        QueueViews.Row row = api.queues(ANYBODY).queues().get(0);
+        assertThat(row.name()).isEqualTo("wide");
+        assertThat(row.partitions()).isEqualTo(4);
+        assertThat(row.waiting()).isEqualTo(40);
+        assertThat(api.messages("wide", "waiting", null, false, null, 256L).messages())
+                .hasSize(40);
+        assertThat(api.message("wide", "m7").messages()).hasSize(1);
+    }
+
+    @Test
+    void should_show_a_queue_that_nobody_knows_as_empty_and_leave_no_trace() {
+        QueueViews.Row row = (QueueViews.Row) api.queue(ANYBODY, "nothing").first();
+        assertThat(row.state()).isEqualTo("empty");
+        assertThat(api.outlook("nothing", "all").bars()).hasSize(1);
+        assertThat(redis.client().getKeys().getKeysByPattern(redis.keyPrefix() + "*"))
+                .isEmpty();
+        assertThat(api.queues(ANYBODY).queues()).isEqualTo(List.of());
+    }
+}
