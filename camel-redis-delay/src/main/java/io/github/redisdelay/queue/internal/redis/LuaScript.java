@@ -69,6 +69,14 @@ public enum LuaScript {
         };
     }
 
+    /**
+     * True if the keys of the priorities may be left out. A queue that uses priorities refuses the call then, and has done
+     * nothing. Each key costs Redis as much as a tenth of what a lone schedule costs it otherwise.
+     */
+    public boolean mayLeaveOutPriorities() {
+        return this == SCHEDULE || this == CLAIM;
+    }
+
     /** The digest under which Redis caches the script. */
     public String sha() {
         return sha;

@@ -16,9 +16,12 @@ import java.util.stream.Stream;
  */
 public record QueueKeys(String base, boolean deadLetters, String source) {
 
+    /** The number of keys of a script that may leave out those of the priorities. */
+    static final int WITHOUT_PRIORITIES = 8;
+
     /** The first keys of the scripts that change the states of messages; see {@code queue.lua}. */
     private static final List<String> COMMON = Stream.concat(
-                    Stream.of("messages", "delayed", "leased", "state", "sessions", "config", "seen"),
+                    Stream.of("messages", "delayed", "leased", "state", "sessions", "config", "seen", "waiters"),
                     IntStream.rangeClosed(1, ScheduleRequest.MAX_PRIORITY).mapToObj(priority -> "delayed:" + priority))
             .toList();
 
@@ -45,13 +48,13 @@ public record QueueKeys(String base, boolean deadLetters, String source) {
     /** The keys of a script, in the order that its comment names. */
     public List<Object> of(LuaScript script) {
         return switch (script) {
-            case SCHEDULE, CLAIM -> common("waiters");
-            case CHANGE -> common("waiters", "index", "dead:index", "dead:messages");
-            case REPAIR -> common("waiters", "index");
+            case SCHEDULE, CLAIM -> common();
+            case CHANGE -> common("index", "dead:index", "dead:messages");
+            case REPAIR -> common("index");
             case SETTLE ->
-                common("waiters", "dead:messages", "dead:delayed", "dead:state", "dead:waiters", "dead:index", "index");
+                common("dead:messages", "dead:delayed", "dead:state", "dead:waiters", "dead:index", "index");
             case REDRIVE ->
-                common("waiters", "dead:messages", "dead:delayed", "dead:leased", "dead:state", "dead:index");
+                common("dead:messages", "dead:delayed", "dead:leased", "dead:state", "dead:index");
             case ACKNOWLEDGE -> keys(COMMON.stream().limit(6));
             case GET, BROWSE -> common("consumers");
             case OUTLOOK -> keys(COMMON.stream());
@@ -67,7 +70,7 @@ public record QueueKeys(String base, boolean deadLetters, String source) {
             case IMPORT -> {
                 String pending = foreign("redisson_delay_queue_timeout");
                 yield Stream.concat(
-                                common("waiters").stream(),
+                                common().stream(),
                                 Stream.of(pending, foreign("redisson_delay_queue"), source, pending + ":none"))
                         .toList();
             }

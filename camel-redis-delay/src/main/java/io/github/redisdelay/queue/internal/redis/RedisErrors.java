@@ -63,6 +63,11 @@ public final class RedisErrors {
         return noAnswer ? "" : ErrorText.said(error);
     }
 
+    /** True if a script has refused a call that left out the keys of the priorities. */
+    static boolean isForWantOfKeys(Throwable error) {
+        return reply(error).contains("REDISDELAY keys:");
+    }
+
     /** True if the Redis client was shut down. */
     public static boolean isClosed(Throwable error) {
         return error instanceof RedissonShutdownException;

@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.OptionalOptions;
@@ -45,6 +46,8 @@ public final class RedissonScriptExecutor implements ScriptExecutor {
     private final RScript[] scripts = new RScript[TIMEOUT_STEPS];
     private final DurableScriptExecutor durable;
     private final String server;
+    /** The first keys of the queues that are known to use priorities. Thread-safe. */
+    private final Set<Object> queuesWithPriorities = ConcurrentHashMap.newKeySet();
     /** True if a queue's slot can be moved to another server. */
     private final boolean cluster;
 
@@ -119,7 +122,9 @@ public final class RedissonScriptExecutor implements ScriptExecutor {
 
     @Override
     public CompletableFuture<Object> call(LuaScript script, List<Object> names, Object[] arguments, int attempt) {
-        List<Object> keys = cluster ? withGuard(names) : names;
+        boolean brief = script.mayLeaveOutPriorities() && !queuesWithPriorities.contains(names.get(0));
+        List<Object> sent = brief ? names.subList(0, QueueKeys.WITHOUT_PRIORITIES) : names;
+        List<Object> keys = cluster ? withGuard(sent) : sent;
         RScript redis = scripts[step(attempt)];
         RScript.ReturnType type = script.repliesWithList() ? LIST : RScript.ReturnType.VALUE;
         try {
@@ -128,7 +133,14 @@ public final class RedissonScriptExecutor implements ScriptExecutor {
                     .exceptionallyCompose(e -> ErrorText.unwrap(e) instanceof RedisNoScriptException
                             ? redis.evalAsync(RScript.Mode.READ_WRITE, script.source(), type, keys, arguments)
                                     .toCompletableFuture()
-                            : CompletableFuture.failedFuture(e));
+                            : CompletableFuture.failedFuture(e))
+                    .exceptionallyCompose(e -> {
+                        if (brief && RedisErrors.isForWantOfKeys(ErrorText.unwrap(e))) {
+                            queuesWithPriorities.add(names.get(0));
+                            return call(script, names, arguments, attempt);
+                        }
+                        return CompletableFuture.failedFuture(e);
+                    });
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }

@@ -1,6 +1,6 @@
 -- Reads a page of messages in the order of their due times, or of the times at which their leases expire. Changes nothing.
 --
--- KEYS  1 to 16 see queue.lua  17 consumers
+-- KEYS  1 to 17 see queue.lua  18 consumers
 -- ARGV  1 which messages: delayed or leased  2 how many at the most, 1 to 256
 --       3 the score and 4 the id behind which the page begins: of the first page -inf and nothing, of a next page those of
 --         the last row before it; to begin at a time, that time and nothing

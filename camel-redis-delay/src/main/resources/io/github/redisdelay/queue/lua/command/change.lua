@@ -1,6 +1,6 @@
 -- Cancels messages, changes the time at which they are due, or pauses the queue.
 --
--- KEYS  1 to 16 see queue.lua  17 see wakeup.lua  18 index (see index.lua) that these messages are in if they are dead
+-- KEYS  1 to 17 see queue.lua  18 index (see index.lua) that these messages are in if they are dead
 --       letters
 --       19 dead index  20 dead messages
 -- ARGV  1 session  2 sequence  3 the queue's base key
@@ -38,7 +38,7 @@ local NOWHERE, DELAYED, LEASED, BEYOND_RANGE, FINISHED, DEAD_AND = 0, 1, 2, 3, 4
 local index, dead_index, dead_messages = KEYS[18], KEYS[19], KEYS[20]
 local base = ARGV[3]
 local count = call_items(3, 3, 'messages')
-local now, stored = session_begin(QUEUE_KINDS, 'zzzh')
+local now, stored = session_begin(QUEUE_KINDS, 'zzh')
 if stored then
   return stored
 end

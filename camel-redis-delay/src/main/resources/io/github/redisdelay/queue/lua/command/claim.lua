@@ -1,6 +1,6 @@
 -- Leases due messages, and messages whose lease expired, to a consumer, and tells when the next thing will happen.
 --
--- KEYS  1 to 16 see queue.lua  17 see wakeup.lua
+-- KEYS  1 to 17 see queue.lua, of which the last may be missing
 -- ARGV  1 session  2 sequence  3 claim id (16 bytes)  4 length of the lease in microseconds
 --       5 how many messages, 0 to 256  6 how many of them may be ones whose lease expired  7 how many bytes of bodies
 --       8 the queue's base key  9 the consumer's member of the waiters, or nothing: it is none
@@ -18,7 +18,7 @@
 --         1 FIRST   it comes by the next event
 --         2 BACKUP  it comes by 10 ms after the next event
 --         3 LEFT    it comes when it wants to, it is no waiter
--- Errors  argument, config, format, partitions, superseded: nothing is changed
+-- Errors  argument, config, format, keys, partitions, superseded: nothing is changed
 -- Cost  O(log N) for each message claimed; O(log N) if there is none
 --
 -- The highest priority comes first; within one, both kinds are merged by time. Of expired leases, 256 are looked at. At
@@ -50,7 +50,7 @@ end
 if #claim ~= 16 or claim == RECORD_NO_CLAIM then
   error('REDISDELAY argument: claim id')
 end
-local now, stored = session_begin(QUEUE_KINDS, 'z')
+local now, stored = session_begin(QUEUE_KINDS, '')
 queue_read_config()
 if session_preflight_due and not stored and #member > 0 then
   wakeup_send(member, base, safety_interval)

@@ -1,6 +1,6 @@
 -- Reads a message. Changes nothing.
 --
--- KEYS  1 to 16 see queue.lua  17 consumers
+-- KEYS  1 to 17 see queue.lua  18 consumers
 -- ARGV  1 id
 -- Reply  a list: nothing if there is none; else a row (see row.lua; the score is when the message is due, or its lease
 --        expires), the message's state, delayed or leased, and the stored body

@@ -1,6 +1,6 @@
 -- Moves messages of a delayed queue of Redisson's into a queue: each that is still there is taken away there and stored here.
 --
--- KEYS  1 to 16 see queue.lua  17 see wakeup.lua  18 their pending messages: sorted set of elements, scored with the times
+-- KEYS  1 to 17 see queue.lua  18 their pending messages: sorted set of elements, scored with the times
 --       they are due in milliseconds  19 the same elements in the order in which they were offered: list  20 their ready
 --       messages, which are due and not taken: list of payloads  21 a key that is never there
 -- ARGV  1 session  2 sequence  3 the queue's base key
@@ -40,7 +40,7 @@ local LONGEST_EXACT, FURTHER = 1000, 64
 local source, order, ready, nothing = KEYS[18], KEYS[19], KEYS[20], KEYS[21]
 local base = ARGV[3]
 local count = call_items(3, 4, 'messages')
-local now, stored = session_begin(QUEUE_KINDS, 'zz')
+local now, stored = session_begin(QUEUE_KINDS, 'z')
 if stored then
   return stored
 end

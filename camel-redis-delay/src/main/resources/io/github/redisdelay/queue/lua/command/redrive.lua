@@ -1,6 +1,6 @@
 -- Moves dead letters back into their queue, due now.
 --
--- KEYS  1 to 16 see queue.lua  17 see wakeup.lua  18 dead messages  19 dead delayed  20 dead leased  21 dead state
+-- KEYS  1 to 17 see queue.lua  18 dead messages  19 dead delayed  20 dead leased  21 dead state
 --       22 dead index, see index.lua
 -- ARGV  1 session  2 sequence  3 the queue's base key
 --       then two for each dead letter, at most 256:
@@ -28,7 +28,7 @@ local dead_messages, dead_delayed, dead_leased, dead_state = KEYS[18], KEYS[19],
 local dead_index = KEYS[22]
 local base = ARGV[3]
 local count = call_items(3, 2, 'dead letters')
-local now, stored = session_begin(QUEUE_KINDS, 'zhzzhz')
+local now, stored = session_begin(QUEUE_KINDS, 'hzzhz')
 if stored then
   return stored
 end

@@ -2,7 +2,7 @@
 -- evicted or deleted: such a body is delayed again, such a record or entry without a body is dropped. One slice of a walk;
 -- may be executed any number of times.
 --
--- KEYS  1 to 16 see queue.lua  17 see wakeup.lua  18 index that these messages are in if they are dead letters, see
+-- KEYS  1 to 17 see queue.lua  18 index that these messages are in if they are dead letters, see
 --       index.lua
 -- ARGV  1 what to walk over: messages, state, or index  2 where the slice begins: 0 at first, then what the slice before it
 --         answered  3 the queue's base key  4 dead if these are dead letters, else nothing

@@ -1,6 +1,6 @@
 -- Stores messages with the time at which they are due.
 --
--- KEYS  1 to 16 see queue.lua  17 see wakeup.lua
+-- KEYS  1 to 17 see queue.lua, of which the last may be missing
 -- ARGV  1 session  2 sequence  3 the queue's base key
 --       then five for each message, at most 256:
 --         id
@@ -20,15 +20,17 @@
 --         8 FULL          not stored: the queue holds as many messages as the reply says instead of a time
 --         9 STALE         not stored: a claim id was given and the message is gone; it was cancelled, or finished by another
 --                         delivery, and must not come back
--- Errors  argument, config, format, partitions, superseded, and Redis's OOM: nothing is changed
+-- Errors  argument, config, format, keys, partitions, superseded, and Redis's OOM: nothing is changed
 -- Cost  O(log N) for each message
 --
 -- A message is stored as struct '<d' time of scheduling, then its body. For delays the position in the call is added in
 -- microseconds, so that messages come out in the order in which they were scheduled.
 -- This is the only command that may be refused when the server's memory is full: its first write is refused then, and
 -- nothing is changed.
--- If all ids are new, the messages are stored together, with one command for each key.
+-- If all ids are new, the messages are stored together, with one command for each key. A single one is stored by
+-- single.lua, if nothing about it or its queue is special.
 
+--@include single.lua
 --@include call.lua
 --@include session.lua
 --@include record.lua
@@ -41,7 +43,7 @@ local SCHEDULED, REPLACED, SUPERSEDED, DELAYED, LEASED, BEYOND_RANGE, FINISHED, 
 
 local base = ARGV[3]
 local count = call_items(3, 5, 'messages')
-local now, stored = session_begin(QUEUE_KINDS, 'z', true)
+local now, stored = session_begin(QUEUE_KINDS, '', true)
 if stored then
   return stored
 end
@@ -59,6 +61,7 @@ local function read_options(words, i)
     error('REDISDELAY argument: message ' .. i)
   end
   local level, limit = place_options(rest, i)
+  queue_need_priorities(level > 0)
   length = length or (limit and redis.call('HLEN', queue_messages))
   options[words] = { relative = time == 'after', policy = policy, level = level, limit = limit }
   return options[words]

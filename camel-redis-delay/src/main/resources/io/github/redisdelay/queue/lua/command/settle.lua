@@ -1,6 +1,6 @@
 -- Finishes deliveries: acknowledges them, returns them to the queue, or gives them up. Or extends their leases.
 --
--- KEYS  1 to 16 see queue.lua  17 see wakeup.lua  18 dead messages  19 dead delayed  20 dead state  21 dead waiters
+-- KEYS  1 to 17 see queue.lua  18 dead messages  19 dead delayed  20 dead state  21 dead waiters
 --       22 dead index, see index.lua  23 index that these messages are in if they are dead letters
 -- ARGV  1 session  2 sequence  3 the queue's base key  4 the dead letters' base key
 --       then five for each delivery, at most 256:
@@ -36,7 +36,7 @@ local dead_messages, dead_delayed, dead_state, dead_waiters = KEYS[18], KEYS[19]
 local dead_index, index = KEYS[22], KEYS[23]
 local base, dead_base = ARGV[3], ARGV[4]
 local count = call_items(4, 5, 'deliveries')
-local now, stored = session_begin(QUEUE_KINDS, 'zhzhzzz')
+local now, stored = session_begin(QUEUE_KINDS, 'hzhzzz')
 if stored then
   return stored
 end

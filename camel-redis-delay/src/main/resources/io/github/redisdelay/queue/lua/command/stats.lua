@@ -1,6 +1,6 @@
 -- Reads a queue's figures. Changes nothing.
 --
--- KEYS  1 to 16 see queue.lua  17 consumers  18 dead delayed  19 dead leased
+-- KEYS  1 to 17 see queue.lua  18 consumers  19 dead delayed  20 dead leased
 -- Reply bytes: struct 'dddddddddd' time of the call; messages delayed, overdue (due and not claimed), leased, dead; for how
 --       many microseconds the oldest overdue message has been due (0: none is); in how many microseconds the next one
 --       will be due that is not yet (-1: there is none); consumers seen in the last 140 s; whether the queue is paused;
@@ -33,7 +33,7 @@ for i = 0, #queue_priorities do
 end
 local oldest = queue_first_due()
 local listening = 0
-local records = redis.call('HVALS', KEYS[17])
+local records = redis.call('HVALS', KEYS[18])
 for i = 1, #records do
   if #records[i] >= 8 and struct.unpack('<d', records[i]) > now - SEEN_LATELY then
     listening = listening + 1
@@ -41,7 +41,7 @@ for i = 1, #records do
 end
 return struct.pack('<dddddddddd', now, waiting, overdue,
   redis.call('ZCARD', queue_leased),
-  redis.call('ZCARD', KEYS[18]) + redis.call('ZCARD', KEYS[19]),
+  redis.call('ZCARD', KEYS[19]) + redis.call('ZCARD', KEYS[20]),
   oldest and math.max(0, now - math.max(0, oldest)) or 0, -- others may have written a time before 1970
   coming and coming - now or -1,
   listening,

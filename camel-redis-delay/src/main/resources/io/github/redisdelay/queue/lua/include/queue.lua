@@ -1,7 +1,8 @@
 -- Included where messages move from one set to another, after call.lua: the queue's keys and its configuration.
 -- queue_delayed_set names the set of a priority.
 --
--- KEYS  1 messages  2 delayed  3 leased  4 state  5 sessions  6 config  7 seen  8 to 16 delayed:1 to delayed:9
+-- KEYS  1 messages  2 delayed  3 leased  4 state  5 sessions  6 config  7 seen  8 waiters, see wakeup.lua
+--       9 to 17 delayed:1 to delayed:9
 --
 -- config: hash; every field may be missing
 --     format      the version of the layout (1)
@@ -10,13 +11,14 @@
 --     partitions  the number of partitions of the queue, if it is recorded (see partitions.lua). The keys of a partition do
 --                 not have it: with more than 1, these keys are none of a partition
 --
--- The set in which a delayed id waits is its priority: `delayed` for 0. A queue that uses no other priority pays for none.
+-- The set in which a delayed id waits is its priority: `delayed` for 0. A queue that uses no other priority pays for none: where
+-- a command says so, its caller may leave out the keys from 9 on. It is refused then if the queue uses priorities.
 
 local queue_messages, queue_delayed, queue_leased, queue_state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local queue_config = KEYS[6]
 
 -- The kinds of these keys, for session_begin.
-local QUEUE_KINDS = 'hzzhhhzzzzzzzzzz'
+local QUEUE_KINDS = 'hzzhhhzzzzzzzzzzz'
 
 -- The findings of queue_read_config. The priorities above 0 stand from index 1 on, the highest first; index 0 is always 0, so
 -- that a loop from there goes through all sets of delayed messages.
@@ -26,7 +28,14 @@ local function queue_delayed_set(priority)
   if priority == 0 then
     return queue_delayed
   end
-  return KEYS[7 + priority]
+  return KEYS[8 + priority]
+end
+
+-- Refuses a call that needs the sets of the priorities and does not name them.
+local function queue_need_priorities(needed)
+  if needed and not KEYS[17] then
+    error('REDISDELAY keys: this call or this queue uses priorities')
+  end
 end
 
 -- Reads the configuration. Refuses the call if the queue has several partitions, which have keys of their own; not if it
@@ -52,6 +61,7 @@ local function queue_read_config(finishes)
       error('REDISDELAY config: priorities')
     end
   end
+  queue_need_priorities(#digits > 0)
 end
 
 local function queue_write_priorities()

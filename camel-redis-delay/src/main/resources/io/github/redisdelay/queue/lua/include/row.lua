@@ -1,8 +1,8 @@
 -- Included where messages are looked at, after call.lua, record.lua and queue.lua.
 --
--- KEYS  1 to 16 see queue.lua  17 consumers
+-- KEYS  1 to 17 see queue.lua  18 consumers
 
-local row_consumers = KEYS[17]
+local row_consumers = KEYS[18]
 local row_names = {}
 
 -- Returns the name of the consumer that leased a message, or nothing if it is not known.

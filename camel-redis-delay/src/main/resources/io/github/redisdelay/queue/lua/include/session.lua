@@ -44,7 +44,7 @@ local function session_begin(kinds, more_kinds, needs_memory)
   end
   if session_preflight_due then
     kinds = kinds .. more_kinds
-    for i = 1, #kinds do
+    for i = 1, math.min(#kinds, #KEYS) do
       if string.byte(kinds, i) == 104 then
         redis.call('HLEN', KEYS[i])
       else
