@@ -1302,6 +1302,7 @@ class ScriptSafetyIT {
     private static final List<String> INCLUDES = List.of(
             "include/call.lua",
             "include/session.lua",
+            "include/single.lua",
             "include/record.lua",
             "include/queue.lua",
             "include/place.lua",

@@ -51,13 +51,11 @@ public record QueueKeys(String base, boolean deadLetters, String source) {
             case SCHEDULE, CLAIM -> common();
             case CHANGE -> common("index", "dead:index", "dead:messages");
             case REPAIR -> common("index");
-            case SETTLE ->
-                common("dead:messages", "dead:delayed", "dead:state", "dead:waiters", "dead:index", "index");
-            case REDRIVE ->
-                common("dead:messages", "dead:delayed", "dead:leased", "dead:state", "dead:index");
+            case SETTLE -> common("dead:messages", "dead:delayed", "dead:state", "dead:waiters", "dead:index", "index");
+            case REDRIVE -> common("dead:messages", "dead:delayed", "dead:leased", "dead:state", "dead:index");
             case ACKNOWLEDGE -> keys(COMMON.stream().limit(6));
             case GET, BROWSE -> common("consumers");
-            case OUTLOOK -> keys(COMMON.stream());
+            case OUTLOOK -> common();
             case STATS -> common("consumers", "dead:delayed", "dead:leased");
             case DEAD_LETTERS -> keys(Stream.of("dead:index", "dead:messages", "config"));
             case TRIM -> keys(Stream.of("dead:messages", "dead:delayed", "dead:state", "config", "dead:index"));
