@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.migration;
 
+import io.github.redisdelay.camel.migration.ImportCodec;
+import io.github.redisdelay.queue.ConvertedPayload;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.ImportOptions;
+import io.github.redisdelay.queue.ImportReport;
+import io.github.redisdelay.queue.ImportSource;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
@@ -41,6 +49,16 @@ final class Backlog {
                             Integer.toString(length),
                             Long.toString(lastDue));
         }
+    }
+
+    /** Takes over texts from the queue of the same name. The ids are generated: nothing hides what was moved twice. */
+    static ImportReport takeOver(DelayQueue queue, ImportCodec codec) throws Exception {
+        return queue.importFrom(
+                        new ImportSource(queue.name()),
+                        payload -> ConvertedPayload.of(
+                                ((String) codec.convert(payload).body()).getBytes(StandardCharsets.UTF_8)),
+                        ImportOptions.EVERYTHING)
+                .get(5, TimeUnit.MINUTES);
     }
 
     /** The key of what waits for its time. */

@@ -4,8 +4,9 @@ package io.github.redisdelay.migration;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.github.redisdelay.testkit.RedisSocket;
-import java.io.File;
+import io.github.redisdelay.history.History;
+import io.github.redisdelay.history.History.Event;
+import io.github.redisdelay.testkit.JavaCommand;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,139 +16,152 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
-/** The processes around one queue, and the lines that they write. */
+/** The processes around one queue, which has the same name in Redisson and here. Each of them has a name of its own. */
 final class Fleet implements AutoCloseable {
 
     private final Path folder;
-    private final String address;
+    private final List<String> addresses;
     private final String queue;
     private final List<Member> members = new ArrayList<>();
 
-    /** A process. */
-    record Member(String name, Process process, Path lines, Path log) {
+    /**
+     * A process.
+     *
+     * @param file what it writes
+     * @param log what it prints
+     */
+    record Member(String name, Process process, Path file, Path log) {
 
         /** What it has written so far; a line that a kill cut short is left out. */
-        List<String> read() throws IOException {
-            if (!Files.exists(lines)) {
-                return List.of();
-            }
-            String text = Files.readString(lines);
-            return text.substring(0, text.lastIndexOf('\n') + 1).lines().toList();
+        List<String> read() {
+            return lines(file);
+        }
+
+        /** The texts of an old process's lines of one kind. */
+        List<String> texts(OldQueueProcess.Line kind) {
+            return read().stream()
+                    .map(line -> line.split(" "))
+                    .filter(words -> words[0].equals(kind.name()))
+                    .map(words -> words[2])
+                    .toList();
+        }
+
+        /** Waits until it has done something. */
+        Member begun() {
+            until(() -> {
+                assertThat(process.isAlive()).as(this::logged).isTrue();
+                return read().size() > 20;
+            });
+            return this;
+        }
+
+        /** Lets it do less; what its class says. */
+        void tell() throws IOException {
+            process.getOutputStream().write('\n');
+            process.getOutputStream().flush();
         }
 
         /** Lets it end in an orderly way. */
         void end() throws IOException, InterruptedException {
             process.getOutputStream().close();
-            assertThat(process.waitFor(1, TimeUnit.MINUTES))
-                    .as(name + " has ended")
-                    .isTrue();
-            assertThat(process.exitValue()).as(() -> name + ":\n" + logged()).isZero();
+            ended(0);
         }
 
         /** Kills it with SIGKILL. */
         void kill() throws InterruptedException {
             process.destroyForcibly();
+            ended(137);
+        }
+
+        private void ended(int value) throws InterruptedException {
             assertThat(process.waitFor(1, TimeUnit.MINUTES))
                     .as(name + " has ended")
                     .isTrue();
-            assertThat(process.exitValue()).as(() -> name + ":\n" + logged()).isEqualTo(137);
+            assertThat(process.exitValue()).as(this::logged).isEqualTo(value);
         }
 
-        private String logged() {
+        /** The history that a process with Camel has written. */
+        List<Event> history() {
+            return Files.exists(file) ? History.read(file) : List.of();
+        }
+
+        /** What a process with Camel says of messages whose ids are no texts. */
+        List<String> names() {
+            return lines(Path.of(file + CamelProcess.NAMES));
+        }
+
+        /** What it has printed. */
+        String logged() {
             try {
-                return Files.readString(log);
+                return name + ":\n" + Files.readString(log);
             } catch (IOException e) {
                 return e.toString();
             }
         }
+
+        private static List<String> lines(Path path) {
+            try {
+                String text = Files.exists(path) ? Files.readString(path) : "";
+                return text.substring(0, text.lastIndexOf('\n') + 1).lines().toList();
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        }
     }
 
-    Fleet(Path folder, String address, String queue) {
+    /** @param addresses of one server, or of a cluster's nodes */
+    Fleet(Path folder, List<String> addresses, String queue) {
         this.folder = folder;
-        this.address = address;
+        this.addresses = addresses;
         this.queue = queue;
     }
 
-    /** Starts a producer of an old release; see {@link OldQueueProcess}. */
-    Member produce(String release, String codec, int count, int perSecond, int shortest, int longest) throws Exception {
-        String start = "m" + members.size() + "-" + release + "-";
-        return old(release, "produce", codec, start, "" + count, "" + perSecond, "" + shortest, "" + longest);
-    }
-
-    /** Starts a process of an old release that has no texts of its own; see {@link OldQueueProcess}. */
-    Member old(String release, String role, String codec, String... more) throws Exception {
-        String name = "m" + members.size() + "-" + role + "-" + release;
+    /** Starts a process of an old release; see {@link OldQueueProcess}. */
+    Member old(String release, OldQueueProcess.Role role, String codec, int count, int shortest, int longest)
+            throws Exception {
+        String name = "m" + members.size() + "-" + release;
         Path log = folder.resolve(name + ".log");
         Path lines = folder.resolve(name + ".lines");
-        List<String> arguments = new ArrayList<>(List.of(role, address, queue, codec, lines.toString()));
-        arguments.addAll(Arrays.asList(more));
-        return add(new Member(
-                name,
-                OldRedissons.start(release, log, OldQueueProcess.class, arguments.toArray(String[]::new)),
-                lines,
-                log));
-    }
-
-    /** Starts a process of the component; see {@link NewQueueProcess}. */
-    Member current(String role, String... more) throws IOException {
-        String name = "m" + members.size() + "-" + role;
-        Path log = folder.resolve(name + ".log");
-        Path lines = folder.resolve(name + ".lines");
-        List<String> command = new ArrayList<>(OldRedissons.JAVA);
-        command.addAll(List.of(
-                "-cp",
-                Stream.of(System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"))
-                                .split(File.pathSeparator))
-                        .distinct()
-                        .reduce((one, other) -> one + File.pathSeparator + other)
-                        .orElseThrow(),
-                NewQueueProcess.class.getName(),
-                role,
-                address,
+        Process process = OldRedissons.start(
+                release,
+                log,
+                OldQueueProcess.class,
+                role.name(),
+                String.join(",", addresses),
                 queue,
-                lines.toString()));
-        command.addAll(Arrays.asList(more));
-        Process process = new ProcessBuilder(command)
+                codec,
+                lines.toString(),
+                name + "-",
+                Integer.toString(count),
+                "100",
+                Integer.toString(shortest),
+                Integer.toString(longest));
+        return add(new Member(name, process, lines, log));
+    }
+
+    /** Starts an old process that offers nothing. */
+    Member old(String release, OldQueueProcess.Role role, String codec) throws Exception {
+        return old(release, role, codec, 0, 0, 0);
+    }
+
+    /** Starts a process with Camel. @param more its arguments from the third on, see {@link CamelProcess} */
+    Member camel(String... more) throws IOException {
+        String name = "m" + members.size() + "-camel";
+        Path log = folder.resolve(name + ".log");
+        Path history = folder.resolve(name + ".history");
+        List<String> arguments = new ArrayList<>(List.of(name, history.toString()));
+        arguments.addAll(Arrays.asList(more));
+        Process process = new ProcessBuilder(JavaCommand.of(CamelProcess.class, arguments.toArray(String[]::new)))
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
                 .start();
-        return add(new Member(name, process, lines, log));
+        return add(new Member(name, process, history, log));
     }
 
     private Member add(Member member) {
         members.add(member);
         return member;
-    }
-
-    /** How many messages the old queue has, pending and ready. */
-    long oldSize() throws IOException {
-        try (RedisSocket redis = RedisSocket.open(address)) {
-            return number(redis.call("ZCARD " + Backlog.pendingKey(queue))) + number(redis.call("LLEN " + queue));
-        }
-    }
-
-    /** How many calls of scripts have failed, but for those of scripts that the server had not seen yet. */
-    long failedScripts() throws IOException {
-        try (RedisSocket redis = RedisSocket.open(address)) {
-            long failed = redis.text("INFO commandstats")
-                    .lines()
-                    .filter(line -> line.matches("cmdstat_eval(sha)?:.*"))
-                    .mapToLong(line -> Long.parseLong(line.replaceAll(".*failed_calls=(\\d+).*", "$1")))
-                    .sum();
-            long unseen = redis.text("INFO errorstats")
-                    .lines()
-                    .filter(line -> line.startsWith("errorstat_NOSCRIPT"))
-                    .mapToLong(line -> Long.parseLong(line.replaceAll(".*count=(\\d+).*", "$1")))
-                    .sum();
-            return failed - unseen;
-        }
-    }
-
-    private static long number(String reply) {
-        assertThat(reply).startsWith(":");
-        return Long.parseLong(reply.substring(1).trim());
     }
 
     static void until(Callable<Boolean> condition) {

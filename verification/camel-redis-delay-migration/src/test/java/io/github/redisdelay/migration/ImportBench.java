@@ -3,16 +3,17 @@ package io.github.redisdelay.migration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.redisdelay.camel.TestConnections;
 import io.github.redisdelay.camel.migration.ImportCodec;
 import io.github.redisdelay.migration.Fleet.Member;
 import io.github.redisdelay.queue.ClientOptions;
-import io.github.redisdelay.queue.ImportOptions;
 import io.github.redisdelay.queue.ImportReport;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.RedisSocket;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,7 +41,7 @@ class ImportBench {
     @BeforeEach
     void fill() {
         server = RedisServer.dedicated();
-        redisson = NewQueueProcess.connect(server.address());
+        redisson = TestConnections.open(server.address());
         Backlog.add(redisson, QUEUE, MESSAGES, LENGTH, System.currentTimeMillis());
     }
 
@@ -55,8 +56,7 @@ class ImportBench {
         try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
             double cpu = cpuSeconds();
             long begin = System.nanoTime();
-            ImportReport report =
-                    NewQueueProcess.importFrom(client.queue(QUEUE), ImportCodec.STRING, ImportOptions.EVERYTHING);
+            ImportReport report = Backlog.takeOver(client.queue(QUEUE), ImportCodec.STRING);
             print("import", report.moved(), cpu, begin);
             assertThat(report.moved()).isEqualTo(MESSAGES);
         }
@@ -64,8 +64,8 @@ class ImportBench {
 
     @Test
     void should_measure_the_transfer() throws Exception {
-        try (Fleet fleet = new Fleet(folder, server.address(), QUEUE)) {
-            Member transfer = fleet.old("4.7.0", "transfer", "string");
+        try (Fleet fleet = new Fleet(folder, List.of(server.address()), QUEUE)) {
+            Member transfer = fleet.old("4.7.0", OldQueueProcess.Role.TRANSFER, "string");
             Fleet.until(() -> transferred() > 0);
             double cpu = cpuSeconds();
             long before = transferred();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.migration;
 
+import io.github.redisdelay.testkit.JavaCommand;
 import java.io.File;
 import java.io.IOException;
 import java.net.URISyntaxException;
@@ -23,16 +24,14 @@ final class OldRedissons {
     private static final List<String> OPENED =
             List.of("java.lang", "java.math", "java.util", "java.util.concurrent", "java.text", "java.net", "java.io");
 
-    /** What starts a small JVM. */
-    static final List<String> JAVA = List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Xmx128m",
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1");
-
     private static final Map<String, List<Path>> JARS = new ConcurrentHashMap<>();
 
     private OldRedissons() {}
+
+    /** Whether elements of its queues have the format before 3.21.1. */
+    static boolean hasOldElements(String release) {
+        return RELEASES.indexOf(release) < RELEASES.indexOf("3.21.1");
+    }
 
     /** The jars of a release and of what it needs, from the repositories that Maven's settings name. */
     private static List<Path> jars(String release) {
@@ -46,19 +45,20 @@ final class OldRedissons {
     /** Starts a process with a main class of this module. @param log gets what the process prints */
     static Process start(String release, Path log, Class<?> main, String... arguments)
             throws IOException, URISyntaxException {
-        Path own =
-                Path.of(main.getProtectionDomain().getCodeSource().getLocation().toURI());
-        List<String> command = new ArrayList<>(JAVA);
-        OPENED.forEach(name -> command.addAll(List.of("--add-opens", "java.base/" + name + "=ALL-UNNAMED")));
-        command.addAll(List.of("--add-opens", "java.sql/java.sql=ALL-UNNAMED", "-cp"));
-        command.add(Stream.concat(Stream.of(own), JARS.computeIfAbsent(release, OldRedissons::jars).stream())
-                .map(Path::toString)
-                .collect(Collectors.joining(File.pathSeparator)));
-        command.add(main.getName());
-        command.addAll(List.of(arguments));
-        return new ProcessBuilder(command)
+        List<String> options = new ArrayList<>();
+        OPENED.forEach(name -> options.addAll(List.of("--add-opens", "java.base/" + name + "=ALL-UNNAMED")));
+        options.addAll(List.of("--add-opens", "java.sql/java.sql=ALL-UNNAMED"));
+        List<Path> jars = new ArrayList<>(List.of(home(main), home(Order.class)));
+        jars.addAll(JARS.computeIfAbsent(release, OldRedissons::jars));
+        String classPath = jars.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator));
+        return new ProcessBuilder(JavaCommand.of(options, classPath, main, arguments))
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.to(log.toFile()))
                 .start();
+    }
+
+    /** The folder or the jar of a class. */
+    private static Path home(Class<?> type) throws URISyntaxException {
+        return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
     }
 }

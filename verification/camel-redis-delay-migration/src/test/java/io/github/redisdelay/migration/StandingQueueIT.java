@@ -5,15 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.camel.migration.ImportCodec;
 import io.github.redisdelay.migration.Fleet.Member;
-import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.migration.OldQueueProcess.Line;
+import io.github.redisdelay.migration.OldQueueProcess.Role;
 import io.github.redisdelay.queue.DelayQueue;
-import io.github.redisdelay.queue.ImportOptions;
 import io.github.redisdelay.queue.ImportReport;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
-import io.github.redisdelay.queue.client.DelayQueueClient;
-import io.github.redisdelay.test.RedisServer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -37,44 +35,39 @@ class StandingQueueIT {
 
     @Test
     void should_move_what_Redisson_cannot_transfer() throws Exception {
-        try (RedisServer server = RedisServer.dedicated();
-                Fleet fleet = new Fleet(folder, server.address(), QUEUE)) {
+        try (Servers servers = Servers.single();
+                Fleet fleet = new Fleet(folder, servers.addresses(), QUEUE)) {
             // In this order: two of the new release, one of the old one, and one of the new one.
             List<String> offered = new ArrayList<>();
             offered.addAll(offer(fleet, "4.7.0", 2));
             offered.addAll(offer(fleet, "3.20.1", 1));
             offered.addAll(offer(fleet, "4.7.0", 1));
-            RedissonClient redisson = NewQueueProcess.connect(server.address());
-            try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
-                makeDue(redisson);
+            makeDue(servers.redisson());
 
-                // It delivers the first ones again and again, and the others never.
-                Member consumer = fleet.old("4.7.0", "consume", "default");
-                Fleet.until(() -> consumer.read().size() >= 4);
-                consumer.end();
-                assertThat(consumer.read()).containsOnly(offered.get(0), offered.get(1));
-                assertThat(fleet.failedScripts()).isPositive();
+            // It delivers the first ones again and again, and the others never.
+            Member consumer = fleet.old("4.7.0", Role.CONSUME, "default");
+            Fleet.until(() -> consumer.read().size() >= 4);
+            consumer.end();
+            assertThat(consumer.texts(Line.TAKEN)).containsOnly(offered.get(0), offered.get(1));
+            assertThat(servers.failedScripts()).isPositive();
 
-                DelayQueue queue = client.queue(QUEUE);
-                ImportReport report = NewQueueProcess.importFrom(queue, ImportCodec.KRYO5, ImportOptions.EVERYTHING);
-                assertThat(report.found().pending()).isEqualTo(4);
-                assertThat(report.found().oldFormat()).isOne();
-                assertThat(report.found().newFormat()).isEqualTo(3);
-                assertThat(report.moved()).isEqualTo(4 + report.found().ready());
-                assertThat(report.remaining()).isZero();
-                assertThat(texts(queue)).contains(offered.toArray(String[]::new));
-                assertThat(texts(queue).subList(0, 4)).isEqualTo(offered);
-            } finally {
-                redisson.shutdown();
-            }
+            DelayQueue queue = servers.client().queue(QUEUE);
+            ImportReport report = Backlog.takeOver(queue, ImportCodec.KRYO5);
+            assertThat(report.found().pending()).isEqualTo(4);
+            assertThat(report.found().oldFormat()).isOne();
+            assertThat(report.found().newFormat()).isEqualTo(3);
+            assertThat(report.moved()).isEqualTo(4 + report.found().ready());
+            assertThat(report.remaining()).isZero();
+            assertThat(texts(queue)).contains(offered.toArray(String[]::new));
+            assertThat(texts(queue).subList(0, 4)).isEqualTo(offered);
         }
     }
 
     private static List<String> offer(Fleet fleet, String release, int count) throws Exception {
-        Member producer = fleet.produce(release, "default", count, 100, HOUR, HOUR);
-        Fleet.until(() -> producer.read().contains("end"));
+        Member producer = fleet.old(release, Role.PRODUCE, "default", count, HOUR, HOUR);
+        Fleet.until(() -> producer.texts(Line.OFFERED).size() == count);
         producer.end();
-        return producer.read().subList(0, count);
+        return producer.texts(Line.OFFERED);
     }
 
     /** As if the hour had passed. */
