@@ -157,7 +157,8 @@ class LostAnswerRedeliveryIT {
                 "purge&all=true",
                 "get",
                 "list",
-                "stats"
+                "stats",
+                "outlook"
             })
     void should_do_every_operation_when_redis_answers_again(String operation) throws Exception {
         context.addRoutes(route(20, "redis-delay:orders?operation=" + operation));

@@ -102,6 +102,11 @@ class PartitionedRoutesIT extends ConsumerSideIT {
         assertThat(listed).containsExactly("m0", "m4", "m5", "m6", "m7", "m8", "m3", "m2");
         assertThat(ask("&operation=stats", null, Map.of()).getMessage().getBody(Map.class))
                 .containsEntry("delayed", 8L);
+        assertThat(ask("&operation=outlook&outlookStep=90m&outlookSteps=1", null, Map.of())
+                        .getMessage()
+                        .getBody(Map.class))
+                .containsEntry("counts", List.of(6L))
+                .containsEntry("after", 2L);
         assertThat(ask("&operation=pause", null, Map.of()).getException()).isNull();
         assertThat(stats().paused()).isTrue();
         assertThat(ask("&operation=resume", null, Map.of()).getException()).isNull();

@@ -191,6 +191,19 @@ class HostileDataSecurityIT extends RealQueueIT {
             assertThat(seen).hasSizeLessThanOrEqualTo(3 * SCORES.size());
         } while (from != null);
         assertThat(seen).hasSize(3 * SCORES.size()).doesNotHaveDuplicates();
+        List<String> back = new ArrayList<>();
+        for (PageStart start = PageStart.newest(); start != null; ) {
+            MessagePage page = get(watched.browse(MessageState.DELAYED, start, limit));
+            page.messages().forEach(message -> back.add(0, message.id()));
+            start = page.next() == null ? null : PageStart.next(page.next());
+            assertThat(back).hasSizeLessThanOrEqualTo(3 * SCORES.size());
+        }
+        assertThat(back).isEqualTo(seen);
+        Outlook outlook = get(watched.outlook(List.of(0L, 1L, DueTime.MAX_MICROS)));
+        assertThat(outlook.before()
+                        + outlook.after()
+                        + outlook.counts().stream().mapToLong(count -> count).sum())
+                .isEqualTo(seen.size());
         assertThat(get(watched.cancelAll(message -> true))).isEqualTo(3L * SCORES.size());
     }
 
@@ -503,6 +516,8 @@ class HostileDataSecurityIT extends RealQueueIT {
             get(own.stats());
             get(own.browse(MessageState.DELAYED, PageStart.first(), 256));
             get(own.browse(MessageState.LEASED, PageStart.first(), 256));
+            get(own.browse(MessageState.DELAYED, PageStart.newest(), 256));
+            get(own.outlook(0, Duration.ofMinutes(1), 60));
             get(own.promoteAll(message -> true));
             get(own.cancelAll(message -> true));
             consumer.stop(false);

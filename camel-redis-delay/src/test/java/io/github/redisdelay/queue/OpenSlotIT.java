@@ -219,6 +219,7 @@ class OpenSlotIT {
                     queue.get("a"),
                     queue.browse(MessageState.DELAYED, PageStart.first(), 10),
                     queue.check(),
+                    queue.outlook(0, Duration.ofHours(2), 1),
                     // Its number is kept with the keys of the whole queue.
                     client.queue("looked", 3).get("a").handle((found, error) -> ErrorText.unwrap(error)));
             await().during(Duration.ofMillis(300)).until(() -> asked.stream().noneMatch(CompletableFuture::isDone));
@@ -229,7 +230,9 @@ class OpenSlotIT {
                     .hasSize(1);
             assertThat(((CheckResult) asked.get(2).get(60, TimeUnit.SECONDS)).messages())
                     .isOne();
-            assertThat(asked.get(3).get(60, TimeUnit.SECONDS))
+            assertThat(((Outlook) asked.get(3).get(60, TimeUnit.SECONDS)).counts())
+                    .containsExactly(1L);
+            assertThat(asked.get(4).get(60, TimeUnit.SECONDS))
                     .as("used as a whole already")
                     .isInstanceOf(PartitionMismatchException.class);
         }

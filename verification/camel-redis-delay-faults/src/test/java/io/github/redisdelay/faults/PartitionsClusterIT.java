@@ -8,6 +8,11 @@ import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.MessageInfo;
+import io.github.redisdelay.queue.MessagePage;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.Outlook;
+import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.Submission;
@@ -62,6 +67,7 @@ class PartitionsClusterIT {
                 assertThat(all).as("stored while all nodes are there").hasSize(30);
                 await().atMost(Duration.ofSeconds(60)).until(() -> received.containsAll(all));
 
+                assertLooks(queue);
                 // Not the one that holds the number of partitions: whoever begins needs that.
                 Node home = cluster.owner(cluster.slot("{" + Experiment.QUEUE + "}"));
                 Node lost = cluster.nodes().stream()
@@ -91,6 +97,34 @@ class PartitionsClusterIT {
         } finally {
             executor.shutdownNow();
         }
+    }
+
+    /** What is on several nodes looks like one queue, in both directions. */
+    private static void assertLooks(DelayQueue queue) throws Exception {
+        long day = DueTime.MAX_MICROS - 1_000;
+        List<String> ids = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            ids.add("look-" + i);
+            queue.schedule(ScheduleRequest.of(ids.get(i), BODY, new DueTime(false, day + i)))
+                    .get(20, TimeUnit.SECONDS);
+        }
+        Outlook outlook = queue.outlook(day + 5, Duration.ofNanos(10_000), 3).get(20, TimeUnit.SECONDS);
+        assertThat(outlook.counts()).containsExactly(10L, 10L, 10L);
+        assertThat(outlook.before()).isEqualTo(5);
+        assertThat(outlook.after()).isEqualTo(5);
+        List<String> back = new ArrayList<>();
+        for (PageStart from = PageStart.newest(); from != null; ) {
+            MessagePage page = queue.browse(MessageState.DELAYED, from, 7).get(20, TimeUnit.SECONDS);
+            page.messages().forEach(message -> back.add(0, message.id()));
+            from = page.next() == null ? null : PageStart.next(page.next());
+        }
+        assertThat(back).isEqualTo(ids);
+        assertThat(queue.browse(MessageState.DELAYED, PageStart.at(day + 30), 256)
+                        .get(20, TimeUnit.SECONDS)
+                        .messages())
+                .extracting(MessageInfo::id)
+                .isEqualTo(ids.subList(30, 40));
+        assertThat(queue.cancelAll(message -> true).get(20, TimeUnit.SECONDS)).isEqualTo(40);
     }
 
     /** Schedules messages for now, all at once; answers which of them were stored. */

@@ -409,6 +409,7 @@ class PermissionsIT {
             operate("list", "&state=delayed&limit=1", null);
             operate("list", "&state=leased", null);
             operate("stats", "", null);
+            operate("outlook", "", null);
             operate("pause", "", null);
             operate("resume", "", null);
             operate("promote", "", "changed");

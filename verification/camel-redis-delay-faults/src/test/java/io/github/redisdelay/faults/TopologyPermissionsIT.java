@@ -97,7 +97,8 @@ class TopologyPermissionsIT {
         /** The further work of producers, with a queue that has a replica. */
         void change(String queue) {
             producer.sendBodyAndHeader(to(queue, "delay=1h"), "x", RedisDelayConstants.SCHEDULE_ID, "x");
-            for (String operation : List.of("get", "reschedule&delay=2h", "cancel", "list&state=delayed", "stats")) {
+            for (String operation :
+                    List.of("get", "reschedule&delay=2h", "cancel", "list&state=delayed", "stats", "outlook")) {
                 producer.sendBodyAndHeader(
                         to(queue, "operation=" + operation), null, RedisDelayConstants.SCHEDULE_ID, "x");
             }

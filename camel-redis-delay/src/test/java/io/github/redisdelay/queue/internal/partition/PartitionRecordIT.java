@@ -143,6 +143,7 @@ class PartitionRecordIT {
         assertMismatch(queue.get("a"), partitions);
         assertMismatch(queue.browse(MessageState.DELAYED, PageStart.first(), 1), partitions);
         assertMismatch(queue.stats(), partitions);
+        assertMismatch(queue.outlook(0, Duration.ofHours(1), 1), partitions);
         assertMismatch(queue.check(), partitions);
         assertMismatch(queue.deadLetters().stats(), partitions);
         assertMismatch(queue.deadLetters().get("a@1"), partitions);
