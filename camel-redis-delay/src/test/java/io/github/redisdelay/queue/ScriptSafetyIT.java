@@ -1455,6 +1455,7 @@ class ScriptSafetyIT {
             "kinds",
             "more_kinds",
             "ARGV[1]", // the name of a session
+            "ARGV[i]", // a bound of an outlook as it came
             "version",
             "result",
             "base",

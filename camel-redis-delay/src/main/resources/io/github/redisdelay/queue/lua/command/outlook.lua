@@ -13,26 +13,30 @@
 if #ARGV < 2 or #ARGV > 241 then
   error('REDISDELAY argument: number of bounds')
 end
-local bounds = {}
+-- What is due before each bound, as ZCOUNT has it.
+local ends, last = {}, -1
 for i = 1, #ARGV do
-  bounds[i] = call_integer(ARGV[i], i == 1 and 0 or bounds[i - 1] + 1, CALL_MAX_EXACT, 'bound ', i)
+  last = call_integer(ARGV[i], last + 1, CALL_MAX_EXACT, 'bound ', i)
+  ends[i] = '(' .. ARGV[i]
 end
 
 queue_read_config()
 -- The counts as they are in the reply: before the first bound, in each step, behind the last bound.
 local counts = {}
-for i = 0, #bounds do
+for i = 0, #ends do
   counts[i + 1] = 0
 end
 
 local function count(set)
-  local before = 0
-  for i = 1, #bounds do
-    local all = redis.call('ZCOUNT', set, '-inf', string.format('(%.0f', bounds[i]))
+  local left = redis.call('ZCARD', set)
+  local before, i = 0, 1
+  while i <= #ends and left > 0 do
+    local all = redis.call('ZCOUNT', set, '-inf', ends[i])
     counts[i] = counts[i] + all - before
-    before = all
+    left = left - (all - before)
+    before, i = all, i + 1
   end
-  counts[#bounds + 1] = counts[#bounds + 1] + redis.call('ZCARD', set) - before
+  counts[#counts] = counts[#counts] + left
 end
 
 for i = 0, #queue_priorities do
