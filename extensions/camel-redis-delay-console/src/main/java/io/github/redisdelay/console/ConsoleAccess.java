@@ -22,4 +22,19 @@ public interface ConsoleAccess {
     static ConsoleAccess localOnly() {
         return new LocalOnly();
     }
+
+    /**
+     * One user with a password, by HTTP Basic, who has all rights. Use it behind TLS: the password comes with each request.
+     *
+     * @param hash of the password, as {@link PasswordHash} makes it
+     * @throws IllegalArgumentException if the user or the hash is not possible
+     */
+    static ConsoleAccess basic(String user, String hash) {
+        return basic(user, hash, ConsoleRights.all());
+    }
+
+    /** The same with these rights. */
+    static ConsoleAccess basic(String user, String hash, ConsoleRights rights) {
+        return new BasicAccess(user, hash, rights);
+    }
 }

@@ -2,6 +2,7 @@
 package io.github.redisdelay.console;
 
 import io.github.redisdelay.console.api.ConsoleApi;
+import io.github.redisdelay.console.door.ConsoleProcessor;
 import io.github.redisdelay.console.door.ConsoleServer;
 import io.github.redisdelay.console.http.Router;
 import io.github.redisdelay.queue.client.DelayQueueClient;
@@ -10,6 +11,7 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Objects;
 import org.apache.camel.CamelContext;
+import org.apache.camel.Processor;
 import org.apache.camel.support.service.ServiceSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -159,6 +161,18 @@ public final class RedisDelayConsole implements AutoCloseable {
             LOG.info("The console is at {}{}", url(), options.actions() ? ", with actions" : ", read-only");
         }
         return this;
+    }
+
+    /**
+     * Makes a processor for a route of Camel's HTTP components, such as {@code
+     * from("platform-http:/redis-delay?matchOnUriPrefix=true").process(console.processor())}. Nothing else listens.
+     *
+     * @throws IllegalStateException if the console is closed
+     */
+    public Processor processor() {
+        synchronized (lock) {
+            return new ConsoleProcessor(open());
+        }
     }
 
     private static boolean isLoopback(String host) {

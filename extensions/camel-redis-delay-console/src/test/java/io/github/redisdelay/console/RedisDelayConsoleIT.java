@@ -67,4 +67,91 @@ class RedisDelayConsoleIT {
                 .extracting(Thread::getName)
                 .noneMatch(name -> name.startsWith("RedisDelayConsole") || name.startsWith("HTTP-Dispatcher")));
     }
+
+    private DelayQueueClient client() {
+        return DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
+    }
+
+    @Test
+    void should_not_listen_beyond_this_machine_without_an_access_hook() {
+        try (DelayQueueClient client = client();
+                RedisDelayConsole console =
+                        RedisDelayConsole.on(client).host("0.0.0.0").port(0)) {
+            assertThatThrownBy(console::start)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessage(
+                            "the console does not listen on host '0.0.0.0' without an access hook: anybody could see the"
+                                    + " messages. Set access(...), such as ConsoleAccess.basic(user, hash), or listen on 127.0.0.1");
+            assertThatThrownBy(console::url).isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
+    void should_ask_for_the_password_when_it_has_an_access_hook() throws Exception {
+        String hash = PasswordHash.of("s3cret".toCharArray());
+        try (DelayQueueClient client = client();
+                RedisDelayConsole console = RedisDelayConsole.on(client)
+                        .host("0.0.0.0")
+                        .port(0)
+                        .access(ConsoleAccess.basic("ann", hash))
+                        .start()) {
+            String url = "http://localhost:" + URI.create(console.url()).getPort() + "/api/me";
+            HttpResponse<String> asked = get(url);
+            assertThat(asked.statusCode()).isEqualTo(401);
+            assertThat(asked.headers().firstValue("WWW-Authenticate").orElseThrow())
+                    .startsWith("Basic ");
+            String login = java.util.Base64.getEncoder().encodeToString("ann:s3cret".getBytes());
+            HttpResponse<String> me = http.send(
+                    HttpRequest.newBuilder(URI.create(url))
+                            .header("Authorization", "Basic " + login)
+                            .build(),
+                    BodyHandlers.ofString());
+            assertThat(me.statusCode()).isEqualTo(200);
+            assertThat(me.body()).contains("\"user\":\"ann\"");
+        }
+    }
+
+    @Test
+    void should_say_which_option_is_wrong() throws Exception {
+        try (DelayQueueClient client = client();
+                RedisDelayConsole console = RedisDelayConsole.on(client)) {
+            assertThatThrownBy(() -> console.port(70_000)).hasMessageContaining("port is 70000");
+            assertThatThrownBy(() -> console.host(" ")).hasMessageContaining("host is empty");
+            assertThatThrownBy(() -> console.hostNames("http://x")).hasMessageContaining("hostNames has 'http://x'");
+            assertThatThrownBy(() -> console.hiddenHeaders("(")).hasMessageContaining("hiddenHeaders is '('");
+            assertThatThrownBy(() -> console.queues("a{b")).hasMessageContaining("a{b");
+            assertThatThrownBy(RedisDelayConsole::on).hasMessageContaining("a console needs a client");
+            console.port(0).start();
+            assertThatThrownBy(() -> console.port(1)).hasMessageContaining("set its options before");
+            assertThatThrownBy(console::start).hasMessageContaining("listens already");
+            int taken = URI.create(console.url()).getPort();
+            try (RedisDelayConsole second = RedisDelayConsole.on(client).port(taken)) {
+                assertThatThrownBy(second::start)
+                        .hasMessageContaining("cannot listen on 127.0.0.1 port " + taken + ": choose a free port");
+            }
+            console.close();
+            assertThatThrownBy(console::start).hasMessageContaining("has been closed");
+        }
+    }
+
+    @Test
+    void should_leave_the_components_connection_open_when_it_is_closed() throws Exception {
+        String queue = redis.uniqueQueue();
+        try (DefaultCamelContext context = new DefaultCamelContext()) {
+            context.addRoutes(new RouteBuilder() {
+                @Override
+                public void configure() {
+                    from("direct:in").to("redis-delay:" + queue + "?delay=1h&address=" + redis.address());
+                }
+            });
+            context.start();
+            RedisDelayConsole console = RedisDelayConsole.on(context).port(0).start();
+            assertThat(get(console.url() + "api/me").statusCode()).isEqualTo(200);
+            console.close();
+            context.createProducerTemplate().sendBody("direct:in", "x");
+            try (DelayQueueClient client = client()) {
+                assertThat(client.queue(queue).stats().get().delayed()).isEqualTo(1);
+            }
+        }
+    }
 }

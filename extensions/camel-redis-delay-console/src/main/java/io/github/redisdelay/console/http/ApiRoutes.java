@@ -8,9 +8,16 @@ import io.github.redisdelay.console.ConsoleAction;
 import io.github.redisdelay.console.api.ConsoleApi;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 
 /** The table of the JSON API. The page docs/console.md has the same. */
 final class ApiRoutes {
+
+    /**
+     * The parameters that an address may have. None may be the name of a header: Camel's HTTP components put both into one map.
+     */
+    static final Set<String> PARAMETERS =
+            Set.of("queue", "id", "state", "at", "newest", "cursor", "limit", "span", "since");
 
     private static final Rule REDRIVE = Rule.may(
             "redrive, or redriveGroup",

@@ -41,6 +41,10 @@ final class Guard {
         if (characters > MAX_HEADER_CHARACTERS) {
             throw new Refusal(431, "badRequest", "The headers are larger than 16 KiB.");
         }
+        if (request.values("content-type").stream()
+                .anyMatch(type -> type.toLowerCase(Locale.ROOT).contains("form"))) {
+            throw notJson(); // Camel's HTTP components put a form's fields among the headers
+        }
         List<String> hosts = request.values("host");
         Matcher host = HOST.matcher(hosts.size() == 1 ? hosts.get(0) : "");
         if (!host.matches()) {
@@ -57,7 +61,7 @@ final class Guard {
 
     private boolean isOwn(String name) {
         return name.equals("localhost")
-                || Request.isLoopback(name.startsWith("[") ? name.substring(1, name.length() - 1) : name)
+                || Request.isLoopback(name)
                 || options.hostNames().contains(name)
                 || options.hostNames().contains(ConsoleOptions.ANY_HOST_NAME);
     }
@@ -101,7 +105,7 @@ final class Guard {
                 .toLowerCase(Locale.ROOT)
                 .replace(" ", "");
         if (!type.equals("application/json") && !type.equals("application/json;charset=utf-8")) {
-            throw new Refusal(415, "badRequest", "A change has to be sent as Content-Type: application/json.");
+            throw notJson();
         }
         if (!request.values(OWN_HEADER).equals(List.of("1"))) {
             throw new Refusal(403, "forbidden", "A change needs the header " + OWN_HEADER + ": 1.");
@@ -124,6 +128,10 @@ final class Guard {
             throw new Refusal(400, "badRequest", "The header Content-Length is not a number.");
         }
         return Long.parseLong(text);
+    }
+
+    private static Refusal notJson() {
+        return new Refusal(415, "badRequest", "A change has to be sent as Content-Type: application/json.");
     }
 
     private static Refusal foreign() {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.console.http;
 
+import io.github.redisdelay.queue.exception.ShownId;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import org.apache.camel.util.json.DeserializationException;
 import org.apache.camel.util.json.JsonObject;
 import org.apache.camel.util.json.Jsoner;
@@ -21,7 +22,8 @@ final class Parameters {
 
     private Parameters() {}
 
-    static Map<String, Object> ofQuery(String query) {
+    /** @param known the names that there may be */
+    static Map<String, Object> ofQuery(String query, Set<String> known) {
         Map<String, Object> parameters = new LinkedHashMap<>();
         if (query == null || query.isEmpty()) {
             return parameters;
@@ -29,8 +31,11 @@ final class Parameters {
         for (String pair : query.split("&", -1)) {
             int equals = pair.indexOf('=');
             String name = decode(equals < 0 ? pair : pair.substring(0, equals));
+            if (!known.contains(name)) {
+                throw Call.bad("There is no parameter '" + ShownId.of(name) + "'.");
+            }
             if (parameters.put(name, equals < 0 ? "" : decode(pair.substring(equals + 1))) != null) {
-                throw Call.bad("A parameter of the address is given twice.");
+                throw Call.bad("Parameter '" + name + "' is given twice.");
             }
         }
         return parameters;
@@ -50,7 +55,7 @@ final class Parameters {
                 }
                 bytes[length++] = (byte) (high << 4 | low);
                 i += 2;
-            } else if (c > ' ' && c < 0x7f) {
+            } else if (c > ' ' && c < 0x7f && c != ';') { // which some servers take for &
                 bytes[length++] = c == '+' ? (byte) ' ' : (byte) c;
             } else {
                 throw notEncoded();
@@ -87,7 +92,7 @@ final class Parameters {
         } catch (CharacterCodingException | DeserializationException e) {
             throw Call.bad("The body is not JSON in UTF-8.");
         } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            throw new Refusal(408, "badRequest", "The body did not arrive.");
         }
     }
 

@@ -65,7 +65,8 @@ public record Request(
     }
 
     /** Returns whether a text is a loopback address. A name is none: nobody is asked for it. */
-    static boolean isLoopback(String address) {
+    static boolean isLoopback(String text) {
+        String address = text.replaceFirst("^\\[([^\\]]*)]$", "$1").replaceFirst("%[A-Za-z0-9_.-]*$", "");
         if (!address.matches("[0-9]{1,3}(\\.[0-9]{1,3}){3}") && !address.matches("[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")) {
             return false;
         }

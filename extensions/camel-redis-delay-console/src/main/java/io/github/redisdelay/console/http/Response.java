@@ -24,6 +24,7 @@ public record Response(int status, Map<String, String> headers, byte[] body) {
             headers.put("Content-Type", contentType);
         }
         headers.put("Cache-Control", "no-store");
+        headers.put("Expires", "0"); // Camel's HTTP components let no Cache-Control through
         headers.put("Content-Security-Policy", CONTENT_SECURITY_POLICY);
         headers.put("X-Content-Type-Options", "nosniff");
         headers.put("X-Frame-Options", "DENY");
@@ -42,6 +43,11 @@ public record Response(int status, Map<String, String> headers, byte[] body) {
     public static Response attachment(byte[] body) {
         return of(200, "application/octet-stream", body)
                 .with("Content-Disposition", "attachment; filename=\"body.bin\"");
+    }
+
+    /** Sends a browser to another address. */
+    public static Response redirect(String location) {
+        return of(308, null, new byte[0]).with("Location", location);
     }
 
     /** The same answer with one more header. */

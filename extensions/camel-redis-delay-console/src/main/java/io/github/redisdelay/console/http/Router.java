@@ -61,6 +61,7 @@ public final class Router {
     }
 
     private Response admitted(Request request) {
+        Map<String, Object> parameters = Parameters.ofQuery(request.query(), ApiRoutes.PARAMETERS);
         guard.checkForm(request);
         Visitor visitor = guard.visitor(request);
         Route route = routes.get(request.path());
@@ -72,7 +73,7 @@ public final class Router {
         checkMethod(request, route.method());
         guard.checkSite(request);
         if (!route.isAction()) {
-            return response(value(route, new Call(visitor, Parameters.ofQuery(request.query()))), 200);
+            return response(value(route, new Call(visitor, parameters)), 200);
         }
         guard.checkChange(request);
         return change(route, new Call(visitor, Parameters.ofBody(request.body())));
