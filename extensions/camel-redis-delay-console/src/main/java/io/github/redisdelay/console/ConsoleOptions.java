@@ -80,37 +80,44 @@ public record ConsoleOptions(
         return name.toLowerCase(Locale.ROOT);
     }
 
-    ConsoleOptions withHost(String host) {
+    /** The same options with another one of this. */
+    public ConsoleOptions withHost(String host) {
         return new ConsoleOptions(
                 host, port, hostNames, access, actions, bodies, hiddenHeaders, redactor, environment, queues);
     }
 
-    ConsoleOptions withPort(int port) {
+    /** The same options with another one of this. */
+    public ConsoleOptions withPort(int port) {
         return new ConsoleOptions(
                 host, port, hostNames, access, actions, bodies, hiddenHeaders, redactor, environment, queues);
     }
 
-    ConsoleOptions withHostNames(List<String> hostNames) {
+    /** The same options with another one of this. */
+    public ConsoleOptions withHostNames(List<String> hostNames) {
         return new ConsoleOptions(
                 host, port, hostNames, access, actions, bodies, hiddenHeaders, redactor, environment, queues);
     }
 
-    ConsoleOptions withAccess(ConsoleAccess access) {
+    /** The same options with another one of this. */
+    public ConsoleOptions withAccess(ConsoleAccess access) {
         return new ConsoleOptions(
                 host, port, hostNames, access, actions, bodies, hiddenHeaders, redactor, environment, queues);
     }
 
-    ConsoleOptions withActions(boolean actions) {
+    /** The same options with another one of this. */
+    public ConsoleOptions withActions(boolean actions) {
         return new ConsoleOptions(
                 host, port, hostNames, access, actions, bodies, hiddenHeaders, redactor, environment, queues);
     }
 
-    ConsoleOptions withBodies(boolean bodies) {
+    /** The same options with another one of this. */
+    public ConsoleOptions withBodies(boolean bodies) {
         return new ConsoleOptions(
                 host, port, hostNames, access, actions, bodies, hiddenHeaders, redactor, environment, queues);
     }
 
-    ConsoleOptions withHiddenHeaders(String pattern) {
+    /** The same options with another one of this. */
+    public ConsoleOptions withHiddenHeaders(String pattern) {
         Pattern compiled;
         try {
             compiled = Pattern.compile(pattern, Pattern.CASE_INSENSITIVE);
@@ -123,17 +130,20 @@ public record ConsoleOptions(
                 host, port, hostNames, access, actions, bodies, compiled, redactor, environment, queues);
     }
 
-    ConsoleOptions withRedactor(MessageRedactor redactor) {
+    /** The same options with another one of this. */
+    public ConsoleOptions withRedactor(MessageRedactor redactor) {
         return new ConsoleOptions(
                 host, port, hostNames, access, actions, bodies, hiddenHeaders, redactor, environment, queues);
     }
 
-    ConsoleOptions withEnvironment(String environment) {
+    /** The same options with another one of this. */
+    public ConsoleOptions withEnvironment(String environment) {
         return new ConsoleOptions(
                 host, port, hostNames, access, actions, bodies, hiddenHeaders, redactor, environment, queues);
     }
 
-    ConsoleOptions withQueues(List<String> queues) {
+    /** The same options with another one of this. */
+    public ConsoleOptions withQueues(List<String> queues) {
         return new ConsoleOptions(
                 host, port, hostNames, access, actions, bodies, hiddenHeaders, redactor, environment, queues);
     }

@@ -92,6 +92,7 @@ public final class Router {
     private static Response change(Route route, Call call) {
         String outcome = "failed";
         try {
+            Rule.checkNotReadOnly(call);
             Object value = value(route, call);
             outcome = value instanceof ActionResult result ? result.outcome() : "begun";
             return response(value, value instanceof Accepted ? 202 : 200);

@@ -4,7 +4,6 @@ package io.github.redisdelay.console.http;
 import io.github.redisdelay.console.ConsoleAction;
 import io.github.redisdelay.console.api.ApiException;
 import io.github.redisdelay.console.api.ApiException.Kind;
-import io.github.redisdelay.console.api.Visitor;
 import java.util.function.Function;
 
 /**
@@ -41,15 +40,19 @@ record Rule(String text, Check check) {
 
     /** Throws an {@link ApiException} unless the visitor may do this in the queue. */
     static void check(Call call, ConsoleAction action, String queue) {
-        Visitor visitor = call.visitor();
-        if (visitor.readOnly()) {
+        checkNotReadOnly(call);
+        if (!call.visitor().can(action, queue)) {
+            throw new ApiException(
+                    Kind.FORBIDDEN, "You have no right to do this (" + action.code() + ") in this queue.");
+        }
+    }
+
+    /** Throws an {@link ApiException} if the console changes nothing, whoever asks. */
+    static void checkNotReadOnly(Call call) {
+        if (call.visitor().readOnly()) {
             throw new ApiException(
                     Kind.READ_ONLY,
                     "This console changes nothing: whoever runs it has to start it with actions allowed.");
-        }
-        if (!visitor.can(action, queue)) {
-            throw new ApiException(
-                    Kind.FORBIDDEN, "You have no right to do this (" + action.code() + ") in this queue.");
         }
     }
 }

@@ -32,6 +32,7 @@ class ConsoleProcessorIT {
 
     private final DefaultCamelContext context = new DefaultCamelContext();
     private DelayQueueClient client;
+    private RedisDelayConsole console;
     private int port;
 
     @BeforeEach
@@ -40,7 +41,7 @@ class ConsoleProcessorIT {
         try (ServerSocket free = new ServerSocket(0)) {
             port = free.getLocalPort();
         }
-        RedisDelayConsole console = RedisDelayConsole.on(client).actions(true);
+        console = RedisDelayConsole.on(client).actions(true);
         context.addRoutes(new RouteBuilder() {
             @Override
             public void configure() {
@@ -54,6 +55,7 @@ class ConsoleProcessorIT {
     @AfterEach
     void stop() throws Exception {
         context.close();
+        console.close();
         client.close();
     }
 

@@ -46,18 +46,8 @@ class RequestLimitsIT {
 
     @BeforeEach
     void start() {
-        ConsoleAccess access = new Holding();
-        ConsoleOptions options = new ConsoleOptions(
-                "127.0.0.1",
-                0,
-                List.of(),
-                access,
-                false,
-                true,
-                ConsoleOptions.DEFAULTS.hiddenHeaders(),
-                null,
-                List.of());
-        api = new ConsoleApi(List::of, options);
+        ConsoleOptions options = ConsoleOptions.DEFAULTS.withPort(0).withAccess(new Holding());
+        api = new ConsoleApi(List::of, List::of, options);
         server = new ConsoleServer(new Router(api, options), options, READ_MILLIS, 60_000);
     }
 
@@ -192,6 +182,7 @@ class RequestLimitsIT {
         assertThat(send().get(10, TimeUnit.SECONDS).status()).isEqualTo(200);
         assertThat(threads()).isNotEmpty();
         server.close();
+        api.close();
         await().atMost(Duration.ofSeconds(10))
                 .untilAsserted(() -> assertThat(threads()).isEmpty());
     }

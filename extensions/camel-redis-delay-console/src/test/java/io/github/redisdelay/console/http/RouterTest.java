@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -31,21 +32,22 @@ class RouterTest {
             "{\"queue\":\"orders\",\"id\":\"a\",\"group\":\"g\",\"confirm\":\"orders\",\"job\":\"1\"}";
 
     private static ConsoleOptions options(ConsoleAccess access, boolean actions) {
-        return new ConsoleOptions(
-                "127.0.0.1",
-                0,
-                List.of("queues.example.org"),
-                access,
-                actions,
-                true,
-                ConsoleOptions.DEFAULTS.hiddenHeaders(),
-                null,
-                List.of());
+        return ConsoleOptions.DEFAULTS
+                .withHostNames(List.of("queues.example.org"))
+                .withAccess(access)
+                .withActions(actions);
+    }
+
+    /** Without any Redis. */
+    private static final ConsoleApi API = new ConsoleApi(List::of, List::of, ConsoleOptions.DEFAULTS);
+
+    @AfterAll
+    static void close() {
+        API.close();
     }
 
     private static Router router(ConsoleAccess access, boolean actions) {
-        ConsoleOptions options = options(access, actions);
-        return new Router(new ConsoleApi(List::of, options), options);
+        return new Router(API, options(access, actions));
     }
 
     private static Request request(String method, String path, String query, Map<String, String> more) {
@@ -77,7 +79,7 @@ class RouterTest {
     }
 
     static List<Route> table() {
-        return ApiRoutes.of(new ConsoleApi(List::of, ConsoleOptions.DEFAULTS));
+        return ApiRoutes.of(API);
     }
 
     static Stream<Route> actions() {
