@@ -1,0 +1,98 @@
+// Lists the messages of a queue in one state: pages, from a time, first or last ones first.
+
+import { get } from './api.js';
+import { h, memo, name } from './dom.js';
+import { at, distance, field, isoOf, millis, now, read, zoneName } from './time.js';
+import { button, choice, count, messageLink, reasonWord, shortClass } from './words.js';
+
+const SIZE = 25;
+const COLUMNS = {
+    waiting: ['Due', 'At', 'Id', 'Attempts', 'Why again', 'Last failure'],
+    working: ['Lease ends', 'At', 'Id', 'Attempts', 'Why again', 'Held by'],
+    dead: ['Given up', 'At', 'Id', 'Attempts', 'Why', 'Last failure']
+};
+
+export class MessageList {
+    /** @param reload reads again and shows it */
+    constructor(queue, state, reload) {
+        Object.assign(this, { queue, reload, page: null, asked: 0 });
+        this.begin(state);
+    }
+
+    /** From the start of a state, a time or a span. */
+    begin(state, { from = null, to = null, newest = state === 'dead' } = {}) {
+        Object.assign(this, { state, from, to, newest: newest && !from, cursor: null, before: [], page: null, text: from ? field(millis(from)) : '' });
+    }
+
+    async load() {
+        if (this.cursor && this.page?.cursor === this.cursor) return;
+        const asked = ++this.asked, { queue, state, cursor } = this;
+        const how = cursor ? { cursor } : this.from ? { at: this.from } : this.newest ? { newest: true } : {};
+        const answer = await get('messages', { queue, state, ...how, limit: SIZE });
+        if (asked !== this.asked) return;
+        const messages = this.to ? answer.messages.filter(m => m.due < this.to) : answer.messages;
+        this.page = { messages, cursor, next: messages.length < answer.messages.length ? null : answer.next };
+    }
+
+    turn(cursor, before) {
+        Object.assign(this, { cursor, before });
+        this.reload();
+    }
+
+    go() {
+        const time = read(this.text);
+        this.begin(this.state, { from: time === null ? null : isoOf(time) });
+        this.reload();
+    }
+
+    order(newest) {
+        this.begin(this.state, { newest });
+        this.reload();
+    }
+
+    /** @param q the queue's figures, and the rights in it */
+    view(q, actions, states) {
+        const figures = { waiting: q.waiting, working: q.working, dead: q.dead }, { page } = this;
+        const orders = this.state === 'dead' ? [[true, 'newest first'], [false, 'oldest first']] : [[false, 'first due first'], [true, 'last due first']];
+        return h('section', { class: 'card', id: 'messages', 'aria-labelledby': 'messages-title' },
+            h('div', { class: 'bar-line' },
+                h('h2', { id: 'messages-title', tabindex: '-1' }, states.length > 1 ? 'Messages' : 'Dead letters'),
+                states.length > 1 ? choice('State', states.map(state => [state, [state, ' ', h('span', { class: 'figure' }, count(figures[state]))]]), this.state, state => { this.begin(state); this.reload(); }, { id: 'states' }) : null,
+                choice('Order', orders, this.newest, newest => this.order(newest)),
+                h('form', { class: 'from', on: { submit: event => { event.preventDefault(); this.go(); } } },
+                    h('label', {}, 'from ', h('input', { type: 'datetime-local', step: '1', name: 'from', title: 'in ' + zoneName(), value: this.text, on: { input: event => { this.text = event.target.value; } } })),
+                    h('button', { type: 'submit' }, 'Go'))),
+            this.from ? h('p', { class: 'filter' }, this.to ? ['Due from ', at(this.from, { digits: 0 }), ' to ', at(this.to, { digits: 0 })] : ['From ', at(this.from, { digits: 0 })], ' ',
+                button('Show all', () => { this.begin(this.state); this.reload(); }, { 'data-filter': 'clear' })) : null,
+            !page ? h('p', { class: 'quiet' }, 'Reading …') : page.messages.length === 0 ? h('p', { class: 'quiet', 'data-empty': '' }, this.before.length || this.from ? 'Nothing more here.' : this.state === 'dead' ? 'No dead letters. Nothing was given up.' : `No message is ${this.state}.`)
+                : this.table(page, q, actions),
+            page && (page.next || this.before.length) ? h('nav', { class: 'pages', 'aria-label': 'Pages' },
+                button('‹ Back', () => this.turn(this.before.at(-1), this.before.slice(0, -1)), { disabled: !this.before.length, 'data-page': 'back' }),
+                h('span', { class: 'quiet' }, 'Page ' + (this.before.length + 1) + (this.before.length ? ' (stands still)' : '')),
+                button('More ›', () => this.turn(page.next, [...this.before, this.cursor]), { disabled: !page.next, 'data-page': 'next' })) : null);
+    }
+
+    table(page, q, actions) {
+        const may = actions && q.actions.some(right => ['cancel', 'promote', 'reschedule', 'redrive', 'discard'].includes(right));
+        const columns = COLUMNS[this.state];
+        return h('table', { class: 'list', 'data-table': this.state }, h('thead', {}, h('tr', {}, columns.map(one => h('th', { scope: 'col', class: one === 'Attempts' ? 'n' : null }, one)), may ? h('th', { scope: 'col' }, h('span', { class: 'unseen' }, 'Actions')) : null)),
+            h('tbody', {}, page.messages.map(m => {
+                const time = this.state === 'dead' ? m.deadAt || m.due : this.state === 'working' ? m.leaseEnd || m.due : m.due;
+                const late = this.state !== 'dead' && millis(time) < now();
+                const buttons = may ? actions.buttons(this.queue, q.actions, m, false) : [];
+                return memo('tr', m.id, JSON.stringify([m, at(time), distance(time), may, buttons.length]), () => h('tr', { 'data-id': m.id, 'data-state': m.state },
+                    h('td', { class: 'time' + (late ? ' late' : ''), 'data-label': columns[0] }, late && this.state === 'waiting' ? span0(time) : distance(time)), h('td', { class: 'time', 'data-label': columns[1] }, at(time)),
+                    h('th', { scope: 'row' }, messageLink(this.queue, m.id, m.messageId)),
+                    h('td', { class: 'n', 'data-label': columns[3] }, count(m.attempts)), h('td', { 'data-label': columns[4] }, m.reason === 'none' ? '–' : reasonWord(m.reason)),
+                    h('td', { class: 'why', 'data-label': columns[5] }, this.state === 'working' ? name(m.holder || 'unknown') : failure(m.failure)),
+                    may ? h('td', { class: 'do' }, buttons) : null));
+            })));
+    }
+}
+
+const span0 = time => [h('span', { 'aria-hidden': 'true' }, '▲ '), distance(time).replace(' ago', ' late')];
+
+function failure(failed) {
+    if (!failed) return '–';
+    return h('span', { title: [failed.exception, failed.message].filter(Boolean).join(': ') }, shortClass(failed.exception), failed.message ? [' ', h('span', { class: 'quiet' }, name(failed.message))] : null);
+}

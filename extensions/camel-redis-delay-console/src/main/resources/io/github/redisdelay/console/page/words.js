@@ -1,0 +1,56 @@
+// The words and signs of the page: counts, states, reasons, links.
+
+import { h, name } from './dom.js';
+import { query } from './api.js';
+
+const STATES = {
+    late: ['▲', 'late', 'Messages are overdue'],
+    unreachable: ['✕', 'unreachable', 'Redis does not answer for this queue'],
+    paused: ['‖', 'paused', 'No message is given to anybody until it is resumed'],
+    onTime: ['✓', 'on time', 'Nothing is overdue'],
+    empty: ['–', 'empty', 'Nothing waits']
+};
+const MESSAGE_STATES = { waiting: ['○', 'waiting'], working: ['◐', 'working'], dead: ['✕', 'dead'] };
+const LEVELS = { error: ['▲', 'Error'], warning: ['!', 'Warning'], info: ['i', 'Note'] };
+const REASONS = {
+    failed: 'failed', leaseExpired: 'lease expired', released: 'given back', expired: 'expired (time to live)', none: 'first delivery'
+};
+
+export const queueStates = Object.keys(STATES);
+export const stateWord = state => (STATES[state] || ['', state])[1];
+export const reasonWord = reason => REASONS[reason] || reason;
+
+/** A number in groups of three with narrow spaces, as every reader understands it. */
+export const count = n => n === null || n === undefined ? '–' : String(n).replace(/\B(?=(\d{3})+$)/g, '\u202f');
+export const many = (n, one, more) => count(n) + ' ' + (n === 1 ? one : more);
+
+export function badge(state) {
+    const [sign, word, title] = STATES[state] || ['?', state, ''];
+    return h('span', { class: 'badge ' + state, title }, h('span', { 'aria-hidden': 'true' }, sign), ' ' + word);
+}
+
+export function messageBadge(state) {
+    const [sign, word] = MESSAGE_STATES[state] || ['?', state];
+    return h('span', { class: 'badge ' + state }, h('span', { 'aria-hidden': 'true' }, sign), ' ' + word);
+}
+
+export function remark(level, ...content) {
+    const [sign, word] = LEVELS[level] || LEVELS.info;
+    return h('li', { class: 'remark ' + level }, h('span', { class: 'sign', role: 'img', 'aria-label': word }, sign), h('span', {}, ...content));
+}
+
+export const address = (screen, values) => '#/' + screen + (values ? '?' + query(values) : '');
+export const queueLink = (queue, props) => h('a', { href: address('queue', { name: queue }), ...props }, name(queue));
+/** A dead letter is shown as the message that it was; its own id, which ends with the time, is the title. */
+export const messageLink = (queue, id, as = id) => h('a', { href: address('message', { queue, id }), title: id }, name(as));
+
+/** The last part of a class's name, the whole one as the title. */
+export const shortClass = text => text ? h('span', { title: text, class: 'exception' }, name(text.slice(text.lastIndexOf('.') + 1) || text)) : null;
+
+export const button = (text, action, props) => h('button', { type: 'button', on: { click: action }, ...props }, text);
+
+/** One of several choices; the chosen one is pressed. */
+export function choice(label, options, chosen, choose, props) {
+    return h('div', { class: 'choice', role: 'group', 'aria-label': label, ...props }, options.map(([value, text]) =>
+        button(text, () => choose(value), { key: value, 'aria-pressed': String(value === chosen), 'data-choice': value })));
+}
