@@ -109,7 +109,8 @@ record Block(String page, int line, String language, String code) {
 
     /** Tells whether it is Java that declares something, and does not only call. */
     boolean isDeclaration() {
-        return language.equals("java") && begins("import ", "@", "class ", "public ", "protected ", "static ");
+        return language.equals("java")
+                && begins("import ", "@", "class ", "public ", "protected ", "private ", "static ");
     }
 
     /** Tells whether it is a route, or several, in any of Camel's languages. */

@@ -3,13 +3,17 @@ package io.github.redisdelay.docs;
 
 import io.github.redisdelay.camel.RedisDelayComponent;
 import org.apache.camel.ConsumerTemplate;
+import org.apache.camel.ProducerTemplate;
 import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.spi.IdempotentRepository;
+import org.redisson.api.RedissonClient;
 
 /** The class that a Java block of a page is compiled into: its routes or its calls, with everything that the page's readers have at hand. */
 public abstract class PageCode extends RouteBuilder {
 
     public ConsumerTemplate consumerTemplate;
+    public ProducerTemplate producer;
+    public RedissonClient redisson;
     public RedisDelayComponent component;
     public IdempotentRepository myIdempotentRepository;
 

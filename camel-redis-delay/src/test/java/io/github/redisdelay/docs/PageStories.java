@@ -20,6 +20,10 @@ import org.apache.camel.Message;
 import org.apache.camel.Processor;
 import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.http.base.HttpOperationFailedException;
+import org.redisson.api.RDelayedQueue;
+import org.redisson.api.RScoredSortedSet;
+import org.redisson.client.codec.StringCodec;
+import org.redisson.codec.Kryo5Codec;
 
 /**
  * The stories that the pages tell of their routes, played with them. A story belongs to each block that has the code which it is told of;
@@ -185,6 +189,31 @@ final class PageStories {
             assertThat(stage.stats("orders").paused()).isTrue();
             stage.send("direct:go", null);
             assertThat(stage.stats("orders").paused()).isFalse();
+        });
+
+        story("redisson.getScoredSortedSet(", stage -> {
+            long due = System.currentTimeMillis() + 1_800_000;
+            RScoredSortedSet<String> old = stage.redisson.getScoredSortedSet("orders:delayed", StringCodec.INSTANCE);
+            old.add(due, "A-1");
+            old.add(due + 1, "A-2");
+            stage.context.start();
+            stage.send("redis-delay:orders?delay=1h", "A-1", Map.of("CamelRedisDelayScheduleId", "A-1"));
+            stage.start();
+            assertThat(old.isExists()).isFalse();
+            assertThat(stage.stats("orders").delayed()).isEqualTo(2);
+            assertThat(stage.secondsToWait("orders")).isBetween(1_700.0, 1_801.0); // that of A-2
+        });
+
+        story("importFrom={app}:orders", stage -> {
+            BlockingQueue<String> received = new LinkedBlockingQueue<>();
+            stage.bind("orders", (Processor)
+                    exchange -> received.add(exchange.getMessage().getBody(String.class)));
+            RDelayedQueue<String> old =
+                    stage.redisson.getDelayedQueue(stage.redisson.getBlockingQueue("{app}:orders", new Kryo5Codec()));
+            old.offer("A-1", 0, TimeUnit.MILLISECONDS);
+            stage.start();
+            assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo("A-1");
+            old.destroy();
         });
 
         story("direct:find direct:inWork", stage -> {

@@ -59,6 +59,10 @@ class PagesIT {
             Pattern.compile("message '(?<id>.+)' of queue '(?<queue>.+)', attempt 1 of 10"
                     + " failed on route '(?<route>.+)', again in 10 s: ConnectException: (?<failure>.+)");
 
+    private static final String GUIDE = "docs/migration.md";
+
+    private static final Pattern DEPENDENCY = Pattern.compile("<dependency>(.*?)</dependency>");
+
     private static PageCompiler compiler;
     private static Sources sources;
     private static HeaderNames names;
@@ -102,14 +106,21 @@ class PagesIT {
                     .isNotEmpty();
         } else if (block.language().equals("java")) {
             run(block);
-        } else if (block.language().equals("xml") && block.begins("<dependency>")) {
-            dependency(block);
+        } else if (block.language().equals("xml") && block.begins("<dependency>", "<dependencyManagement>")) {
+            dependencies(block);
         } else if (block.language().equals("yaml") && block.has("^\\w+Servers?Config:$")) {
             // Refuses a setting that it does not know. As the page says, Redisson 3 has those of TLS among the
             // server's.
             Config.fromYAML(RedissonVersion.IS_3 ? block.code().replaceAll("(?m)^(?=ssl\\w+:)", "  ") : block.code());
         } else if (block.language().equals("properties")) {
             properties(block);
+        } else if (block.page().equals(GUIDE) && block.has("^(redis-cli |java -jar |queue ')")) {
+            // MigrationGuideIT runs all of them, and finds these lines in the log.
+            assertThat(block.code().lines())
+                    .as(block.toString())
+                    .allMatch(line -> block.language().isEmpty()
+                            || line.startsWith("redis-cli ")
+                            || line.startsWith("java -jar "));
         } else if (block.language().equals("sh")) {
             new ShellCheck(sources).check(block);
         } else if (block.language().isEmpty() && block.begins("redis-delay:")) {
@@ -152,12 +163,26 @@ class PagesIT {
         }
     }
 
-    private static void dependency(Block block) {
-        assertThat(block.code().replaceAll("\\s", ""))
-                .as(block + ": a module of this project, and its version")
-                .matches("<dependency><groupId>io.github.redisdelay</groupId><artifactId>("
-                        + String.join("|", sources.modules()) + ")</artifactId><version>"
-                        + Pattern.quote(sources.version()) + "</version>(<scope>test</scope>)?</dependency>");
+    private static void dependencies(Block block) {
+        List<String> dependencies = DEPENDENCY
+                .matcher(block.code().replaceAll("\\s", ""))
+                .results()
+                .map(found -> found.group(1))
+                .toList();
+        assertThat(dependencies).as(block.toString()).isNotEmpty();
+        assertThat(dependencies).allSatisfy(dependency -> {
+            if (dependency.startsWith("<groupId>io.github.redisdelay<")) {
+                assertThat(dependency)
+                        .as(block + ": a module of this project, and its version")
+                        .matches("<groupId>io.github.redisdelay</groupId><artifactId>("
+                                + String.join("|", sources.modules()) + ")</artifactId><version>"
+                                + Pattern.quote(sources.version()) + "</version>(<scope>test</scope>)?");
+            } else {
+                assertThat(sources.dependencies())
+                        .as(block + ": a dependency of this project's")
+                        .contains(dependency);
+            }
+        });
     }
 
     private static void properties(Block block) throws Exception {

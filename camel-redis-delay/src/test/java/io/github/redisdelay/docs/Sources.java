@@ -27,6 +27,8 @@ final class Sources {
     private static final Pattern PROFILE = Pattern.compile("<profile>.*?<id>(.*?)</id>", Pattern.DOTALL);
     private static final Pattern MODULES_OF_A_PROFILE = Pattern.compile(
             "<profile>(?:(?!</profile>).)*?<id>(\\w+)</id>\\s*<modules>(.*?)</modules>", Pattern.DOTALL);
+    private static final Pattern DEPENDENCY = Pattern.compile("<dependency>(.*?)</dependency>");
+    private static final Pattern PROPERTY = Pattern.compile("\\$\\{([\\w.-]+)}");
     private static final Pattern VERSION = Pattern.compile("<version>(.*?)</version>");
 
     private final Map<Path, String> java = new TreeMap<>(); // without space
@@ -100,6 +102,30 @@ final class Sources {
         Matcher version = VERSION.matcher(poms.get(""));
         version.find();
         return version.group(1);
+    }
+
+    /** What modules depend on, or have the versions of: the inside of each {@code dependency}, without space, with the values of properties. */
+    Set<String> dependencies() {
+        Set<String> dependencies = new TreeSet<>();
+        for (String pom : poms.values()) {
+            DEPENDENCY
+                    .matcher(withoutSpace(pom))
+                    .results()
+                    .forEach(found -> dependencies.add(PROPERTY.matcher(found.group(1))
+                            .replaceAll(named -> Matcher.quoteReplacement(property(pom, named.group(1))))));
+        }
+        return dependencies;
+    }
+
+    /** The value of a property, of a module or else of the root. */
+    private String property(String pom, String name) {
+        Pattern value = Pattern.compile("<" + Pattern.quote(name) + ">(.*?)</");
+        return Stream.of(pom, poms.get(""))
+                .map(value::matcher)
+                .filter(Matcher::find)
+                .map(found -> found.group(1))
+                .findFirst()
+                .orElse("${" + name + "}");
     }
 
     /** Tells whether a folder, from the root, is that of a module. */

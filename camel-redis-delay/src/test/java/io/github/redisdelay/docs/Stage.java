@@ -30,6 +30,7 @@ import org.apache.camel.support.DefaultProducer;
 import org.apache.camel.support.PluginHelper;
 import org.apache.camel.support.ResourceHelper;
 import org.apache.camel.support.processor.idempotent.MemoryIdempotentRepository;
+import org.redisson.api.RedissonClient;
 
 /**
  * A Camel context on a real Redis where the routes of a block run: with the queues that they name, under a key prefix of the
@@ -51,6 +52,7 @@ final class Stage implements AutoCloseable {
 
     private final Map<String, Processor> producers = new HashMap<>();
     final DelayQueueClient outside;
+    final RedissonClient redisson;
     private final Block block;
     private final PageCompiler compiler;
 
@@ -58,7 +60,8 @@ final class Stage implements AutoCloseable {
         this.compiler = compiler;
         this.block = block;
         String keyPrefix = redis.keyPrefix();
-        component.getConfiguration().setRedisson(redis.client());
+        redisson = redis.client();
+        component.getConfiguration().setRedisson(redisson);
         component.getConfiguration().setKeyPrefix(keyPrefix);
         outside = DelayQueueClient.create(
                 redis.client(), new ClientOptions(keyPrefix, ClientOptions.DEFAULTS.requestTimeout()));
@@ -120,6 +123,8 @@ final class Stage implements AutoCloseable {
         PageCode code = compiler.code(block);
         code.component = component;
         code.consumerTemplate = consumerTemplate;
+        code.producer = template;
+        code.redisson = redisson;
         code.myIdempotentRepository = idempotentRepository;
         return code;
     }
