@@ -28,6 +28,9 @@ final class ContextSources implements ConsoleSources {
     /** The time after which a Redis that could not be reached is tried again. */
     private static final Duration TRY_AGAIN = Duration.ofSeconds(5);
 
+    /** A page waits no longer for an answer. */
+    private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(3);
+
     private final CamelContext context;
     private final Map<Place, Opened> opened = new LinkedHashMap<>(); // guarded by this
     private boolean closed; // guarded by this
@@ -96,7 +99,7 @@ final class ContextSources implements ConsoleSources {
     private static Opened open(Place place, RedisDelayEndpoint way) {
         try {
             SharedRedis redis = way.shareRedis();
-            ClientOptions options = new ClientOptions(place.keyPrefix(), ClientOptions.DEFAULTS.requestTimeout());
+            ClientOptions options = new ClientOptions(place.keyPrefix(), REQUEST_TIMEOUT);
             return new Opened(
                     redis, DelayQueueClient.create(redis.redisson(), options, redis.address()), System.nanoTime());
         } catch (RuntimeException e) {

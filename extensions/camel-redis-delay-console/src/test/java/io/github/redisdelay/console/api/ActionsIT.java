@@ -10,7 +10,9 @@ import io.github.redisdelay.console.api.ApiException.Kind;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.Settlement;
 import java.time.Duration;
 import java.time.Instant;
@@ -158,9 +160,9 @@ class ActionsIT extends ApiIT {
         assertThat(group.count()).isEqualTo(10);
         Jobs.View some = ended(api.redriveGroup("orders", group.group(), null, 4L));
         assertThat(some.result()).isEqualTo("4 messages were moved back into the queue, where they are due now.");
-        assertThat(get(queue.browse(MessageState.DELAYED, io.github.redisdelay.queue.PageStart.first(), 10))
+        assertThat(get(queue.browse(MessageState.DELAYED, PageStart.first(), 10))
                         .messages())
-                .extracting(io.github.redisdelay.queue.MessageInfo::id)
+                .extracting(MessageInfo::id)
                 .containsExactlyInAnyOrder("a0", "a1", "a2", "a3");
         Jobs.View rest = ended(api.redriveGroup("orders", group.group(), null, 10L));
         assertThat(rest.done()).isEqualTo(6);

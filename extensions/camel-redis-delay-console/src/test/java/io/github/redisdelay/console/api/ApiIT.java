@@ -2,7 +2,6 @@
 package io.github.redisdelay.console.api;
 
 import io.github.redisdelay.camel.message.FailureRecord;
-import io.github.redisdelay.console.ConsoleAction;
 import io.github.redisdelay.console.ConsoleOptions;
 import io.github.redisdelay.console.ConsoleRights;
 import io.github.redisdelay.queue.ClientOptions;
@@ -20,7 +19,6 @@ import io.github.redisdelay.test.RedisExtension;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -151,9 +149,5 @@ abstract class ApiIT {
                                 : failures.get(delivery.id()).encode()));
         await().until(() -> get(queue.stats()).dead() == before + failures.size());
         stop(consumer);
-    }
-
-    static EnumSet<ConsoleAction> all() {
-        return EnumSet.allOf(ConsoleAction.class);
     }
 }

@@ -4,6 +4,7 @@ package io.github.redisdelay.console.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
 import java.time.Duration;
@@ -87,7 +88,7 @@ class QueueViewsIT extends ApiIT {
     @Test
     void should_tell_of_dead_letters_and_their_leading_cause() {
         DelayQueue queue = client.queue("mails");
-        Map<String, io.github.redisdelay.camel.message.FailureRecord> failures = new LinkedHashMap<>();
+        Map<String, FailureRecord> failures = new LinkedHashMap<>();
         failures.put("m1", failure("java.net.ConnectException", "send", "failed"));
         failures.put("m2", failure("java.net.ConnectException", "send", "failed"));
         failures.put("m3", failure(null, null, "expired"));

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.console.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.github.redisdelay.console.ConsoleOptions;
+import io.github.redisdelay.console.ConsoleRights;
+import io.github.redisdelay.console.api.ApiException.Kind;
+import io.github.redisdelay.queue.CallListener;
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.Durability;
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.test.RedisServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
+import org.junit.jupiter.api.Test;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
+import org.redisson.config.Config;
+
+/** Which queues are shown, to whom, at what cost, and what is shown of a Redis that does not answer. */
+class DirectoryIT extends ApiIT {
+
+    /** The calls that a console makes, by script. */
+    private static final class Counted implements CallListener {
+        final Map<String, LongAdder> calls = new ConcurrentHashMap<>();
+
+        @Override
+        public void ended(String script, long nanos, boolean failed) {
+            calls.computeIfAbsent(script, name -> new LongAdder()).increment();
+        }
+
+        long sum() {
+            return calls.values().stream().mapToLong(LongAdder::sum).sum();
+        }
+    }
+
+    @Test
+    void should_show_500_queues_in_one_answer() {
+        for (int i = 0; i < 500; i++) {
+            schedule(client.queue("q" + i), "m", i % 50 == 0 ? LONG_AGO : IN_AN_HOUR);
+        }
+        await().until(() -> get(client.queues(1000)).size() == 500);
+        QueueViews.Queues seen = api.queues(ANYBODY);
+        assertThat(seen.queues()).hasSize(500).noneMatch(row -> row.state().equals("unreachable"));
+        assertThat(seen.queues().subList(0, 10)).allMatch(row -> row.state().equals("late"));
+        assertThat(seen.queues().subList(10, 500)).allMatch(row -> row.state().equals("onTime"));
+    }
+
+    @Test
+    void should_show_nobody_a_queue_that_is_not_for_him() {
+        schedule(client.queue("mine"), "m", IN_AN_HOUR);
+        schedule(client.queue("theirs"), "m", IN_AN_HOUR);
+        await().until(() -> get(client.queues(10)).size() == 2);
+        Visitor visitor = visitor(
+                ConsoleRights.byQueue(name -> name.equals("mine") ? ConsoleRights.read() : ConsoleRights.none()));
+        assertThat(api.queues(visitor).queues())
+                .extracting(QueueViews.Row::name)
+                .containsExactly("mine");
+        assertThat(api.queues(visitor).queues().get(0).actions()).isEmpty();
+        assertThat(api.me(visitor).actions()).isEmpty();
+        assertThat(api.me(visitor).readOnly()).isTrue();
+        String job = api.check("theirs").id();
+        assertThat(api.jobs(visitor).jobs()).isEmpty();
+        assertThatThrownBy(() -> api.job(visitor, job)).hasMessageStartingWith("There is no such job");
+    }
+
+    @Test
+    void should_tell_who_one_is_and_which_server_it_is() {
+        schedule(client.queue("q"), "m", IN_AN_HOUR);
+        ConsoleApi.Me me = api.me(ANYBODY);
+        assertThat(me.user()).isEqualTo("operator");
+        assertThat(me.server().address()).isEqualTo(redis.address());
+        assertThat(me.server().evictionPolicy()).isEqualTo("noeviction");
+        assertThat(me.server().appendOnly()).isFalse();
+        assertThat(me.time()).isNotNull();
+        assertThat(((QueueViews.Row) api.queue(ANYBODY, "q").first()).diagnosis())
+                .extracting(Diagnosis.Finding::text)
+                .anyMatch(text -> text.contains("set appendonly to yes"));
+    }
+
+    @Test
+    void should_show_a_name_in_the_registry_that_no_queue_can_have_to_nobody() {
+        schedule(client.queue("q"), "m", IN_AN_HOUR);
+        await().until(() -> get(client.queues(10)).size() == 1);
+        redis.client()
+                .getScoredSortedSet(redis.keyPrefix() + ":queues", StringCodec.INSTANCE)
+                .add(9e15, "a{b}\n");
+        assertThat(api.queues(ANYBODY).queues())
+                .extracting(QueueViews.Row::name)
+                .containsExactly("q");
+    }
+
+    @Test
+    void should_not_hang_on_a_redis_that_is_away_and_see_it_come_back() {
+        try (RedisServer server = RedisServer.dedicated("appendonly yes")) {
+            RedissonClient redisson = redisson(server);
+            ClientOptions options = new ClientOptions("away", Duration.ofSeconds(2));
+            try (DelayQueueClient away = DelayQueueClient.create(redisson, options);
+                    ConsoleApi console = new ConsoleApi(
+                            () -> List.of(new QueueSource(away, server.address(), Map.of())),
+                            List::of,
+                            ConsoleOptions.DEFAULTS)) {
+                for (int i = 0; i < 50; i++) {
+                    schedule(away.queue("q" + i), "m", IN_AN_HOUR);
+                }
+                await().until(() -> console.queues(ANYBODY).queues().size() == 50);
+                server.kill();
+                await().until(() -> console.queues(ANYBODY).queues().stream()
+                        .allMatch(row -> row.state().equals("unreachable")));
+                long began = System.nanoTime();
+                QueueViews.Queues queues = console.queues(ANYBODY);
+                assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(4));
+                assertThat(queues.queues()).hasSize(50).allSatisfy(row -> {
+                    assertThat(row.waiting()).isNull();
+                    assertThat(row.diagnosis()).hasSize(1);
+                });
+                ApiException error = catchThrowableOfType(ApiException.class, () -> console.message("q1", "m"));
+                assertThat(error.kind()).isEqualTo(Kind.UNREACHABLE);
+                assertThat(console.me(ANYBODY).time()).isNull();
+                server.start();
+                await().until(() -> console.queues(ANYBODY).queues().stream()
+                        .allMatch(row -> row.state().equals("onTime")));
+            } finally {
+                redisson.shutdown();
+            }
+        }
+    }
+
+    private static RedissonClient redisson(RedisServer server) {
+        Config config = new Config();
+        config.useSingleServer().setAddress(server.address());
+        return Redisson.create(config);
+    }
+
+    @Test
+    void should_ask_redis_about_once_a_second_however_many_look() throws Exception {
+        DelayQueue queue = client.queue("busy");
+        AtomicBoolean goOn = new AtomicBoolean(true);
+        Future<?> traffic = executor.submit(() -> {
+            for (int i = 0; goOn.get(); i++) {
+                get(queue.schedule(message("m" + i, DueTime.now(), "x", Map.of())));
+            }
+        });
+        consume(queue, "app-1", 10, delivery -> delivery.acknowledge());
+        Counted counted = new Counted();
+        ClientOptions options = new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(3), Durability.NONE, counted);
+        List<Throwable> errors = new CopyOnWriteArrayList<>();
+        try (DelayQueueClient own = DelayQueueClient.create(redis.client(), options);
+                ConsoleApi console = new ConsoleApi(
+                        () -> List.of(new QueueSource(own, redis.address(), Map.of())),
+                        List::of,
+                        ConsoleOptions.DEFAULTS)) {
+            console.queue(ANYBODY, "busy"); // asks for all at once the first time
+            console.queues(ANYBODY);
+            console.outlook("busy", "hour");
+            long before = counted.sum();
+            Map<String, Long> first = new TreeMap<>();
+            counted.calls.forEach((script, count) -> first.put(script, count.sum()));
+            long began = System.nanoTime();
+            List<Future<?>> pages = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                pages.add(executor.submit(() -> {
+                    while (System.nanoTime() - began < Duration.ofSeconds(10).toNanos()) {
+                        try {
+                            console.queues(ANYBODY);
+                            console.queue(ANYBODY, "busy");
+                            console.outlook("busy", "hour");
+                            Thread.sleep(200); // ten times as often as a page does
+                        } catch (RuntimeException e) {
+                            errors.add(e);
+                        }
+                    }
+                    return null;
+                }));
+            }
+            for (Future<?> page : pages) {
+                page.get();
+            }
+            double seconds = (System.nanoTime() - began) / 1e9;
+            double rate = (counted.sum() - before) / seconds;
+            Map<String, Long> last = new TreeMap<>();
+            counted.calls.forEach((script, count) -> last.put(script, count.sum() - first.getOrDefault(script, 0L)));
+            assertThat(errors).isEmpty();
+            assertThat(rate).as("calls to Redis a second, %s", last).isLessThan(2.5);
+        } finally {
+            goOn.set(false);
+            traffic.get();
+        }
+    }
+}
