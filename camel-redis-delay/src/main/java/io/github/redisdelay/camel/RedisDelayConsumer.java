@@ -129,6 +129,10 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         try {
             DelayQueue whole = getEndpoint().queue(client);
             DelayQueue queue = settings.deadLetters() ? whole.deadLetters() : whole;
+            ImportSettings imports = settings.imports();
+            if (imports != null) {
+                whole.checkImport(imports.source()); // before anything is asked or recorded
+            }
             component
                     .startReport()
                     .log(
@@ -144,7 +148,6 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                     component.threads().timers());
             Meters.MeteredQueue metered = getEndpoint().metered(client);
             meters = getEndpoint().meters().consuming(metered, name(), settings.deadLetters());
-            ImportSettings imports = settings.imports();
             if (imports != null) {
                 importMeters = getEndpoint()
                         .meters()

@@ -215,6 +215,16 @@ public interface DelayQueue {
      */
     CompletableFuture<ImportReport> importFrom(ImportSource source, PayloadConverter converter, ImportOptions options);
 
+    /**
+     * Checks whether messages of a delayed queue of Redisson's can be moved into this queue at all. Asks nobody, and says nothing
+     * of what is there.
+     *
+     * @throws IllegalArgumentException if no call can name the keys of both queues, as {@link #importFrom} fails then; it says
+     *     what to do
+     * @throws IllegalStateException if this queue is one of dead letters
+     */
+    void checkImport(ImportSource source);
+
     /** Reads the queue's figures. */
     CompletableFuture<QueueStats> stats();
 

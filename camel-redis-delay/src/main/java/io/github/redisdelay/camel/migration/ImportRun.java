@@ -140,10 +140,10 @@ public final class ImportRun {
             listener.failed();
             state = State.FAILED;
             LOG.warn(
-                    "queue '{}': {} has failed after {}: {}",
+                    "queue '{}': {} has failed{}: {}",
                     queue,
                     what(),
-                    report == null ? "nothing" : ImportFigures.text(report),
+                    report == null ? "" : " after " + ImportFigures.text(report),
                     problem);
         }
     }

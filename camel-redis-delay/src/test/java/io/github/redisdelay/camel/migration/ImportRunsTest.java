@@ -122,8 +122,8 @@ class ImportRunsTest {
                 .containsExactly(
                         "queue 'orders': the import from Redisson's queue 'old' has failed after 64 found, 64 moved, 2"
                                 + " gone, 0 left, 300 remaining: no Redis",
-                        "queue 'orders': the dry run of the import from Redisson's queue 'old' has failed after"
-                                + " nothing: no Redis");
+                        "queue 'orders': the dry run of the import from Redisson's queue 'old' has failed: no"
+                                + " Redis");
     }
 
     @Test

@@ -360,9 +360,18 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
     public CompletableFuture<ImportReport> importFrom(
             ImportSource source, PayloadConverter converter, ImportOptions options) {
         partitions.get(0).checkNoDeadLetters("importFrom");
-        List<QueueAddress> addresses =
-                partitions.stream().map(RedisDelayQueue::address).toList();
-        return importer.run(addresses, id -> PartitionHash.of(id, addresses.size()), count, source, converter, options);
+        return importer.run(
+                addresses(), id -> PartitionHash.of(id, partitions.size()), count, source, converter, options);
+    }
+
+    @Override
+    public void checkImport(ImportSource source) {
+        partitions.get(0).checkNoDeadLetters("checkImport");
+        importer.targets(addresses(), source);
+    }
+
+    private List<QueueAddress> addresses() {
+        return partitions.stream().map(RedisDelayQueue::address).toList();
     }
 
     @Override

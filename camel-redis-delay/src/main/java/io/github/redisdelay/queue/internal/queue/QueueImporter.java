@@ -93,11 +93,9 @@ public final class QueueImporter {
             ImportSource source,
             PayloadConverter converter,
             ImportOptions options) {
-        List<QueueAddress> targets = partitions.stream()
-                .map(partition -> partition.importing(source.name()))
-                .toList();
+        List<QueueAddress> targets;
         try {
-            targets.forEach(this::checkKeys);
+            targets = targets(partitions, source);
         } catch (IllegalArgumentException e) {
             return CompletableFuture.failedFuture(e);
         }
@@ -117,6 +115,20 @@ public final class QueueImporter {
             });
         }
         return run.result;
+    }
+
+    /**
+     * The addresses of a queue together with that of the queue it imports from.
+     *
+     * @param partitions where the queue is
+     * @throws IllegalArgumentException if no call can name both
+     */
+    public List<QueueAddress> targets(List<QueueAddress> partitions, ImportSource source) {
+        List<QueueAddress> targets = partitions.stream()
+                .map(partition -> partition.importing(source.name()))
+                .toList();
+        targets.forEach(this::checkKeys);
+        return targets;
     }
 
     /** Refuses a Redisson queue whose keys no call can name together with those of the queue. */

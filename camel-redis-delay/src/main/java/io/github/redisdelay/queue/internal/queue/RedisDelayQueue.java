@@ -384,6 +384,12 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
     }
 
     @Override
+    public void checkImport(ImportSource source) {
+        checkNoDeadLetters("checkImport");
+        importer.targets(List.of(address), source);
+    }
+
+    @Override
     public CompletableFuture<QueueStats> stats() {
         return calls.once(address, LuaScript.STATS).thenApply(bytes -> {
             ByteBuffer reply = LittleEndian.of((byte[]) bytes);
