@@ -186,7 +186,7 @@ public final class HistoryChecker {
 
     /** Tells whether a key of a queue has no business to be there when the queue is empty: it is about messages. */
     public static boolean isLeftover(String key) {
-        return !key.matches(".*:(sessions|config|consumers|waiters|seen)");
+        return !key.matches(".*:(sessions|config|consumers|waiters|seen|queues)");
     }
 
     private Report check(Collection<Event> events, Collection<String> leftovers) {
