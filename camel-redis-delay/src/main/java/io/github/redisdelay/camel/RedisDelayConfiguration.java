@@ -64,7 +64,8 @@ public class RedisDelayConfiguration implements Cloneable {
     @UriParam(
             label = "producer",
             defaultValue = "schedule",
-            enums = "schedule,cancel,reschedule,promote,get,list,stats,outlook,pause,resume,redrive,purge,check,import")
+            enums =
+                    "schedule,cancel,reschedule,promote,get,list,stats,outlook,queues,pause,resume,redrive,purge,check,import")
     private String operation = "schedule";
 
     @UriParam(label = "producer", defaultValue = "reject", enums = "reject,ignore,replace")
@@ -368,7 +369,7 @@ public class RedisDelayConfiguration implements Cloneable {
     /**
      * The operation of the producer: schedule stores a message; cancel removes those with the ids of the header
      * CamelRedisDelayScheduleId, reschedule changes their due time, promote makes them due now; get,
-     * list and stats look, outlook counts what becomes due when; pause and resume hold for all consumers; redrive moves dead letters back, purge removes them (one,
+     * list and stats look, outlook counts what becomes due when, queues names all queues; pause and resume hold for all consumers; redrive moves dead letters back, purge removes them (one,
      * several, or with all=true all, as promote); check finds messages that are in no state, and lets them wait again; import moves the messages
      * of a delayed queue of Redisson here. The header CamelRedisDelayOperation wins over it.
      */
@@ -677,7 +678,7 @@ public class RedisDelayConfiguration implements Cloneable {
 
     /**
      * The most messages that the operation list gives, 1 to 256; set on the endpoint, also the most messages, the first ones, that redrive,
-     * purge and promote change if they name none by its id. The header CamelRedisDelayLimit wins over it.
+     * purge and promote change if they name none by its id, or the most queues that the operation queues gives. The header CamelRedisDelayLimit wins over it.
      */
     public void setLimit(int limit) {
         this.limit = limit;

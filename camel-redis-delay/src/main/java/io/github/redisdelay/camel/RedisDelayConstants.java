@@ -43,7 +43,8 @@ public final class RedisDelayConstants {
             label = "producer",
             description = "The operation to do. Wins over the option operation. Removed after it was done.",
             javaType = "String",
-            enums = "schedule,cancel,reschedule,promote,get,list,stats,outlook,pause,resume,redrive,purge,check,import")
+            enums =
+                    "schedule,cancel,reschedule,promote,get,list,stats,outlook,queues,pause,resume,redrive,purge,check,import")
     public static final String OPERATION = "CamelRedisDelayOperation";
 
     @Metadata(
@@ -236,7 +237,8 @@ public final class RedisDelayConstants {
     @Metadata(
             label = "producer",
             description =
-                    "The number of messages that cancel, reschedule, promote, redrive, purge or check changed, or that list gave.",
+                    "The number of messages that cancel, reschedule, promote, redrive, purge or check changed, or that list gave, or"
+                            + " of queues that queues gave.",
             javaType = "long")
     public static final String COUNT = "CamelRedisDelayCount";
 
@@ -284,8 +286,8 @@ public final class RedisDelayConstants {
     @Metadata(
             label = "producer",
             description =
-                    "The most messages that list gives, or that redrive, purge and promote change if they name none by its id, 1"
-                            + " to 256. Wins over the option limit. Removed after it was done.",
+                    "The most messages that list gives, or that redrive, purge and promote change if they name none by its id, or the"
+                            + " most queues that queues gives, 1 to 256. Wins over the option limit. Removed after it was done.",
             javaType = "int")
     public static final String LIMIT = "CamelRedisDelayLimit";
 

@@ -21,6 +21,8 @@ public enum RedisDelayOperation {
     stats,
     /** Counts what becomes due when. */
     outlook,
+    /** Looks at the names of all queues that were used. */
+    queues,
     /** Stops deliveries to all consumers everywhere. */
     pause,
     /** Ends a pause. */

@@ -138,8 +138,13 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
                         .send(exchange);
             case cancel, reschedule, promote, redrive, purge, pause, resume, check ->
                 new ManageOperations(settings, queue, open.meters()).send(operation, exchange);
-            case get, list, stats, outlook ->
-                new QueryOperations(settings, queue, getEndpoint().mapper()).send(operation, exchange);
+            case get, list, stats, outlook, queues ->
+                new QueryOperations(
+                                settings,
+                                queue,
+                                getEndpoint().mapper(),
+                                open.client().get().queues()::queues)
+                        .send(operation, exchange);
             case IMPORT ->
                 new ImportOperation(
                                 settings,

@@ -13,6 +13,8 @@ import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScheduledTimers;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
+import io.github.redisdelay.test.RedisServer;
+import io.github.redisdelay.testkit.ClusterServers;
 import io.github.redisdelay.testkit.LogLines;
 import java.lang.reflect.Proxy;
 import java.security.SecureRandom;
@@ -22,6 +24,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
@@ -136,7 +139,7 @@ class QueueRegistryIT extends RealQueueIT {
         DelayQueue seen = counted.queue("seen");
         get(seen.stats());
         get(seen.get("id"));
-        get(seen.browse(MessageState.DELAYED, null, 1));
+        get(seen.browse(MessageState.DELAYED, PageStart.first(), 1));
         get(seen.deadLetters().stats());
         get(seen.consumers());
         get(seen.serverInfo());
@@ -161,7 +164,8 @@ class QueueRegistryIT extends RealQueueIT {
         assertThat(notes).hasSize(2);
         aheadNanos.set(Duration.ofMinutes(61).toNanos());
         schedule(orders);
-        assertThat(notes).filteredOn("orders"::equals).hasSize(2);
+        await().untilAsserted(
+                        () -> assertThat(notes).filteredOn("orders"::equals).hasSize(2));
         schedule(orders);
         assertThat(notes).hasSize(3);
     }
@@ -361,6 +365,83 @@ class QueueRegistryIT extends RealQueueIT {
             assertThat(names(counted)).isEmpty();
         } finally {
             redisson.shutdown();
+        }
+    }
+
+    @Test
+    void should_go_on_without_a_right_to_the_registry_and_say_so_once() throws Exception {
+        try (RedisServer server = RedisServer.dedicated();
+                LogLines log = new LogLines("io.github.redisdelay.queue")) {
+            new AclUser(server).isCreated("~redis-delay:{* &* +@all");
+            Config config = new Config();
+            // Redisson 3 has these settings only here.
+            config.useSingleServer()
+                    .setAddress(server.address())
+                    .setUsername("app")
+                    .setPassword("secret")
+                    .setConnectionMinimumIdleSize(2);
+            RedissonClient redisson = Redisson.create(config);
+            try (DelayQueueClient app = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
+                for (String name : List.of("orders", "mails")) {
+                    BlockingQueue<Delivery> received = consume(app.queue(name), named("one"));
+                    get(app.queue(name).schedule(ScheduleRequest.of("now", new byte[1], DueTime.now())));
+                    assertThat(get(next(received).acknowledge())).isEqualTo(Settlement.DONE);
+                    await().untilAsserted(() ->
+                            assertThat(names(app.queue(name).consumers())).containsExactly("one"));
+                }
+                assertThatThrownBy(() -> get(app.queues(10)))
+                        .isInstanceOf(DelayQueueException.class)
+                        .hasMessageContaining("registry of queues 'redis-delay:queues': ");
+                await().untilAsserted(() -> assertThat(log.of(Level.WARN)).hasSize(1));
+                assertThat(log.of(Level.WARN).get(0))
+                        .contains("registry of queues", "an ACL needs the key ~redis-delay:queues");
+            } finally {
+                redisson.shutdown();
+            }
+        }
+    }
+
+    private static List<String> names(CompletableFuture<List<ConsumerInfo>> consumers) {
+        return get(consumers).stream().map(ConsumerInfo::name).toList();
+    }
+
+    @Test
+    void should_list_again_what_a_server_without_persistence_has_lost() throws Exception {
+        try (RedisServer server = RedisServer.dedicated()) {
+            Config config = new Config();
+            config.useSingleServer().setAddress(server.address()).setConnectionMinimumIdleSize(2);
+            RedissonClient redisson = Redisson.create(config);
+            try (DelayQueueClient first = counting(new RedissonScriptExecutor(redisson))) {
+                schedule(first.queue("orders"));
+                await().untilAsserted(() -> assertThat(names(first)).containsExactly("orders"));
+                server.kill();
+                server.start();
+                await().ignoreExceptions()
+                        .untilAsserted(() -> assertThat(names(first)).isEmpty());
+                aheadNanos.set(Duration.ofMinutes(61).toNanos());
+                schedule(first.queue("orders"));
+                await().untilAsserted(() -> assertThat(names(first)).containsExactly("orders"));
+            } finally {
+                redisson.shutdown();
+            }
+        }
+    }
+
+    @Test
+    void should_work_in_a_cluster_where_the_registry_is_on_another_node_than_a_queue() {
+        try (ClusterServers cluster = ClusterServers.start(3, 0)) {
+            RedissonClient redisson = cluster.connect();
+            try (DelayQueueClient app = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
+                List<String> queues = cluster.queues(2);
+                queues.forEach(name -> schedule(app.queue(name)));
+                schedule(app.queue("parted", 8));
+                app.queue("consumed", 8).consume(named("one"), executor, delivery -> {});
+                await().untilAsserted(() ->
+                        assertThat(names(app)).hasSize(8).containsAll(queues).contains("parted", "consumed"));
+                assertThat(names(app.queue("consumed", 8).consumers())).containsExactly("one");
+            } finally {
+                redisson.shutdown();
+            }
         }
     }
 }

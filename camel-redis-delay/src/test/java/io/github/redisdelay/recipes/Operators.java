@@ -10,6 +10,7 @@ final class Operators extends RouteBuilder {
     @Override
     public void configure() {
         // tag::routes[]
+        from("direct:queues").to("redis-delay:any?operation=queues"); // a List of Maps: all queues, the last used first
         from("direct:stats").to("redis-delay:orders?operation=stats"); // the body becomes a Map
 
         from("direct:find") // the body is an id; it becomes the stored message

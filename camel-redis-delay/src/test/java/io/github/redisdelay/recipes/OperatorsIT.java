@@ -98,6 +98,9 @@ class OperatorsIT extends RecipeIT {
         assertThat(found.getMessage().getBody()).isEqualTo("A-1");
         assertThat(found.getMessage().getHeader("CamelRedisDelayState")).isEqualTo("delayed");
         assertThat(listed("direct:inWork")).isEmpty();
+        await().untilAsserted(() -> assertThat(listed("direct:queues"))
+                .singleElement()
+                .satisfies(queue -> assertThat(((Map<?, ?>) queue).get("queue")).isEqualTo("orders")));
     }
 
     @Test

@@ -57,13 +57,15 @@ public record ProducerSettings(
         boolean possible =
                 switch (operation) {
                     case list -> true;
-                    case schedule, IMPORT -> state == null;
+                    case schedule, queues, IMPORT -> state == null;
                     default -> state == null || state == MessageScope.DEAD;
                 };
         if (!possible) {
             throw new IllegalArgumentException("option 'state' is '" + OptionValues.lower(state)
                     + "', which means nothing to operation '" + operation + "': remove it"
-                    + (operation == RedisDelayOperation.schedule || operation == RedisDelayOperation.IMPORT
+                    + (operation == RedisDelayOperation.schedule
+                                    || operation == RedisDelayOperation.queues
+                                    || operation == RedisDelayOperation.IMPORT
                             ? ""
                             : ", or set it to dead for the dead letters"));
         }

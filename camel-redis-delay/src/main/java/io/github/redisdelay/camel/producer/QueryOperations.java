@@ -13,9 +13,11 @@ import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.Outlook;
 import io.github.redisdelay.queue.PageStart;
+import io.github.redisdelay.queue.QueueInfo;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.StoredMessage;
+import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -24,12 +26,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.IntFunction;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.camel.Exchange;
 import org.apache.camel.Message;
 
-/** The operations that look at a queue and change nothing. Holds nothing of an exchange. */
+/** The operations that look at a queue, or at all queues, and change nothing. Holds nothing of an exchange. */
 public final class QueryOperations {
 
     /** The headers by which get tells of a message. Those of other operations and of the route's own delivery stay. */
@@ -44,6 +47,7 @@ public final class QueryOperations {
     private final ProducerSettings settings;
     private final DelayQueue queue;
     private final MessageMapper mapper;
+    private final IntFunction<CompletableFuture<List<QueueInfo>>> queues;
 
     /**
      * A message that was found.
@@ -53,10 +57,16 @@ public final class QueryOperations {
      */
     private record Found(StoredMessage message, boolean dead, int deadLetters) {}
 
-    public QueryOperations(ProducerSettings settings, DelayQueue queue, MessageMapper mapper) {
+    /** @param queues looks at all queues, at most as many as it is given */
+    public QueryOperations(
+            ProducerSettings settings,
+            DelayQueue queue,
+            MessageMapper mapper,
+            IntFunction<CompletableFuture<List<QueueInfo>>> queues) {
         this.settings = settings;
         this.queue = queue;
         this.mapper = mapper;
+        this.queues = queues;
     }
 
     /**
@@ -93,6 +103,12 @@ public final class QueryOperations {
                     result.setHeader(RedisDelayConstants.QUEUE, queue.name());
                     result.setBody(settings.outlook().figures(outlook));
                 });
+            case queues -> {
+                // Names are short: all of them, unless the endpoint or the message sets a limit.
+                Integer limit = settings.choice().with(message).limit();
+                yield new RepeatableCall<>(
+                        () -> queues.apply(limit == null ? DelayQueueClient.MAX_QUEUES : limit), QueryOperations::put);
+            }
             default -> throw new IllegalArgumentException("operation '" + operation + "' looks at nothing");
         };
     }
@@ -202,6 +218,18 @@ public final class QueryOperations {
             entry.put(Character.toLowerCase(name.charAt(0)) + name.substring(1), value);
         });
         return entry;
+    }
+
+    private static void put(List<QueueInfo> found, Message message) {
+        List<Map<String, Object>> all = new ArrayList<>(found.size());
+        for (QueueInfo queue : found) {
+            Map<String, Object> entry = new LinkedHashMap<>();
+            entry.put("queue", queue.name());
+            entry.put("lastUsedTime", queue.lastUsedMicros() / 1000);
+            all.add(entry);
+        }
+        message.setBody(all);
+        message.setHeader(RedisDelayConstants.COUNT, (long) all.size());
     }
 
     /** A queue's figures as plain values. */

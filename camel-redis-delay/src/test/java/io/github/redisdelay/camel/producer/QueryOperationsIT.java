@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.camel.CamelRedisIT;
+import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.camel.RedisDelayConstants;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
@@ -21,7 +22,7 @@ import org.apache.camel.Message;
 import org.apache.camel.builder.RouteBuilder;
 import org.junit.jupiter.api.Test;
 
-/** The operations get, list, stats and outlook: they tell what is there and change nothing. */
+/** The operations get, list, stats, outlook and queues: they tell what is there and change nothing. */
 class QueryOperationsIT extends CamelRedisIT {
 
     private Message look(String options, Map<String, Object> headers) {
@@ -427,5 +428,56 @@ class QueryOperationsIT extends CamelRedisIT {
         Exchange failed = send(uri + "?operation=list", "x", Map.of(RedisDelayConstants.CURSOR, "page 2"));
         assertThat(failed.getMessage().getBody()).isEqualTo("x");
         assertThat(failed.getMessage().getHeader(RedisDelayConstants.CURSOR)).isEqualTo("page 2");
+    }
+
+    private static List<Object> queues(Message answer) {
+        return messages(answer).stream().map(entry -> entry.get("queue")).toList();
+    }
+
+    @Test
+    void should_list_the_queues_that_were_used() {
+        context.start();
+        context.getComponent("redis-delay", RedisDelayComponent.class)
+                .getConfiguration()
+                .setKeyPrefix(redis.keyPrefix());
+        String any = "redis-delay:any?operation=queues";
+        assertThat(messages(look(any))).isEmpty();
+        long before = System.currentTimeMillis();
+        template.sendBody("redis-delay:orders?delay=1h", "a");
+        await().untilAsserted(() -> assertThat(queues(look(any))).containsExactly("orders"));
+        template.sendBody("redis-delay:mails?delay=1h&partitions=3", "a");
+        await().untilAsserted(() -> assertThat(queues(look(any))).containsExactly("mails", "orders"));
+        Message all = look(any);
+        assertThat(all.getHeaders()).containsEntry(RedisDelayConstants.COUNT, 2L);
+        assertThat(messages(all)).allSatisfy(entry -> assertThat((Long) entry.get("lastUsedTime"))
+                .isBetween(before - 1000, System.currentTimeMillis() + 1000));
+        assertThat(queues(look(any + "&limit=1"))).containsExactly("mails");
+        Exchange limited = template.request("redis-delay:any", exchange -> exchange.getMessage()
+                .setHeaders(
+                        new HashMap<>(Map.of(RedisDelayConstants.OPERATION, "queues", RedisDelayConstants.LIMIT, 1))));
+        assertThat(queues(limited.getMessage())).containsExactly("mails");
+        assertThat(limited.getMessage().getHeaders())
+                .doesNotContainKeys(RedisDelayConstants.OPERATION, RedisDelayConstants.LIMIT);
+    }
+
+    private Message look(String queues) {
+        Exchange exchange = template.request(queues, e -> {});
+        assertThat(exchange.getException()).isNull();
+        return exchange.getMessage();
+    }
+
+    @Test
+    void should_refuse_what_means_nothing_to_a_list_of_queues() {
+        context.start();
+        for (String options : List.of("&state=dead", "&state=delayed")) {
+            assertThat(send(uri + "?operation=queues" + options, "body", Map.of())
+                            .getException())
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("option 'state' is '")
+                    .hasMessageEndingWith("', which means nothing to operation 'queues': remove it");
+        }
+        assertThat(send(uri + "?operation=queues", "body", Map.of(RedisDelayConstants.LIMIT, 257))
+                        .getException())
+                .hasMessageContaining("header 'CamelRedisDelayLimit'");
     }
 }

@@ -206,7 +206,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private Boolean lazyStartProducer;
 
     /**
-     * The most messages that the operation list gives, 1 to 256; set on the endpoint, also the most messages, the first ones, that redrive, purge and promote change if they name none by its id. The header CamelRedisDelayLimit wins over it.
+     * The most messages that the operation list gives, 1 to 256; set on the endpoint, also the most messages, the first ones, that redrive, purge and promote change if they name none by its id, or the most queues that the operation queues gives. The header CamelRedisDelayLimit wins over it.
      */
     private Integer limit;
 
@@ -216,7 +216,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String onDuplicate;
 
     /**
-     * The operation of the producer: schedule stores a message; cancel removes those with the ids of the header CamelRedisDelayScheduleId, reschedule changes their due time, promote makes them due now; get, list and stats look, outlook counts what becomes due when; pause and resume hold for all consumers; redrive moves dead letters back, purge removes them (one, several, or with all=true all, as promote); check finds messages that are in no state, and lets them wait again; import moves the messages of a delayed queue of Redisson here. The header CamelRedisDelayOperation wins over it.
+     * The operation of the producer: schedule stores a message; cancel removes those with the ids of the header CamelRedisDelayScheduleId, reschedule changes their due time, promote makes them due now; get, list and stats look, outlook counts what becomes due when, queues names all queues; pause and resume hold for all consumers; redrive moves dead letters back, purge removes them (one, several, or with all=true all, as promote); check finds messages that are in no state, and lets them wait again; import moves the messages of a delayed queue of Redisson here. The header CamelRedisDelayOperation wins over it.
      */
     private String operation;
 

@@ -1588,8 +1588,9 @@ public interface RedisDelayEndpointBuilderFactory {
         /**
          * The most messages that the operation list gives, 1 to 256; set on the
          * endpoint, also the most messages, the first ones, that redrive, purge
-         * and promote change if they name none by its id. The header
-         * CamelRedisDelayLimit wins over it.
+         * and promote change if they name none by its id, or the most queues
+         * that the operation queues gives. The header CamelRedisDelayLimit wins
+         * over it.
          * 
          * The option is a: <code>int</code> type.
          * 
@@ -1606,8 +1607,9 @@ public interface RedisDelayEndpointBuilderFactory {
         /**
          * The most messages that the operation list gives, 1 to 256; set on the
          * endpoint, also the most messages, the first ones, that redrive, purge
-         * and promote change if they name none by its id. The header
-         * CamelRedisDelayLimit wins over it.
+         * and promote change if they name none by its id, or the most queues
+         * that the operation queues gives. The header CamelRedisDelayLimit wins
+         * over it.
          * 
          * The option will be converted to a <code>int</code> type.
          * 
@@ -1644,12 +1646,13 @@ public interface RedisDelayEndpointBuilderFactory {
          * The operation of the producer: schedule stores a message; cancel
          * removes those with the ids of the header CamelRedisDelayScheduleId,
          * reschedule changes their due time, promote makes them due now; get,
-         * list and stats look, outlook counts what becomes due when; pause and
-         * resume hold for all consumers; redrive moves dead letters back, purge
-         * removes them (one, several, or with all=true all, as promote); check
-         * finds messages that are in no state, and lets them wait again; import
-         * moves the messages of a delayed queue of Redisson here. The header
-         * CamelRedisDelayOperation wins over it.
+         * list and stats look, outlook counts what becomes due when, queues
+         * names all queues; pause and resume hold for all consumers; redrive
+         * moves dead letters back, purge removes them (one, several, or with
+         * all=true all, as promote); check finds messages that are in no state,
+         * and lets them wait again; import moves the messages of a delayed
+         * queue of Redisson here. The header CamelRedisDelayOperation wins over
+         * it.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -3253,7 +3256,8 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The number of messages that cancel, reschedule, promote, redrive,
-         * purge or check changed, or that list gave.
+         * purge or check changed, or that list gave, or of queues that queues
+         * gave.
          * 
          * The option is a: {@code long} type.
          * 
@@ -3339,8 +3343,9 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The most messages that list gives, or that redrive, purge and promote
-         * change if they name none by its id, 1 to 256. Wins over the option
-         * limit. Removed after it was done.
+         * change if they name none by its id, or the most queues that queues
+         * gives, 1 to 256. Wins over the option limit. Removed after it was
+         * done.
          * 
          * The option is a: {@code int} type.
          * 
