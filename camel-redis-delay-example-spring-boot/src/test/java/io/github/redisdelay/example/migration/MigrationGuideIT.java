@@ -191,7 +191,8 @@ class MigrationGuideIT {
         awaitClosed("B-1");
         RedisDelayConsumer consumer = (RedisDelayConsumer)
                 consumers.getBean(CamelContext.class).getRoute("close-unpaid").getConsumer();
-        await().atMost(SLOW_MACHINE).untilAsserted(() -> assertThat(consumer.getImported()).isOne());
+        await().atMost(SLOW_MACHINE)
+                .untilAsserted(() -> assertThat(consumer.getImported()).isOne());
         cli("HLEN");
         before(consumers).paid("A-3");
 
