@@ -175,6 +175,18 @@ public final class RedisDelayConsole implements AutoCloseable {
         }
     }
 
+    /**
+     * Answers requests for a server of any other kind, such as a servlet container by a {@link
+     * io.github.redisdelay.console.door.ConsoleFilter}. Nothing else listens.
+     *
+     * @throws IllegalStateException if the console is closed
+     */
+    public Router router() {
+        synchronized (lock) {
+            return open();
+        }
+    }
+
     private static boolean isLoopback(String host) {
         InetSocketAddress address = new InetSocketAddress(host, 0);
         InetAddress resolved = address.getAddress();

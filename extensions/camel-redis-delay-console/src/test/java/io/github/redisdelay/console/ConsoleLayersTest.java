@@ -79,10 +79,19 @@ class ConsoleLayersTest {
                         "java..",
                         "javax.crypto..",
                         "com.sun.net.httpserver..",
+                        "jakarta.servlet..",
                         "io.github.redisdelay..",
                         "org.apache.camel..",
                         "org.redisson..",
                         "org.slf4j..")
+                .check(all);
+        // Loaded only where a servlet container has brought it.
+        noClasses()
+                .that()
+                .haveNameNotMatching(".*\\.door\\.(ConsoleFilter|ServletCaller|Caller)")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("jakarta.servlet..")
                 .check(all);
         noClasses()
                 .should()

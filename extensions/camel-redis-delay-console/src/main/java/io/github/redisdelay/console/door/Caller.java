@@ -1,36 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.console.door;
 
+import jakarta.servlet.http.HttpServletRequest;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.security.Principal;
+import java.lang.reflect.Modifier;
+import java.util.Arrays;
 import org.apache.camel.Message;
 
 /**
- * The address and the user of a request that a component of Camel's has received. Its classes are looked at by the names of their
- * methods: the console has none of those components.
+ * The address and the user of a request.
  *
  * @param peer null if it cannot be found out
+ * @param forwarded true if somebody has handed the request on
  * @param principal null if there is none
  */
-record Caller(String peer, String principal) {
+record Caller(String peer, String principal, boolean forwarded) {
 
     /** Set by platform-http: an address and its port. */
     private static final String VERTX_PEER = "CamelVertxPlatformHttpRemoteAddress";
 
     private static final String VERTX_USER = "CamelVertxPlatformHttpAuthenticatedUser";
 
+    private static final String SERVLET_REQUEST = "jakarta.servlet.http.HttpServletRequest";
+
+    /**
+     * Reads a message that one of Camel's HTTP components has made. Their classes are looked at by the names of their methods: the
+     * console has none of those components.
+     */
     static Caller of(Message message) {
         Object peer = message.getHeader(VERTX_PEER);
         if (peer != null) {
             return new Caller(
                     peer instanceof CharSequence ? null : text(call(peer, "hostAddress")),
-                    text(call(message.getHeader(VERTX_USER), "subject")));
+                    text(call(message.getHeader(VERTX_USER), "subject")),
+                    false);
         }
         Object request = call(message, "getRequest"); // camel-jetty, camel-servlet, and platform-http on Spring Boot
-        Object user = call(request, "getUserPrincipal");
-        return new Caller(
-                text(call(request, "getRemoteAddr")), user instanceof Principal principal ? principal.getName() : null);
+        return request != null && isA(SERVLET_REQUEST, request.getClass())
+                ? ServletCaller.of((HttpServletRequest) request)
+                : new Caller(null, null, false);
+    }
+
+    private static boolean isA(String name, Class<?> type) {
+        return type != null
+                && (type.getName().equals(name)
+                        || isA(name, type.getSuperclass())
+                        || Arrays.stream(type.getInterfaces()).anyMatch(each -> isA(name, each)));
     }
 
     private static String text(Object value) {
@@ -53,7 +69,7 @@ record Caller(String peer, String principal) {
     /** The method as a public class or interface declares it, however hidden the class is that implements it. */
     private static Method find(Class<?> type, String name) {
         for (Class<?> each = type; each != null; each = each.getSuperclass()) {
-            Method found = java.lang.reflect.Modifier.isPublic(each.getModifiers()) ? declared(each, name) : null;
+            Method found = Modifier.isPublic(each.getModifiers()) ? declared(each, name) : null;
             if (found != null) {
                 return found;
             }

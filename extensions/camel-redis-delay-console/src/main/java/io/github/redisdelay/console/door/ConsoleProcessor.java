@@ -61,6 +61,7 @@ public final class ConsoleProcessor implements Processor {
                 text(in, Exchange.HTTP_QUERY),
                 headers(in),
                 caller.peer(),
+                caller.forwarded(),
                 caller.principal(),
                 body(in)));
     }

@@ -102,6 +102,7 @@ public final class ConsoleServer implements AutoCloseable {
                 uri.getRawQuery(),
                 headers,
                 exchange.getRemoteAddress().getAddress().getHostAddress(),
+                false,
                 null,
                 body));
     }

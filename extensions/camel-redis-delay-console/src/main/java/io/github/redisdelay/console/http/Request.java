@@ -19,6 +19,7 @@ import java.util.Set;
  * @param query as it was sent, without the question mark; null if there is none
  * @param headers by their names in lower case, each with its values
  * @param peerOrNull the address from which it came; null where the server does not tell
+ * @param forwarded true if the server knows that somebody has handed the request on; headers that say so are looked at anyway
  * @param principalOrNull the user whom the server has made sure of, or null
  * @param body is read once, and not beyond what the console takes
  */
@@ -28,6 +29,7 @@ public record Request(
         String query,
         Map<String, List<String>> headers,
         String peerOrNull,
+        boolean forwarded,
         String principalOrNull,
         InputStream body)
         implements ConsoleRequest {
@@ -43,9 +45,13 @@ public record Request(
 
     @Override
     public boolean isLocal() {
-        return isLoopback(peer())
-                && headers.keySet().stream()
-                        .noneMatch(name -> OF_PROXIES.contains(name) || name.startsWith("x-forwarded"));
+        return !forwarded && isLoopback(peer()) && headers.keySet().stream().noneMatch(Request::isOfProxy);
+    }
+
+    /** Returns whether a header is one that proxies add. */
+    public static boolean isOfProxy(String name) {
+        String lower = name.toLowerCase(Locale.ROOT);
+        return OF_PROXIES.contains(lower) || lower.startsWith("x-forwarded");
     }
 
     @Override

@@ -3,7 +3,14 @@ package io.github.redisdelay.console.door;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import java.lang.reflect.Proxy;
 import java.security.Principal;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.List;
+import java.util.Map;
 import org.apache.camel.Endpoint;
 import org.apache.camel.Message;
 import org.apache.camel.impl.DefaultCamelContext;
@@ -19,23 +26,34 @@ class CallerTest {
 
     private final DefaultCamelContext context = new DefaultCamelContext();
 
-    /** As a servlet's request. */
-    public interface ServletRequest {
-        String getRemoteAddr();
-
-        Principal getUserPrincipal();
+    /** The request of a servlet container, from 10.0.0.7 by default. */
+    private static HttpServletRequest request(String peer, Map<String, String> headers, boolean believed) {
+        return (HttpServletRequest) Proxy.newProxyInstance(
+                CallerTest.class.getClassLoader(),
+                new Class<?>[] {HttpServletRequest.class},
+                (proxy, method, arguments) -> switch (method.getName()) {
+                    case "getRemoteAddr" -> peer;
+                    case "getUserPrincipal" -> (Principal) () -> "ann";
+                    case "getHeaderNames" -> Collections.enumeration(headers.keySet());
+                    case "getAttribute" ->
+                        believed && arguments[0].equals("org.apache.tomcat.request.forwarded") ? Boolean.TRUE : null;
+                    default -> throw new UnsupportedOperationException(method.getName());
+                });
     }
 
-    private static final class HiddenRequest implements ServletRequest {
-        @Override
-        public String getRemoteAddr() {
-            return "10.0.0.7";
-        }
+    /** As Spring's filter for forwarded requests makes of one: with the address that a header names, and without the header. */
+    private static HttpServletRequest believing(HttpServletRequest request, String peer) {
+        return new HttpServletRequestWrapper(new HttpServletRequestWrapper(request) {
+            @Override
+            public String getRemoteAddr() {
+                return peer;
+            }
 
-        @Override
-        public Principal getUserPrincipal() {
-            return () -> "ann";
-        }
+            @Override
+            public Enumeration<String> getHeaderNames() {
+                return Collections.emptyEnumeration();
+            }
+        });
     }
 
     /** As the message of camel-http-common. */
@@ -68,8 +86,24 @@ class CallerTest {
 
     @Test
     void should_ask_a_servlets_request() {
-        assertThat(Caller.of(new ServletMessage(context, new HiddenRequest())))
-                .isEqualTo(new Caller("10.0.0.7", "ann"));
+        assertThat(Caller.of(new ServletMessage(context, request("10.0.0.7", Map.of("Host", "x"), false))))
+                .isEqualTo(new Caller("10.0.0.7", "ann", false));
+    }
+
+    @Test
+    void should_notice_that_a_server_has_believed_a_header() {
+        for (HttpServletRequest request : List.of(
+                believing(request("10.0.0.7", Map.of("X-Forwarded-For", "127.0.0.1"), false), "127.0.0.1"),
+                believing(request("127.0.0.1", Map.of("x-forwarded-for", "127.0.0.1"), false), "127.0.0.1"),
+                believing(request("127.0.0.1", Map.of("Forwarded", "for=127.0.0.1"), false), "127.0.0.1"),
+                believing(request("10.0.0.7", Map.of(), false), "127.0.0.1"),
+                request("127.0.0.1", Map.of(), true),
+                believing(request("127.0.0.1", Map.of(), true), "127.0.0.1"))) {
+            assertThat(Caller.of(new ServletMessage(context, request))).isEqualTo(new Caller("127.0.0.1", "ann", true));
+        }
+        assertThat(Caller.of(new ServletMessage(
+                        context, new HttpServletRequestWrapper(request("127.0.0.1", Map.of("Accept", "x"), false)))))
+                .isEqualTo(new Caller("127.0.0.1", "ann", false));
     }
 
     @Test
@@ -77,19 +111,19 @@ class CallerTest {
         Message message = new DefaultMessage(context);
         message.setHeader("CamelVertxPlatformHttpRemoteAddress", new HiddenFacts("10.0.0.7", null));
         message.setHeader("CamelVertxPlatformHttpAuthenticatedUser", new HiddenFacts(null, "ann"));
-        assertThat(Caller.of(message)).isEqualTo(new Caller("10.0.0.7", "ann"));
+        assertThat(Caller.of(message)).isEqualTo(new Caller("10.0.0.7", "ann", false));
     }
 
     @Test
     void should_know_nobody_where_nothing_tells() {
-        assertThat(Caller.of(new DefaultMessage(context))).isEqualTo(new Caller(null, null));
-        assertThat(Caller.of(new ServletMessage(context, null))).isEqualTo(new Caller(null, null));
-        assertThat(Caller.of(new ServletMessage(context, "text"))).isEqualTo(new Caller(null, null));
-        Message forged = new ServletMessage(context, new HiddenRequest());
+        assertThat(Caller.of(new DefaultMessage(context))).isEqualTo(new Caller(null, null, false));
+        assertThat(Caller.of(new ServletMessage(context, null))).isEqualTo(new Caller(null, null, false));
+        assertThat(Caller.of(new ServletMessage(context, "text"))).isEqualTo(new Caller(null, null, false));
+        Message forged = new ServletMessage(context, request("10.0.0.7", Map.of(), false));
         forged.setHeader("CamelVertxPlatformHttpRemoteAddress", "127.0.0.1");
         assertThat(Caller.of(forged))
                 .as("a header as text, which a client may have sent")
-                .isEqualTo(new Caller(null, null));
+                .isEqualTo(new Caller(null, null, false));
     }
 
     @ParameterizedTest

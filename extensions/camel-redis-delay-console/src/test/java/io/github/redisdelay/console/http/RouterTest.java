@@ -64,6 +64,7 @@ class RouterTest {
                 query,
                 headers,
                 "127.0.0.1",
+                false,
                 null,
                 new ByteArrayInputStream(BODY.getBytes(StandardCharsets.UTF_8)));
     }
@@ -166,6 +167,7 @@ class RouterTest {
                     null,
                     request("POST", "api/pause", null, Map.of()).headers(),
                     "10.0.0.7",
+                    false,
                     null,
                     new ByteArrayInputStream(
                             "{\"queue\":\"orders\",\"id\":\"a\\r\\n\\u2028b\"}".getBytes(StandardCharsets.UTF_8)));
@@ -239,7 +241,14 @@ class RouterTest {
     private static Request from(String peer) {
         Request request = request("GET", "api/me", null, Map.of());
         return new Request(
-                request.method(), request.path(), request.query(), request.headers(), peer, null, request.body());
+                request.method(),
+                request.path(),
+                request.query(),
+                request.headers(),
+                peer,
+                false,
+                null,
+                request.body());
     }
 
     @Test
