@@ -120,7 +120,7 @@ class App {
         return [h('div', { class: 'banner ' + (asked ? 'asked' : 'gone'), 'data-banner': problem.kind || 'page' },
             h('p', {}, h('span', { class: 'sign', 'aria-hidden': 'true' }, '▲ '), h('strong', {}, problem.kind ? problem.message : 'The page itself failed: ' + problem.message), ' ',
                 this.loadedAt ? ['The figures below are old: from ', at(isoOf(this.loadedAt), { digits: 0 }), '. '] : null,
-                asked ? h('a', { href: '#/' }, 'All queues') : ['Trying again since ', at(isoOf(since), { digits: 0 }), '; it goes on by itself.']))];
+                asked ? h('a', { href: '#/' }, 'All queues') : ['Trying again since ', at(isoOf(since), { digits: 0 }), '.']))];
     }
 
     outcomes() {

@@ -24,6 +24,12 @@ export function spark(counts, label) {
         h('title', {}, title), h('path', { d: bars.join('') }));
 }
 
+/** The counts without those few that are so large that all others would be flat beside them: these are cut off, and say their number. */
+function usual(counts) {
+    const sorted = counts.filter(Boolean).sort((a, b) => a - b), most = 5 * (sorted[Math.floor(sorted.length * 0.9) - 1] ?? Infinity);
+    return sorted.length < 10 ? counts : counts.filter(n => n <= most);
+}
+
 function round(most) {
     const power = 10 ** Math.floor(Math.log10(Math.max(1, most)));
     return [1, 2, 2.5, 5, 10].map(n => n * power).find(n => n >= most);
@@ -39,9 +45,9 @@ export class Outlook {
     }
 
     view(data, { chosen, scale }) {
-        const { bars } = data, high = 150, left = 46, top = 14, bottom = 22, late = 66, right = data.after ? 58 : 8;
+        const { bars } = data, high = 150, left = 46, top = 18, bottom = 22, late = 66, right = data.after ? 58 : 8;
         const x0 = left + late + 22, wide = Math.max(120, this.width - x0 - right), step = wide / Math.max(1, bars.length);
-        const most = round(Math.max(1, ...bars.map(bar => bar.count)));
+        const most = round(Math.max(1, ...usual(bars.map(bar => bar.count))));
         const y = n => top + high - (n ? Math.max(2, Math.min(1, n / most) * high) : 0);
         const marked = this.drag ? [Math.min(...this.drag), Math.max(...this.drag)] : chosen;
         this.current = Math.min(this.current, Math.max(0, bars.length - 1));
@@ -61,13 +67,13 @@ export class Outlook {
                     h('text', { class: 'tick', x: left + late / 2, y: top + high + 16, 'text-anchor': 'middle' }, 'overdue')),
                 h('line', { class: 'now', x1: x0 - 4, x2: x0 - 4, y1: top, y2: top + high + 6 }),
                 h('text', { class: 'tick', x: x0 - 4, y: top + high + 16, 'text-anchor': 'middle' }, 'now'),
-                bars.map((bar, i) => this.bar(bar, i, { x: x0 + i * step, step, y, top, high, data, marked: marked && i >= marked[0] && i <= marked[1] })),
+                bars.map((bar, i) => this.bar(bar, i, { x: x0 + i * step, step, y, top, high, data, most, marked: marked && i >= marked[0] && i <= marked[1] })),
                 ticks(bars, scale, x0, step, wide).map(([x, text]) => h('text', { class: 'tick', x, y: top + high + 16, 'text-anchor': 'middle' }, text)),
                 data.after ? h('text', { class: 'tick', x: this.width - 4, y: top + 10, 'text-anchor': 'end' }, h('title', {}, 'due after the last bar'), '+ ' + count(data.after)) : null,
                 data.after ? h('text', { class: 'tick', x: this.width - 4, y: top + 24, 'text-anchor': 'end' }, 'later') : null));
     }
 
-    bar(bar, i, { x, step, y, top, high, data, marked }) {
+    bar(bar, i, { x, step, y, top, high, data, most, marked }) {
         const storm = data.storm && data.storm.at >= bar.from && data.storm.at < bar.to;
         const ended = () => {
             const [from, to] = this.drag || [i, i];
@@ -94,7 +100,9 @@ export class Outlook {
         },
         h('rect', { class: 'hit', x, y: top - 6, width: step, height: high + 6 }),
         h('rect', { class: 'body', x: x + Math.min(1, step * 0.1), y: y(bar.count), width: Math.max(1, step - Math.min(2, step * 0.2)), height: top + high - y(bar.count) }),
-        storm ? h('text', { class: 'flash', x: x + step / 2, y: Math.max(11, y(bar.count) - 3), 'text-anchor': 'middle', 'aria-hidden': 'true' }, '⚡') : null);
+        storm || bar.count > most ? h('text', { class: 'figure', x: x + step / 2, y: Math.max(10, y(bar.count) - 4), 'text-anchor': 'middle', 'aria-hidden': 'true' },
+            storm ? h('tspan', { class: 'flash' }, '⚡') : null, bar.count > most ? ' ↑ ' + count(bar.count) : null) : null,
+        bar.count > most ? h('path', { class: 'cut', d: `M${x} ${top + 10}l${step / 2} -4l${step / 2} 4v4l${-step / 2} -4l${-step / 2} 4z` }) : null);
     }
 
     key(event, i, length) {

@@ -83,8 +83,8 @@ export class MessageList {
                 return memo('tr', m.id, JSON.stringify([m, at(time), distance(time), may, buttons.length]), () => h('tr', { 'data-id': m.id, 'data-state': m.state },
                     h('td', { class: 'time' + (late ? ' late' : ''), 'data-label': columns[0] }, late && this.state === 'waiting' ? span0(time) : distance(time)), h('td', { class: 'time', 'data-label': columns[1] }, at(time)),
                     h('th', { scope: 'row' }, messageLink(this.queue, m.id, m.messageId)),
-                    h('td', { class: 'n', 'data-label': columns[3] }, count(m.attempts)), h('td', { 'data-label': columns[4] }, m.reason === 'none' ? '–' : reasonWord(m.reason)),
-                    h('td', { class: 'why', 'data-label': columns[5] }, this.state === 'working' ? name(m.holder || 'unknown') : failure(m.failure)),
+                    h('td', { class: 'n', 'data-label': columns[3] }, count(m.attempts)), h('td', { class: m.reason === 'none' ? 'nil' : null, 'data-label': columns[4] }, m.reason === 'none' ? '–' : reasonWord(m.reason)),
+                    h('td', { class: 'why' + (this.state !== 'working' && !m.failure ? ' nil' : ''), 'data-label': columns[5] }, this.state === 'working' ? name(m.holder || 'unknown') : failure(m.failure)),
                     may ? h('td', { class: 'do' }, buttons) : null));
             })));
     }

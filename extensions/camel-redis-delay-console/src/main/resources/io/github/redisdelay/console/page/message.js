@@ -3,7 +3,7 @@
 import { bodyAddress, get } from './api.js';
 import { pretty, dump } from './body.js';
 import { h, memo, name } from './dom.js';
-import { at, distance, millis, now } from './time.js';
+import { at, distance, millis, now, span } from './time.js';
 import { address, choice, count, many, messageBadge, messageLink, queueLink, reasonWord } from './words.js';
 
 export class Message {
@@ -12,7 +12,10 @@ export class Message {
     }
 
     async load() {
-        const found = { ...await get('message', { queue: this.queue, id: this.id }) };
+        const found = await get('message', { queue: this.queue, id: this.id }).catch(problem => {
+            if (problem.kind !== 'notFound') throw problem;
+            return { messages: [], deadLetters: [] };
+        });
         this.rights ??= (await get('queue', { queue: this.queue })).actions;
         this.data = found;
     }
@@ -43,7 +46,8 @@ export class Message {
                 m.state === 'working' ? tile('lease ends', distance(m.leaseEnd), at(m.leaseEnd)) : null, m.state === 'working' ? tile('held by', name(m.holder || 'unknown')) : null,
                 m.messageId !== m.id ? tile('message', name(m.messageId)) : null,
                 tile('deliveries begun', count(m.attempts), m.reason === 'none' ? null : 'the last: ' + reasonWord(m.reason)), tile('priority', count(m.priority)),
-                Object.entries(m.policy || {}).filter(([, value]) => value !== null).map(([key, value]) => tile(words(key), name(value)))),
+                Object.entries(m.policy || {}).filter(([, value]) => value).map(([key, value]) => tile(words(key.replace(/Micros$/, '')), key.endsWith('Micros') ? span(value / 1000) : name(value)))),
+            m.unreadable ? h('p', { class: 'remark warning' }, h('span', { class: 'sign', 'aria-hidden': 'true' }, '!'), h('bdi', {}, m.unreadable)) : null,
             this.timeline(m),
             m.failure ? h('section', { class: 'card failure', 'aria-label': 'Last failure' }, h('h2', {}, 'Last failure'),
                 h('p', {}, 'delivery ', count(m.failure.attempt), ' · ', at(m.failure.at), m.failure.host ? [' on ', name(m.failure.host)] : null, m.failure.route ? [' · route ', name(m.failure.route)] : null, m.failure.endpoint ? [' · ', name(m.failure.endpoint)] : null),

@@ -74,11 +74,12 @@ export class Queue {
             this.tables.outlook ? this.chart.table(this.outlook) : this.chart.view(this.outlook, { chosen: from && to && first >= 0 && last >= first ? [first, last] : null, scale: this.span }));
     }
 
-    historyCard({ since, stepMicros, ...history }) {
-        const length = history.waiting.length, from = length && SERIES.map(([key]) => history[key].findIndex(value => value !== null)).filter(i => i >= 0).sort((a, b) => a - b)[0];
+    historyCard(sampled) {
+        const { since, stepMicros, ...history } = sampled || { since: null };
+        const length = history.waiting?.length || 0, from = length && SERIES.map(([key]) => history[key].findIndex(value => value !== null)).filter(i => i >= 0).sort((a, b) => a - b)[0];
         return h('section', { class: 'card', id: 'history', 'aria-labelledby': 'history-title' },
-            h('div', { class: 'bar-line' }, h('h2', { id: 'history-title' }, 'Until now'), h('span', { class: 'quiet' }, 'since this page\'s server looks: ', at(since, { digits: 0 })),
-                button('as a table', () => { this.tables.history = !this.tables.history; this.app.show(); }, { class: 'plain', 'aria-pressed': String(this.tables.history), 'data-twin': 'history' })),
+            h('div', { class: 'bar-line' }, h('h2', { id: 'history-title' }, 'Until now'), since ? h('span', { class: 'quiet' }, 'since this page\'s server looks: ', at(since, { digits: 0 })) : null,
+                !length ? null : button('as a table', () => { this.tables.history = !this.tables.history; this.app.show(); }, { class: 'plain', 'aria-pressed': String(this.tables.history), 'data-twin': 'history' })),
             !length || from === undefined ? h('p', { class: 'quiet' }, 'Nothing was sampled yet.')
                 : this.tables.history ? this.historyTable(history, stepMicros) : h('div', { class: 'series' }, SERIES.map(([key, label, words]) => {
                     const values = history[key].slice(from), known = values.filter(value => value !== null), most = Math.max(0, ...known), latest = known.at(-1) ?? 0;

@@ -62,7 +62,7 @@ export class Queues {
                 h('td', { class: 'n' + (q.dead ? ' dead' : ' zero'), 'data-label': 'Dead' }, n(q.dead), q.deadLastHour ? h('small', {}, ` +${count(q.deadLastHour)} in 1 h`) : null),
                 h('td', { class: 'n', 'data-label': 'Listeners' }, n(q.listeners), q.listeners === 0 && q.waiting > 0 ? h('strong', { class: 'late', title: 'Nobody listens' }, ' !', h('span', { class: 'unseen' }, ' nobody listens')) : null),
                 h('td', { class: 'time', 'data-label': 'Next due' }, due),
-                h('td', { class: 'chart', 'data-label': 'Next hour' }, spark(q.nextHour, 'Due in the next hour, each 5 minutes')));
+                h('td', { class: 'chart', 'data-label': 'Next hour' }, q.nextHour ? spark(q.nextHour, 'Due in the next hour, each 5 minutes') : null));
         });
     }
 }
