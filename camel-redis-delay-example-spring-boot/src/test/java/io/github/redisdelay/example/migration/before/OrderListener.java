@@ -2,16 +2,16 @@
 package io.github.redisdelay.example.migration.before;
 
 import io.github.redisdelay.example.migration.Orders;
-import jakarta.annotation.PostConstruct;
-import jakarta.annotation.PreDestroy;
 import org.redisson.api.RBlockingQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.InitializingBean;
 import org.springframework.stereotype.Component;
 
 /** The consumer of an application that has not been migrated. */
 @Component
-public class OrderListener {
+public class OrderListener implements InitializingBean, DisposableBean {
 
     private static final Logger LOG = LoggerFactory.getLogger(OrderListener.class);
 
@@ -24,8 +24,8 @@ public class OrderListener {
         this.orders = orders;
     }
 
-    @PostConstruct
-    public void start() {
+    @Override
+    public void afterPropertiesSet() {
         thread.start();
     }
 
@@ -41,8 +41,8 @@ public class OrderListener {
         }
     }
 
-    @PreDestroy
-    public void stop() throws InterruptedException {
+    @Override
+    public void destroy() throws InterruptedException {
         thread.interrupt();
         thread.join();
     }
