@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.BiPredicate;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.LongStream;
@@ -237,7 +238,7 @@ public final class QueueModel {
         switch (script) {
             case SCHEDULE -> schedule(items, time, reply);
             case CHANGE -> change(items, time, reply);
-            case SETTLE -> settle(items, time, reply);
+            case SETTLE -> settle(items, time, reply, this::holds);
             case ACKNOWLEDGE ->
                 settle(
                         items.stream()
@@ -245,7 +246,8 @@ public final class QueueModel {
                                         new Object[] {item[0], item[1], ascii("acknowledge"), ascii("0"), ascii("")})
                                 .toList(),
                         time,
-                        reply);
+                        reply,
+                        this::claimed);
             case REDRIVE -> redrive(items, time, reply);
             default -> throw new IllegalArgumentException(script.name());
         }
@@ -442,12 +444,13 @@ public final class QueueModel {
                         .toList();
     }
 
-    private void settle(List<Object[]> items, long time, ByteBuffer reply) {
+    /** @param holds tells whether an id is held under a claim id */
+    private void settle(List<Object[]> items, long time, ByteBuffer reply, BiPredicate<String, byte[]> holds) {
         // The state at the beginning of the call decides which items are stale.
         List<Integer> stale = new ArrayList<>();
         for (Object[] item : items) {
             String id = text(item[0]);
-            stale.add(holds(id, (byte[]) item[1]) ? 0 : messages.containsKey(id) ? 3 : 2);
+            stale.add(holds.test(id, (byte[]) item[1]) ? 0 : messages.containsKey(id) ? 3 : 2);
         }
         for (int i = 0; i < items.size(); i++) {
             Object[] item = items.get(i);
@@ -456,7 +459,7 @@ public final class QueueModel {
                 answer(reply, stale.get(i), 0);
                 continue;
             }
-            if (!holds(id, (byte[]) item[1])) {
+            if (!holds.test(id, (byte[]) item[1])) {
                 answer(reply, messages.containsKey(id) ? 3 : 2, 0);
                 continue;
             }
@@ -841,8 +844,12 @@ public final class QueueModel {
     }
 
     private boolean holds(String id, byte[] claim) {
-        return leased.containsKey(id)
-                && state.containsKey(id)
+        return leased.containsKey(id) && claimed(id, claim);
+    }
+
+    /** What acknowledge.lua asks for: its lease may have got lost. */
+    private boolean claimed(String id, byte[] claim) {
+        return state.containsKey(id)
                 && state.get(id).claim.equals(HexFormat.of().formatHex(claim));
     }
 

@@ -9,7 +9,8 @@
 -- Errors  argument, format, superseded: nothing is changed
 -- Cost  O(log N) for each delivery
 --
--- Acts only on a message that is leased under this very claim id.
+-- Acts only on a message that is leased under this very claim id. The state record tells that: what ends a lease takes the
+-- claim id away.
 
 --@include call.lua
 --@include session.lua
@@ -31,12 +32,12 @@ for i = 1, count do
   end
   ids[i], claims[i] = id, claim
 end
-local held = record_which_are_held(leased, state, ids, claims)
+local records = redis.call('HMGET', state, unpack(ids))
 local finished, outcomes, done = {}, {}, {}
 local n = 0
 for i = 1, count do
   local id = ids[i]
-  if held[i] and not done[id] then
+  if not done[id] and record_has_claim(records[i], claims[i]) then
     done[id] = true
     n = n + 1
     finished[n] = id

@@ -60,10 +60,11 @@ local function first_expiry()
   return tonumber(redis.call('ZRANGE', queue_leased, '0', '0', 'WITHSCORES')[2])
 end
 
--- Find: ids, times, priorities, and the state records. Those of expired leases are tables until they are made anew.
+-- Find: ids, times, priorities, bodies, and the state records. Those of expired leases are tables until they are made anew.
 
-local ids, times, levels, records, dropped = {}, {}, {}, {}, {}
+local ids, times, levels, bodies, records, dropped = {}, {}, {}, {}, {}, {}
 local expires = first_expiry()
+local due = queue_first_due()
 if stored then
   for _, id in ipairs(cmsgpack.unpack(stored)) do
     local held, bytes = record_is_held(queue_leased, queue_state, id, claim)
@@ -72,7 +73,7 @@ if stored then
       records[#records + 1] = bytes
     end
   end
-elseif not queue_paused and wanted > 0 then
+elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and expires <= now)) then
   -- By priority: lists of ids, times and records in the order of their times.
   local expired = {}
   if wanted_expired > 0 and expires and expires <= now then
@@ -93,38 +94,52 @@ elseif not queue_paused and wanted > 0 then
   -- An id is in several sets after a call that ended in its middle, and after a repair. One set by itself has it once.
   local taken = (next(expired) or #queue_priorities > 0) and {}
   local n, bytes, full = 0, 0, false
+  -- Bodies are read some at once, but large ones one by one, so that few are read that are not given.
+  local width = 16
   for priority = 9, 0, -1 do
     if in_use[priority] or expired[priority] then
       local due = in_use[priority] and redis.call('ZRANGEBYSCORE', queue_delayed_set(priority), '-inf', now,
         'WITHSCORES', 'LIMIT', 0, wanted) or {}
       local lost = expired[priority] or {}
       local d, l = 1, 1
+      -- Bodies of due ones, and where the first of them stands among these.
+      local read, from = {}, 1
       while not full and n < wanted do
-        local id, time, record
+        local id, time, record, body
         local next = wanted_expired > 0 and lost[l]
         if next and (not due[d] or next.time < tonumber(due[d + 1])) then
           id, time, record = next.id, next.time, next.record
+          body = redis.call('HGET', queue_messages, id)
           wanted_expired = wanted_expired - 1
           l = l + 1
         elseif due[d] then
           id, time = due[d], tonumber(due[d + 1])
+          local at = (d + 1) / 2
+          if at - from >= #read then
+            local some = {}
+            for i = at, math.min(at + width - 1, #due / 2) do
+              some[#some + 1] = due[2 * i - 1]
+            end
+            read, from = redis.call('HMGET', queue_messages, unpack(some)), at
+          end
+          body = read[at - from + 1]
           d = d + 2
         else
           break
         end
-        local length = redis.call('HSTRLEN', queue_messages, id)
-        if length == 0 or id == '' then
+        if not body or #body == 0 or id == '' then
           -- One without a body, or without an id, which only others can have written: no call could finish it.
           dropped[#dropped + 1] = id
-        elseif n > 0 and bytes + length > max_bytes then
+        elseif n > 0 and bytes + #body > max_bytes then
           full = true
         elseif not (taken and taken[id]) then
           if taken then
             taken[id] = true
           end
           n = n + 1
-          bytes = bytes + length
-          ids[n], times[n], levels[n], records[n] = id, time, priority, record
+          bytes = bytes + #body
+          ids[n], bodies[n], times[n], levels[n], records[n] = id, body, time, priority, record
+          width = #body > 32768 and 1 or width
         end
       end
     end
@@ -135,14 +150,13 @@ end
 
 if not stored and #ids > 0 then
   local found = redis.call('HMGET', queue_state, unpack(ids))
-  local heads, pack = {}, struct.pack
+  local heads = {}
   for i = 1, #ids do
     local record, level = records[i], levels[i]
     if not found[i] and not record then
       -- The first delivery of a message: what record_write would make of it, but for its times the same for all.
-      heads[level] = heads[level] or pack('<BBBBI4c16', 1, 0, 0, level, 1, claim)
-      local time = pack('<d', times[i])
-      records[i] = heads[level] .. time .. time
+      heads[level] = heads[level] or struct.pack('<BBBBI4c16', 1, 0, 0, level, 1, claim)
+      records[i] = heads[level] .. struct.pack('<dd', times[i], times[i])
     else
       if record then
         record.lost = math.min(record.lost + 1, 255)
@@ -223,10 +237,9 @@ end
 
 -- Promise.
 
-local due
 if queue_paused then
-  expires = nil
-else
+  due, expires = nil, nil
+elseif #ids > 0 or #dropped > 0 then
   due = queue_first_due()
 end
 -- The promise of a repeated call may have been removed meanwhile: its consumer claims again, and promises anew.
@@ -248,7 +261,7 @@ if n > 0 then
     lengths[i] = #ids[i]
     lengths[n + i] = #records[i]
   end
-  local bodies = redis.call('HMGET', queue_messages, unpack(ids))
+  bodies = stored and redis.call('HMGET', queue_messages, unpack(ids)) or bodies
   reply[2] = struct.pack('<' .. string.rep('I4', 2 * n), unpack(lengths))
   reply[3] = table.concat(ids)
   reply[4] = table.concat(records, '', 1, n)

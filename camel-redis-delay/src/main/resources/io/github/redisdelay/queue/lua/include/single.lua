@@ -14,13 +14,13 @@ if #ARGV == 8 and #ARGV[7] == 0 then
   if record and #record >= 16 then
     last, before = struct.unpack('<dd', record)
   end
-  local config = redis.call('HMGET', KEYS[6], 'format', 'priorities', 'paused', 'partitions')
+  local found = redis.call('HMGET', KEYS[6], 'format', 'priorities', 'paused', 'partitions')
   -- A new call of a session that has made its preflight in this hour; a queue with nothing in its config but its format, which
   -- remembers no ids; an id that is not leased. If it is in use otherwise, HSETNX tells.
   local usual = #id > 0 and due and due >= 0 and due % 1 == 0 and (is_delay or is_time) and sequence and sequence % 1 == 0
     and last >= 1 and sequence > last and sequence <= 9007199254740991
     and math.floor(before / 3600000000) == math.floor(now / 3600000000)
-    and (not config[1] or config[1] == '1') and not (config[2] or config[3] or config[4])
+    and (not found[1] or found[1] == '1') and not (found[2] or found[3] or found[4])
     and redis.call('ZCARD', KEYS[7]) == 0 and not redis.call('ZSCORE', KEYS[3], id)
   due = usual and is_delay and now + due or due
   if usual and due <= 9007199254740991 then
