@@ -3,17 +3,17 @@ package io.github.redisdelay.migration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.camel.TestConnections;
-import io.github.redisdelay.camel.migration.ImportCodec;
 import io.github.redisdelay.migration.Fleet.Member;
-import io.github.redisdelay.queue.ClientOptions;
-import io.github.redisdelay.queue.ImportReport;
-import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.RedisSocket;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import org.apache.camel.impl.DefaultCamelContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.redisson.api.RedissonClient;
 
 /**
- * Measures what it costs Redis to import a backlog of 200-byte messages, and to transfer it as Redisson 4.7.0 does. {@code
+ * Measures what it costs Redis to import a backlog of 200-byte messages by a producer, and to transfer it as Redisson 4.7.0 does. {@code
  * -Dimport.messages} says how many there are.
  */
 class ImportBench {
@@ -29,8 +29,12 @@ class ImportBench {
     private static final int MESSAGES = Integer.getInteger("import.messages", 100_000);
     private static final int LENGTH = 200;
     private static final String QUEUE = "bench";
+    private static final String IMPORT =
+            "redis-delay:" + QUEUE + "?operation=import&importFrom=" + QUEUE + "&importCodec=string";
     /** How many the transfer is watched for: a million would take hours. */
     private static final int TRANSFERRED = Math.min(MESSAGES, 2_000);
+
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     @TempDir
     Path folder;
@@ -53,12 +57,17 @@ class ImportBench {
 
     @Test
     void should_measure_the_import() throws Exception {
-        try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
+        try (DefaultCamelContext context = new DefaultCamelContext()) {
+            context.getComponent("redis-delay", RedisDelayComponent.class)
+                    .getConfiguration()
+                    .setAddress(server.address());
+            context.start();
             double cpu = cpuSeconds();
             long begin = System.nanoTime();
-            ImportReport report = Backlog.takeOver(client.queue(QUEUE), ImportCodec.STRING);
-            print("import", report.moved(), cpu, begin);
-            assertThat(report.moved()).isEqualTo(MESSAGES);
+            Map<?, ?> report = context.createProducerTemplate().requestBody(IMPORT, null, Map.class);
+            long moved = (long) report.get("moved");
+            print("import", moved, cpu, begin);
+            assertThat(moved).isEqualTo(MESSAGES);
         }
     }
 
@@ -78,6 +87,7 @@ class ImportBench {
 
     private long transferred() throws IOException {
         try (RedisSocket redis = RedisSocket.open(server.address())) {
+            redis.timeout(PATIENCE); // a transfer of a hundred messages keeps Redis busy for seconds
             return Long.parseLong(redis.call("LLEN " + QUEUE).substring(1));
         }
     }
