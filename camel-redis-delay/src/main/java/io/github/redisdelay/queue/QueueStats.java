@@ -16,6 +16,8 @@ package io.github.redisdelay.queue;
  * @param paused whether the queue is paused
  * @param lastDueMicros when the last of the messages that wait is due, in microseconds since the epoch by the Redis server's
  *     clock; 0 if there is none
+ * @param stored how many messages are stored: more than wait and are being delivered if an evicted or deleted key has left some
+ *     behind, which {@link DelayQueue#check()} mends; fewer if messages are lost
  */
 public record QueueStats(
         long timeMicros,
@@ -27,4 +29,5 @@ public record QueueStats(
         long nextDueMicros,
         int consumers,
         boolean paused,
-        long lastDueMicros) {}
+        long lastDueMicros,
+        long stored) {}

@@ -214,6 +214,21 @@ class CheckIT extends RealQueueIT {
     }
 
     @Test
+    void should_be_suggested_by_the_figures() {
+        schedule("a", IN_AN_HOUR);
+        schedule("b", LONG_AGO, 9);
+        schedule("c", LONG_AGO, 9);
+        claim(1);
+        assertThat(get(queue.stats()).stored()).isEqualTo(3);
+        lose("delayed", "a");
+        QueueStats stats = get(queue.stats());
+        assertThat(stats.stored() - stats.delayed() - stats.leased()).isEqualTo(1);
+        get(queue.check());
+        delete("messages");
+        assertThat(get(queue.stats()).stored()).isZero();
+    }
+
+    @Test
     void should_make_claims_look_again_where_the_priorities_were_lost() throws Exception {
         schedule("a", LONG_AGO, 9);
         schedule("b", LONG_AGO, 2);

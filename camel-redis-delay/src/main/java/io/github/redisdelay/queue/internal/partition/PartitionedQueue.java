@@ -395,7 +395,8 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
                         : Math.min(one.nextDueMicros(), other.nextDueMicros()),
                 Math.max(one.consumers(), other.consumers()),
                 one.paused() || other.paused(),
-                Math.max(one.lastDueMicros(), other.lastDueMicros()));
+                Math.max(one.lastDueMicros(), other.lastDueMicros()),
+                one.stored() + other.stored());
     }
 
     @Override

@@ -403,6 +403,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
                     (long) reply.getDouble(),
                     (int) reply.getDouble(),
                     reply.getDouble() != 0,
+                    (long) reply.getDouble(),
                     (long) reply.getDouble());
         });
     }

@@ -62,6 +62,19 @@ final class Diagnosis {
         if (facts.stats().dead() > 0) {
             found.add(dead(facts));
         }
+        long strays =
+                facts.stats().stored() - facts.stats().delayed() - facts.stats().leased();
+        if (strays != 0) {
+            found.add(new Finding(
+                    "error",
+                    strays > 0
+                            ? strays
+                                    + " stored messages neither wait nor are being delivered, as an evicted or deleted key"
+                                    + " leaves them behind: Check lets them wait again"
+                            : -strays
+                                    + " messages are lost: their ids wait, but a key with what they were was evicted or"
+                                    + " deleted; Check tells more"));
+        }
         if (facts.storm() != null) {
             found.add(new Finding(
                     "info",

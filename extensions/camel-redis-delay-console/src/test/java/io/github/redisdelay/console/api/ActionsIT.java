@@ -194,6 +194,10 @@ class ActionsIT extends ApiIT {
         redis.client()
                 .getScoredSortedSet(redis.keyPrefix() + ":{orders}:delayed")
                 .delete();
+        await().untilAsserted(() -> assertThat(
+                        ((QueueViews.Row) api.queue(ANYBODY, "orders").first()).diagnosis())
+                .extracting(Diagnosis.Finding::text)
+                .anyMatch(text -> text.startsWith("10 stored messages neither wait nor are being delivered")));
         assertThat(ended(api.check("orders")).result()).contains(": 10 were neither waiting nor being delivered");
         assertThat(get(queue.stats()).delayed()).isEqualTo(10);
     }
