@@ -133,6 +133,10 @@ public final class ConsoleApi implements AutoCloseable {
     /** All queues that a visitor may see, the worst first. */
     public QueueViews.Queues queues(Visitor visitor) {
         Directory.Listed listed = directory.list(visitor::canRead);
+        if (listed.queues().isEmpty()) {
+            Long time = directory.server().time();
+            return new QueueViews.Queues(time == null ? null : Times.of(time), List.of(), false);
+        }
         return queues.queues(listed.queues(), visitor, listed.more());
     }
 
@@ -318,6 +322,11 @@ public final class ConsoleApi implements AutoCloseable {
     /** Stops a job behind the step under way. */
     public ActionResult stop(String jobId) {
         return jobs.stop(jobId);
+    }
+
+    /** For tests: the next view asks Redis. */
+    void forget(String queue) {
+        directory.queue(queue).changed();
     }
 
     private static void confirm(String queue, String confirm) {
