@@ -21,7 +21,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongFunction;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.Redisson;
 import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
@@ -29,15 +30,14 @@ import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
 /**
- * Measures how long Redis is busy with a look at a queue of many messages, which are due at random times of one day: one queue
- * with messages of priority 0, and one with as many in all ten priorities. {@code -Dlooking.messages} says how many in each.
+ * Measures how long Redis is busy with a look at a queue of many messages, which are due at random times of one day: all of
+ * priority 0, then as many in all ten priorities. {@code -Dlooking.messages} says how many.
  */
 @Tag("faults")
 class LookingBench {
 
     private static final int MESSAGES = Integer.getInteger("looking.messages", 1_000_000);
     private static final int LOOKS = 300;
-    private static final int PAGE = 256;
     private static final long DAY = 4_000_000_000_000_000L;
     private static final long MICROS = Duration.ofDays(1).toSeconds() * 1_000_000;
 
@@ -54,47 +54,38 @@ class LookingBench {
             end
             """;
 
-    @Test
-    void should_measure_looks_at_a_long_queue() throws Exception {
+    @ParameterizedTest
+    @ValueSource(ints = {1, 10})
+    void should_measure_looks_at_a_long_queue(int levels) throws Exception {
         try (RedisServer server = RedisServer.dedicated("save \"\"")) {
             Config config = new Config();
             config.useSingleServer().setAddress(server.address()).setTimeout(20_000);
             RedissonClient redisson = Redisson.create(config);
             try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
-                for (int levels : new int[] {1, 10}) {
-                    DelayQueue queue = client.queue("looks-" + levels);
-                    fill(redisson, queue.name(), levels);
-                    Outlook all = queue.outlook(DAY, Duration.ofDays(1), 1).get(20, TimeUnit.SECONDS);
-                    assertThat(all.counts()).containsExactly((long) MESSAGES);
-                    for (int steps : new int[] {60, 240}) {
-                        Duration step = Duration.ofDays(1).dividedBy(steps);
-                        measure(
-                                server,
-                                levels,
-                                "outlook of " + steps + " steps",
-                                i -> queue.outlook(DAY + i, step, steps));
-                    }
-                    Random random = new Random(1);
-                    measure(
-                            server,
-                            levels,
-                            "page of " + PAGE + " at a time",
-                            i -> queue.browse(MessageState.DELAYED, PageStart.at(DAY + random.nextLong(MICROS)), PAGE));
-                    measure(
-                            server,
-                            levels,
-                            "page of " + PAGE + " newest first",
-                            i -> queue.browse(MessageState.DELAYED, PageStart.newest(), PAGE));
-                    measure(
-                            server,
-                            levels,
-                            "first page of " + PAGE,
-                            i -> queue.browse(MessageState.DELAYED, PageStart.first(), PAGE));
+                DelayQueue queue = client.queue("looks");
+                fill(redisson, queue.name(), levels);
+                Outlook all = queue.outlook(DAY, Duration.ofDays(1), 1).get(20, TimeUnit.SECONDS);
+                assertThat(all.counts()).containsExactly((long) MESSAGES);
+                for (int steps : new int[] {60, 240}) {
+                    Duration step = Duration.ofDays(1).dividedBy(steps);
+                    measure(server, levels, "outlook of " + steps + " steps", i -> queue.outlook(DAY + i, step, steps));
                 }
+                Random random = new Random(1);
+                measure(
+                        server,
+                        levels,
+                        "page at a time",
+                        i -> page(queue, PageStart.at(DAY + random.nextLong(MICROS))));
+                measure(server, levels, "page newest first", i -> page(queue, PageStart.newest()));
+                measure(server, levels, "first page", i -> page(queue, PageStart.first()));
             } finally {
                 redisson.shutdown();
             }
         }
+    }
+
+    private static CompletableFuture<?> page(DelayQueue queue, PageStart start) {
+        return queue.browse(MessageState.DELAYED, start, DelayQueue.MAX_PAGE);
     }
 
     /** Puts them where schedule.lua would: so ten millions are there within a minute. */
