@@ -8,7 +8,7 @@ import { Jobs } from './jobs.js';
 import { Message } from './message.js';
 import { Queue } from './queue.js';
 import { Find, Queues } from './queues.js';
-import { ahead, at, choose, chosenMode, modes, now, isoOf, serverZone, span, zoneName } from './time.js';
+import { ahead, at, choose, chosenMode, modes, now, isoOf, serverZone, span, timed, zoneName } from './time.js';
 import { address, button, choice } from './words.js';
 
 const PERIOD = 2000, LONGEST = 16000, TOLD_FOR = 20000;
@@ -26,7 +26,7 @@ class App {
         this.jobs = new Jobs(job => this.tell({ outcome: job.error ? 'failed' : 'done', text: `${job.queue}: ${job.error || job.result || 'ended'}` }));
     }
 
-    /** Shows the screen that the address names. */
+    /** Shows the screen that the address names. The one before stays until it was read, but nothing can be done there any more. */
     route() {
         const [path, values] = location.hash.replace(/^#\/?/, '').split('?');
         const Screen = SCREENS[path] || Queues;
@@ -35,6 +35,10 @@ class App {
         this.screen = new Screen(this.params, this);
         this.loadedAt = null;
         this.moved = true;
+        const main = document.querySelector('main');
+        main.inert = true;
+        main.setAttribute('aria-busy', 'true');
+        setTimeout(() => this.show(), 300);
         this.reload();
     }
 
@@ -84,6 +88,7 @@ class App {
         patch(document.getElementById('banner'), this.banner());
         patch(document.getElementById('told'), this.outcomes());
         main.classList.toggle('old', Boolean(this.trouble && this.loadedAt));
+        main.inert = false;
         main.setAttribute('aria-busy', String(!this.loadedAt));
         patch(main, this.loadedAt ? [h('div', { key: location.hash, class: 'screen', 'data-screen': this.path || 'queues' }, this.screen.view(), this.path === '' ? this.jobs.view(null, this.me.readOnly ? null : this.actions) : null)]
             : this.trouble ? [] : [h('p', { class: 'quiet' }, 'Reading …')]);
@@ -125,7 +130,7 @@ class App {
 
     outcomes() {
         return this.told.map(one => h('div', { key: one.key, class: 'outcome ' + (one.outcome === 'done' ? 'done' : 'other'), 'data-outcome': one.outcome },
-            h('p', {}, h('span', { class: 'sign', 'aria-hidden': 'true' }, one.outcome === 'done' ? '✓ ' : '! '), h('bdi', {}, one.text)),
+            h('p', {}, h('span', { class: 'sign', 'aria-hidden': 'true' }, one.outcome === 'done' ? '✓ ' : '! '), timed(one.text)),
             button('×', () => this.untell(one.key), { 'aria-label': 'Close', class: 'plain' })));
     }
 

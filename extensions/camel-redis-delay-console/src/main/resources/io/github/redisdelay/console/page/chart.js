@@ -45,7 +45,7 @@ export class Outlook {
     }
 
     view(data, { chosen, scale }) {
-        const { bars } = data, high = 150, left = 46, top = 18, bottom = 22, late = 66, right = data.after ? 58 : 8;
+        const { bars } = data, high = 150, left = 46, top = 18, bottom = 22, late = 66, right = data.after ? 58 : 22;
         const x0 = left + late + 22, wide = Math.max(120, this.width - x0 - right), step = wide / Math.max(1, bars.length);
         const most = round(Math.max(1, ...usual(bars.map(bar => bar.count))));
         const y = n => top + high - (n ? Math.max(2, Math.min(1, n / most) * high) : 0);

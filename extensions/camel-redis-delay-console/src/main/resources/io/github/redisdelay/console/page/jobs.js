@@ -1,6 +1,7 @@
 // The long-running work that was started: how far it is, a way to stop it, and what came of it.
 
-import { h, name } from './dom.js';
+import { h } from './dom.js';
+import { timed } from './time.js';
 import { button, count, queueLink } from './words.js';
 
 const KINDS = { redrive: 'Redrive', discard: 'Discard', purge: 'Purge', check: 'Check', import: 'Import' };
@@ -29,8 +30,8 @@ export class Jobs {
                 h('span', { class: 'kind' }, KINDS[job.kind] || job.kind, ' ', queue ? null : queueLink(job.queue)),
                 job.running ? h('progress', { ...(job.found === null ? {} : { max: Math.max(1, job.found), value: job.done }), 'aria-label': 'Progress' }) : null,
                 h('span', { class: 'figure' }, count(job.done), job.found === null ? '' : ' of ' + count(job.found)),
-                h('span', { class: 'what' }, job.running ? 'running' : job.error ? [h('span', { class: 'sign error', 'aria-hidden': 'true' }, '▲'), ' failed: ', job.error]
-                    : [job.stopped ? 'stopped. ' : '✓ ended. ', job.result ? name(job.result) : '']),
+                h('span', { class: 'what' }, job.running ? 'running' : job.error ? [h('span', { class: 'sign error', 'aria-hidden': 'true' }, '▲'), ' failed: ', timed(job.error)]
+                    : [job.stopped ? 'stopped. ' : '✓ ended. ', job.result ? timed(job.result) : '']),
                 job.running && actions ? button('Stop …', () => actions.stop(job), { 'data-action': 'stop' }) : null))));
     }
 }

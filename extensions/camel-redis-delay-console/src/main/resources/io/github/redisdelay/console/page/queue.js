@@ -5,7 +5,7 @@ import { line, Outlook } from './chart.js';
 import { keep, kept } from './choices.js';
 import { h, name } from './dom.js';
 import { MessageList } from './list.js';
-import { at, distance, isoOf, millis, span } from './time.js';
+import { at, distance, isoOf, millis, span, timed } from './time.js';
 import { address, badge, button, choice, count, many, remark } from './words.js';
 
 const SPANS = [['minute', 'minute'], ['hour', 'hour'], ['day', 'day'], ['month', 'month'], ['all', 'all']];
@@ -49,7 +49,7 @@ export class Queue {
                     q.state === 'paused' && may('resume') ? button('Resume …', () => actions.resume(this.name, q), { key: 'resume', class: 'main', 'data-action': 'resume' }) : null,
                     may('check') ? button('Check …', () => actions.check(this.name), { key: 'check', 'data-action': 'check' }) : null,
                     may('purge') ? button('Purge …', () => actions.purge(this.name, q), { key: 'purge', class: 'danger', 'data-action': 'purge' }) : null)),
-            q.diagnosis.length ? h('section', { class: 'card remarks', 'aria-label': 'Diagnosis' }, h('ul', { id: 'remarks' }, q.diagnosis.map(one => remark(one.level, h('bdi', {}, one.text))))) : null,
+            q.diagnosis.length ? h('section', { class: 'card remarks', 'aria-label': 'Diagnosis' }, h('ul', { id: 'remarks' }, q.diagnosis.map(one => remark(one.level, timed(one.text))))) : null,
             h('dl', { class: 'tiles', id: 'figures' },
                 tile('waiting', count(q.waiting)), tile('overdue', count(q.overdue), q.overdue ? 'oldest ' + span(q.oldestOverdueMicros / 1000) : 'none is late', q.overdue ? 'late' : ''),
                 tile('working', count(q.working)),

@@ -3,7 +3,7 @@
 import { get } from './api.js';
 import { spark } from './chart.js';
 import { h, memo, name } from './dom.js';
-import { distance, millis, now, span } from './time.js';
+import { distance, millis, now, span, timed } from './time.js';
 import { badge, button, count, many, queueLink, queueStates, remark, stateWord } from './words.js';
 
 const RANK = { error: 0, warning: 1 };
@@ -33,7 +33,7 @@ export class Queues {
                 h('p', { class: 'sums' }, h('span', {}, h('b', {}, count(sum('waiting'))), ' waiting'), h('span', { class: sum('overdue') ? 'late' : '' }, h('b', {}, count(sum('overdue'))), ' overdue'),
                     h('span', {}, h('b', {}, count(sum('working'))), ' working'), h('span', {}, h('b', {}, count(sum('dead'))), ' dead'))),
             remarks.length ? h('section', { class: 'card remarks', 'aria-label': 'What needs you' },
-                h('ul', { id: 'remarks' }, (this.allRemarks ? remarks : remarks.slice(0, REMARKS)).map(one => remark(one.level, queueLink(one.q.name), ' ', h('bdi', {}, one.text)))),
+                h('ul', { id: 'remarks' }, (this.allRemarks ? remarks : remarks.slice(0, REMARKS)).map(one => remark(one.level, queueLink(one.q.name), ' ', timed(one.text)))),
                 remarks.length > REMARKS ? button(this.allRemarks ? 'Show fewer' : `Show ${remarks.length - REMARKS} more`, () => { this.allRemarks = !this.allRemarks; this.app.show(); }, { class: 'plain' }) : null) : null,
             all.length > 7 ? h('div', { class: 'bar-line' },
                 h('label', { class: 'filterbox' }, h('span', { class: 'unseen' }, 'Filter by name'), h('input', { id: 'filter', type: 'search', placeholder: 'filter by name', autocomplete: 'off', spellcheck: 'false', on: { input: event => { this.filter = event.target.value; this.app.show(); } } })),

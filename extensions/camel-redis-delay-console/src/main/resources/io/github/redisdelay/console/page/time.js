@@ -99,8 +99,14 @@ export function distance(iso) {
 /** The time itself: without the date if it is today. Its title has all six digits, and UTC. */
 export function at(iso, { date = 'auto', digits = 3, ...props } = {}) {
     if (!iso) return '–';
-    const there = wall(millis(iso)), fraction = iso.slice(19, 26);
+    const there = wall(millis(iso)), fraction = /\.\d+/.exec(iso)?.[0] || '';
     const today = wall(now()).date === there.date;
     const text = (date === 'always' || !today ? there.date + ' ' : '') + there.time + (digits ? fraction.slice(0, digits + 1) : '');
     return h('time', { datetime: iso, title: `${there.date} ${there.time}${fraction} (${zoneName()})\n${iso} (UTC)`, ...props }, text);
+}
+
+/** A sentence in which each time is shown in the chosen zone. */
+export function timed(sentence) {
+    const parts = String(sentence).split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/);
+    return h('bdi', {}, parts.map((part, i) => i % 2 ? at(part, { digits: 0 }) : part));
 }
