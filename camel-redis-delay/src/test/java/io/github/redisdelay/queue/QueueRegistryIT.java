@@ -248,6 +248,31 @@ class QueueRegistryIT extends RealQueueIT {
     }
 
     @Test
+    void should_list_a_queue_that_is_used_while_the_pages_are_read() {
+        long now = get(counted.queue("any").stats()).timeMicros();
+        Map<String, Double> many = new HashMap<>();
+        for (int i = 0; i < 1_200; i++) {
+            many.put("q" + i, now - 20_000.0 - i);
+        }
+        registry.addAll(many);
+        ScriptExecutor real = new RedissonScriptExecutor(redis.client());
+        AtomicLong pages = new AtomicLong();
+        DelayQueueClient reader = counting((script, keys, arguments, attempt) -> {
+            if (script == LuaScript.QUEUES && pages.incrementAndGet() == 2) {
+                // The last one goes to the front, which was read.
+                return real.call(LuaScript.REGISTER, keys, new Object[] {bytes("q1199")}, 1)
+                        .thenCompose(noted -> real.call(script, keys, arguments, attempt));
+            }
+            return real.call(script, keys, arguments, attempt);
+        });
+        assertThat(names(reader)).hasSize(1_200).startsWith("q1199", "q0", "q1").endsWith("q1198");
+        assertThat(pages).hasValue(4);
+        assertThat(get(reader.queues(700))).hasSize(700);
+        assertThat(get(reader.queues(500))).hasSize(500);
+        assertThat(pages).as("two and the first again, then one").hasValue(4 + 3 + 1);
+    }
+
+    @Test
     void should_refuse_limits_that_are_none() {
         for (int limit : new int[] {-1, 0, 10_001}) {
             assertThatThrownBy(() -> counted.queues(limit))

@@ -264,7 +264,7 @@ class ScriptSafetyIT {
             case OUTLOOK -> bytes(0, 1_000, MAX);
             case HEARTBEAT -> bytes(CONSUMER, "again");
             case REGISTER -> bytes("orders");
-            case QUEUES -> bytes(10);
+            case QUEUES -> bytes(10, 0);
             case CONSUMERS, STATS, SERVER, REPLICATION -> new Object[0];
             case LOOK -> bytes("all", 10, 1000, 0, 10, "-inf", "");
             case IMPORT ->
@@ -697,8 +697,11 @@ class ScriptSafetyIT {
         assertRefused(LuaScript.HEARTBEAT, with(valid(LuaScript.HEARTBEAT), 1, "x".repeat(4097)), "a long name");
         assertRefused(LuaScript.REGISTER, bytes(""), "a queue without a name");
         assertRefused(LuaScript.REGISTER, bytes("x".repeat(201)), "a long name of a queue");
-        for (String limit : List.of("", "x", "0", "10001", "1.5", "-1", "nan")) {
-            assertRefused(LuaScript.QUEUES, bytes(limit), "queues up to '" + limit + "'");
+        for (String limit : List.of("", "x", "0", "501", "1.5", "-1", "nan")) {
+            assertRefused(LuaScript.QUEUES, bytes(limit, 0), "queues up to '" + limit + "'");
+        }
+        for (String offset : List.of("", "x", "10001", "1.5", "-1")) {
+            assertRefused(LuaScript.QUEUES, bytes(10, offset), "queues behind '" + offset + "'");
         }
         assertRefused(LuaScript.BROWSE, with(valid(LuaScript.BROWSE), 0, "x"), "browse of no state");
         assertRefused(LuaScript.BROWSE, bytes("delayed", 10, 0, "", "oldest"), "browse in no direction");

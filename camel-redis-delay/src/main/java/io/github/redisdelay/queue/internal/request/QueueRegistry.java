@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.request;
 
+import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.QueueInfo;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.ErrorText;
@@ -9,7 +10,8 @@ import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -37,6 +39,12 @@ public final class QueueRegistry {
     /** The least time between two notes of a queue with a consumer, or after a failure; less than between two heartbeats. */
     static final long CONSUMED_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(50);
 
+    /** The most queues that one call tells: half a millisecond of Redis's time. */
+    private static final int PAGE = 500;
+
+    private static final Comparator<QueueInfo> LAST_USED_FIRST =
+            Comparator.comparingLong(QueueInfo::lastUsedMicros).reversed().thenComparing(QueueInfo::name);
+
     private final QueueAddress address;
     private final UnbatchedCalls calls;
     private final Timers timers;
@@ -63,14 +71,43 @@ public final class QueueRegistry {
         if (limit < 1 || limit > MAX_QUEUES) {
             throw new IllegalArgumentException("limit is " + limit + ": it must be from 1 to " + MAX_QUEUES);
         }
-        return calls.untilAnswered(address, LuaScript.QUEUES, new Object[] {Digits.of(limit)})
+        Map<String, Long> found = new HashMap<>();
+        return collect(0, limit, found).thenApply(done -> found.entrySet().stream()
+                .map(queue -> new QueueInfo(queue.getKey(), queue.getValue()))
+                .sorted(LAST_USED_FIRST)
+                .limit(limit)
+                .toList());
+    }
+
+    /**
+     * Reads page by page, so that Redis serves others in between. What is used meanwhile goes to the front, so that is read once
+     * more.
+     */
+    private CompletableFuture<Void> collect(int offset, int limit, Map<String, Long> found) {
+        int size = Math.min(PAGE, limit - offset);
+        return page(offset, size, found).thenCompose(told -> {
+            if (told == size && offset + size < limit) {
+                return collect(offset + size, limit, found);
+            }
+            return offset == 0
+                    ? CompletableFuture.completedFuture(null)
+                    : page(0, PAGE, found).thenAccept(again -> {});
+        });
+    }
+
+    /** Adds a page to what was found, and answers how many queues it has. */
+    private CompletableFuture<Integer> page(int offset, int size, Map<String, Long> found) {
+        return calls.untilAnswered(address, LuaScript.QUEUES, Digits.of(size), Digits.of(offset))
                 .thenApply(reply -> {
-                    List<?> row = (List<?>) reply;
-                    List<QueueInfo> queues = new ArrayList<>(row.size() / 2);
-                    for (int at = 0; at < row.size(); at += 2) {
-                        queues.add(new QueueInfo(text(row.get(at)), (long) Double.parseDouble(text(row.get(at + 1)))));
+                    List<?> rows = (List<?>) reply;
+                    for (int at = 0; at < rows.size(); at += 2) {
+                        String score = text(rows.get(at + 1));
+                        double lastUsed = score.endsWith("inf") ? -1 : Double.parseDouble(score);
+                        if (lastUsed >= 0 && lastUsed <= DueTime.MAX_MICROS) { // others are no note of ours
+                            found.merge(text(rows.get(at)), (long) lastUsed, Math::max);
+                        }
                     }
-                    return queues;
+                    return rows.size() / 2;
                 });
     }
 
