@@ -10,7 +10,8 @@ const seen = m => ({ id: m.id, state: m.state, due: m.due });
 
 /** The facts of a message, as a question shows them. */
 export function facts(m) {
-    return h('dl', { class: 'facts' }, fact('id', name(m.id)), fact('state', messageBadge(m.state)), fact('due', [at(m.due), ' (', distance(m.due), ')']),
+    return h('dl', { class: 'facts' }, fact('id', name(m.id)), fact('state', messageBadge(m.state)),
+        fact('due', [at(m.due), ' (', distance(m.due), ')']),
         m.holder ? fact('held by', name(m.holder)) : null, m.attempts ? fact('deliveries begun', count(m.attempts)) : null);
 }
 
@@ -48,7 +49,8 @@ export class Actions {
         this.message(queue, m, 'cancel', {
             title: ['Cancel ', name(m.id), '?'], verb: 'Cancel the message', danger: true,
             will: now => now.state === 'working'
-                ? ['It is being delivered by ', name(now.holder || 'a consumer'), ' now. Its work goes on; its acknowledgement will count for nothing, and no redelivery follows.']
+                ? ['It is being delivered by ', name(now.holder || 'a consumer'),
+                    ' now. Its work goes on; its acknowledgement will count for nothing, and no redelivery follows.']
                 : 'It will never be delivered. It is removed with its body, and nobody can bring it back.'
         });
     }
@@ -56,21 +58,27 @@ export class Actions {
     promote(queue, m) {
         this.message(queue, m, 'promote', {
             title: ['Deliver ', name(m.id), ' now?'], verb: 'Deliver now',
-            will: now => now.state === 'working' ? 'It is being delivered already, and will be left alone.' : 'It becomes due now. The next free consumer gets it, unless the queue is paused.'
+            will: now => now.state === 'working' ? 'It is being delivered already, and will be left alone.'
+                : 'It becomes due now. The next free consumer gets it, unless the queue is paused.'
         });
     }
 
     move(queue, m) {
-        const { date } = wall(now() + 86400000), options = [['600', 'in 10 min'], ['3600', 'in 1 h'], ['tomorrow', 'tomorrow 09:00'], ['time', 'date and time']];
+        const { date } = wall(now() + 86400000), options = [['600', 'in 10 min'], ['3600', 'in 1 h'], ['tomorrow', 'tomorrow 09:00'],
+            ['time', 'date and time']];
         let chosen = '600', text = field(now() + 86400000);
         const target = () => chosen === 'tomorrow' ? read(date + 'T09:00') : read(text);
         this.message(queue, m, 'reschedule', {
             title: ['Move ', name(m.id), '?'], verb: 'Move the message',
-            will: now => now.state === 'working' ? 'It is being delivered now, and will be left alone.' : ['It becomes due at the new time instead of ', at(now.due), '. Its attempts stay counted.'],
+            will: now => now.state === 'working' ? 'It is being delivered now, and will be left alone.'
+                : ['It becomes due at the new time instead of ', at(now.due), '. Its attempts stay counted.'],
             fields: again => h('div', { class: 'move' },
                 choice('New time', options, chosen, value => { chosen = value; again(); }),
-                chosen !== 'time' ? null : h('label', {}, 'Date and time (' + zoneName() + ')', h('input', { type: 'datetime-local', step: '1', name: 'to', value: text, on: { input: event => { text = event.target.value; again(); } } })),
-                /\d/.test(chosen) ? null : h('p', { class: 'quiet' }, target() ? ['That is ', at(isoOf(target()), { date: 'always', digits: 0 }), ', ', distance(isoOf(target())), target() < now() ? ': it becomes due at once.' : '.'] : 'Write it as 2026-11-22 14:00:00.')),
+                chosen !== 'time' ? null : h('label', {}, 'Date and time (' + zoneName() + ')',
+                    h('input', { type: 'datetime-local', step: '1', name: 'to', value: text,
+                    on: { input: event => { text = event.target.value; again(); } } })),
+                /\d/.test(chosen) ? null : h('p', { class: 'quiet' }, target() ? ['That is ', at(isoOf(target()), { date: 'always', digits: 0 }),
+                    ', ', distance(isoOf(target())), target() < now() ? ': it becomes due at once.' : '.'] : 'Write it as 2026-11-22 14:00:00.')),
             ready: () => /\d/.test(chosen) || target() !== null
         }, () => /\d/.test(chosen) ? { inMicros: Number(chosen) * 1000000 } : { to: isoOf(target()) });
     }
@@ -78,7 +86,8 @@ export class Actions {
     redrive(queue, m) {
         this.run({
             title: ['Redrive ', name(m.messageId), '?'], verb: 'Redrive',
-            text: () => [h('p', {}, 'It goes back into its queue and is due now; its attempts begin anew. It stays dead if a message with its id waits or is being delivered.'), facts(m)]
+            text: () => [h('p', {}, 'It goes back into its queue and is due now; its attempts begin anew.',
+                ' It stays dead if a message with its id waits or is being delivered.'), facts(m)]
         }, 'redrive', () => ({ queue, id: m.id }));
     }
 
@@ -92,35 +101,42 @@ export class Actions {
     pause(queue, q) {
         this.run({
             title: ['Pause ', name(queue), '?'], verb: 'Pause',
-            text: () => h('p', {}, `From now on nobody is given a message, whichever the consumer. What is being delivered (${count(q.working)}) goes on. Messages that become due meanwhile wait, and are delivered when it is resumed.`)
+            text: () => h('p', {}, 'From now on no consumer is given a message, wherever it runs.',
+                ` What is being delivered (${count(q.working)}) goes on.`,
+                ' Messages that become due meanwhile wait, and are delivered when it is resumed.')
         }, 'pause', () => ({ queue }));
     }
 
     resume(queue, q) {
         this.run({
             title: ['Resume ', name(queue), '?'], verb: 'Resume',
-            text: () => h('p', {}, `${many(q.overdue, 'overdue message is', 'overdue messages are')} delivered at once, as fast as ${many(q.listeners, 'listener takes', 'listeners take')} them.`)
+            text: () => h('p', {}, `${many(q.overdue, 'message that is overdue', 'messages that are overdue')} can be delivered at once`,
+                q.listeners ? `, as fast as ${many(q.listeners, 'listener takes', 'listeners take')} them.` : '. Nobody listens now, so they go on waiting.')
         }, 'resume', () => ({ queue }));
     }
 
     check(queue) {
         this.run({
             title: ['Check ', name(queue), '?'], verb: 'Check',
-            text: () => h('p', {}, 'Looks through all messages for those that neither wait nor are being delivered, as an evicted or deleted key leaves them behind, and lets them wait again. It goes in slices, beside the work, and can be stopped.')
+            text: () => h('p', {}, 'Looks through all messages for those that neither wait nor are being delivered,',
+                ' as an evicted or deleted key leaves them behind, and lets them wait again. It goes in slices, beside the work, and cannot be stopped.')
         }, 'check', () => ({ queue }));
     }
 
     purge(queue, q) {
         this.run({
             title: ['Purge ', name(queue), '?'], verb: `Remove all ${count(q.waiting)}`, danger: true, type: queue,
-            text: () => h('p', {}, h('strong', {}, `All messages that wait in this queue, ${count(q.waiting)} now`), ', are removed with their bodies, and will never be delivered. What is being delivered and the dead letters stay. It goes in slices and can be stopped; what is removed until then is gone.')
+            text: () => h('p', {}, h('strong', {}, `All messages that wait in this queue, ${count(q.waiting)} now`),
+                ', are removed with their bodies, and will never be delivered. What is being delivered and the dead letters stay.',
+                ' It goes in slices and can be stopped; what is removed until then is gone.')
         }, 'purge', () => ({ queue, confirm: queue }));
     }
 
     redriveGroup(queue, group, since) {
         this.run({
             title: ['Redrive ', count(group.count), ' of ', name(queue), '?'], verb: `Redrive ${count(group.count)}`, type: queue,
-            text: () => [h('p', {}, 'They go back into their queue and are due now, all at once; their attempts begin anew. One stays dead if a message with its id waits or is being delivered.'), condition(group, since)]
+            text: () => [h('p', {}, 'They go back into their queue and are due now, all at once; their attempts begin anew.',
+                ' One stays dead if a message with its id waits or is being delivered.'), condition(group, since)]
         }, 'redrive', () => ({ queue, group: group.group, ...(since ? { since } : {}), count: group.count }));
     }
 
@@ -134,7 +150,8 @@ export class Actions {
     discardAll(queue, dead) {
         this.run({
             title: ['Discard all dead letters of ', name(queue), '?'], verb: `Discard all ${count(dead)}`, danger: true, type: queue,
-            text: () => h('p', {}, h('strong', {}, `All ${count(dead)} dead letters`), ' of this queue are removed with their bodies, and nobody can bring them back.')
+            text: () => h('p', {}, h('strong', {}, `All ${count(dead)} dead letters`),
+                ' of this queue are removed with their bodies, and nobody can bring them back.')
         }, 'discard', () => ({ queue, all: true, count: dead, confirm: queue }));
     }
 
@@ -147,12 +164,15 @@ export class Actions {
     /** The buttons for a message, as far as the rights go. */
     buttons(queue, rights, m, dots = true) {
         const may = right => rights.includes(right), end = dots ? ' …' : '…';
-        const one = (right, text, run, props) => may(right) ? button(text, run, { key: right, 'data-action': right, 'data-id': m.id, 'aria-label': dots ? null : text + ' ' + m.id, ...props }) : null;
+        const one = (right, text, run, props) => may(right) ? button(text, run, { key: right, 'data-action': right, 'data-id': m.id,
+            'aria-label': dots ? null : text + ' ' + m.id, ...props }) : null;
         if (m.state === 'dead') {
-            return [one('redrive', 'Redrive' + end, () => this.redrive(queue, m)), one('discard', 'Discard' + end, () => this.discard(queue, m), { class: 'danger' })];
+            return [one('redrive', 'Redrive' + end, () => this.redrive(queue, m)),
+                one('discard', 'Discard' + end, () => this.discard(queue, m), { class: 'danger' })];
         }
         const waits = m.state === 'waiting', due = millis(m.due) <= now();
-        return [waits && !due ? one('promote', (dots ? 'Deliver now' : 'Now') + end, () => this.promote(queue, m)) : null, waits ? one('reschedule', 'Move' + end, () => this.move(queue, m)) : null,
+        return [waits && !due ? one('promote', (dots ? 'Deliver now' : 'Now') + end, () => this.promote(queue, m)) : null,
+            waits ? one('reschedule', 'Move' + end, () => this.move(queue, m)) : null,
             one('cancel', 'Cancel' + end, () => this.cancel(queue, m), { class: 'danger' })];
     }
 }
@@ -160,5 +180,6 @@ export class Actions {
 /** Exactly what a group's action is done to, in words. */
 function condition(group, since) {
     return h('dl', { class: 'facts' }, fact('how many', count(group.count)), fact('why', [name(group.exception || group.reason)]),
-        group.route ? fact('route', name(group.route)) : null, fact('given up', [at(group.first), ' to ', at(group.last)]), since ? fact('only since', at(since)) : null);
+        group.route ? fact('route', name(group.route)) : null, fact('given up', [at(group.first), ' to ', at(group.last)]),
+            since ? fact('only since', at(since)) : null);
 }

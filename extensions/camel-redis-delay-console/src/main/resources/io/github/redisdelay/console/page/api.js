@@ -39,7 +39,8 @@ async function call(address, options) {
     try {
         response = await fetch(new URL(address, document.baseURI), { ...options, cache: 'no-store', signal: timer.signal });
         if (!(response.headers.get('Content-Type') || '').includes('json')) {
-            throw new Problem('foreign', `The answer did not come from the console (status ${response.status}). Sign in again, or reload the page.`, response.status);
+            throw new Problem('foreign', `The answer did not come from the console (status ${response.status}). Sign in again, or reload the page.`,
+                response.status);
         }
         answer = await response.json();
     } catch (error) {

@@ -13,7 +13,8 @@ import { address, button, choice } from './words.js';
 
 const PERIOD = 2000, LONGEST = 16000, TOLD_FOR = 20000;
 const SCREENS = { '': Queues, queue: Queue, message: Message, dead: Dead, find: Find };
-const KEYS = [['/', 'find a message by its id'], ['g, then q', 'all queues'], ['Esc', 'leave a field or a dialog; else one level up'], ['← → Enter', 'walk through the outlook, list a bar'], ['?', 'these keys']];
+const KEYS = [['/', 'find a message by its id'], ['g, then q', 'all queues'], ['Esc', 'leave a field or a dialog; else one level up'],
+    ['← → Enter', 'walk through the outlook, list a bar'], ['?', 'these keys']];
 
 class App {
     constructor() {
@@ -23,7 +24,8 @@ class App {
         this.told = [];
         this.address = address;
         this.actions = new Actions(answer => this.tell(answer));
-        this.jobs = new Jobs(job => this.tell({ outcome: job.error ? 'failed' : 'done', text: `${job.queue}: ${job.error || job.result || 'ended'}` }));
+        this.jobs = new Jobs(job => this.tell({ outcome: job.error ? 'failed' : 'done',
+            text: `${job.queue}: ${job.error || job.result || 'ended'}` }));
     }
 
     /** Shows the screen that the address names. The one before stays until it was read, but nothing can be done there any more. */
@@ -90,9 +92,11 @@ class App {
         main.classList.toggle('old', Boolean(this.trouble && this.loadedAt));
         main.inert = false;
         main.setAttribute('aria-busy', String(!this.loadedAt));
-        patch(main, this.loadedAt ? [h('div', { key: location.hash, class: 'screen', 'data-screen': this.path || 'queues' }, this.screen.view(), this.path === '' ? this.jobs.view(null, this.me.readOnly ? null : this.actions) : null)]
+        patch(main, this.loadedAt ? [h('div', { key: location.hash, class: 'screen', 'data-screen': this.path || 'queues' }, this.screen.view(),
+            this.path === '' ? this.jobs.view(null, this.me.readOnly ? null : this.actions) : null)]
             : this.trouble ? [] : [h('p', { class: 'quiet' }, 'Reading …')]);
-        document.title = (this.loadedAt ? shown(this.screen.title()) + ' · ' : '') + 'redis-delay' + (this.me?.environment ? ' · ' + shown(this.me.environment) : '');
+        document.title = (this.loadedAt ? shown(this.screen.title()) + ' · ' : '') + 'redis-delay' + (this.me?.environment
+            ? ' · ' + shown(this.me.environment) : '');
         if (this.moved && this.loadedAt) {
             this.moved = false;
             window.scrollTo(0, 0);
@@ -107,14 +111,23 @@ class App {
         return [
             h('a', { class: 'home', href: '#/' }, h('img', { src: 'favicon.svg', alt: '', width: '20', height: '20' }), 'redis-delay'),
             me?.environment ? h('span', { class: 'environment', id: 'environment' }, '▪ ', name(me.environment)) : null,
-            server ? h('span', { class: 'server quiet', id: 'server' }, [server.product, server.version].filter(Boolean).join(' '), ' ', name(server.address || ''), ' ',
-                server.evictionPolicy && server.evictionPolicy !== 'unknown' ? name(server.evictionPolicy, { class: server.evictionPolicy === 'noeviction' ? '' : 'late' }) : null, server.appendOnly === null ? null : server.appendOnly ? ' AOF on' : h('span', { class: 'late' }, ' AOF off')) : null,
+            server ? h('span', { class: 'server quiet', id: 'server' }, [server.product, server.version].filter(Boolean).join(' '), ' ',
+                name(server.address || ''), ' ',
+                server.evictionPolicy && server.evictionPolicy !== 'unknown' ? name(server.evictionPolicy,
+                    { class: server.evictionPolicy === 'noeviction' ? '' : 'late' }) : null,
+                    server.appendOnly === null ? null : server.appendOnly ? ' AOF on' : h('span', { class: 'late' }, ' AOF off')) : null,
             h('form', { class: 'find', role: 'search', on: { submit: event => this.find(event) } },
-                h('label', { class: 'unseen', for: 'find' }, 'Find a message by its id'), h('input', { id: 'find', type: 'search', placeholder: 'find id   /', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' }),
-                queue ? h('select', { id: 'find-where', 'aria-label': 'Where' }, h('option', { value: 'here' }, 'here'), h('option', { value: 'all' }, 'all queues')) : null),
-            choice('Times', modes().map(mode => [mode, mode]), chosenMode(), mode => { choose(mode); this.show(); }, { class: 'choice times', title: 'Times: ' + zoneName(), id: 'times' }),
-            Math.abs(off) > 2000 ? h('span', { class: 'clock late', id: 'clock' }, `This device's clock is ${span(off)} ${off > 0 ? 'behind' : 'ahead of'} Redis' clock; the page goes by Redis'.`) : null,
-            me?.readOnly ? h('details', { class: 'readonly', id: 'readonly' }, h('summary', {}, 'read-only ', h('span', { 'aria-hidden': 'true' }, 'ⓘ'), h('span', { class: 'unseen' }, ' why?')), h('p', {}, me.readOnlyBecause || '')) : null,
+                h('label', { class: 'unseen', for: 'find' }, 'Find a message by its id'),
+                    h('input', { id: 'find', type: 'search', placeholder: 'find id   /', autocomplete: 'off', autocapitalize: 'off',
+                    spellcheck: 'false' }),
+                queue ? h('select', { id: 'find-where', 'aria-label': 'Where' }, h('option', { value: 'here' }, 'here'),
+                    h('option', { value: 'all' }, 'all queues')) : null),
+            choice('Times', modes().map(mode => [mode, mode]), chosenMode(), mode => { choose(mode); this.show(); },
+                { class: 'choice times', title: 'Times: ' + zoneName(), id: 'times' }),
+            Math.abs(off) > 2000 ? h('span', { class: 'clock late', id: 'clock' },
+                `This device's clock is ${span(off)} ${off > 0 ? 'behind' : 'ahead of'} Redis' clock; the page goes by Redis'.`) : null,
+            me?.readOnly ? h('details', { class: 'readonly', id: 'readonly' }, h('summary', {}, 'read-only: why?'),
+                h('p', {}, me.readOnlyBecause || '')) : null,
             me?.user ? h('span', { class: 'quiet' }, name(me.user)) : null
         ];
     }
@@ -123,13 +136,15 @@ class App {
         if (!this.trouble) return [];
         const { problem, since } = this.trouble, asked = ['forbidden', 'notFound', 'badRequest'].includes(problem.kind);
         return [h('div', { class: 'banner ' + (asked ? 'asked' : 'gone'), 'data-banner': problem.kind || 'page' },
-            h('p', {}, h('span', { class: 'sign', 'aria-hidden': 'true' }, '▲ '), h('strong', {}, problem.kind ? problem.message : 'The page itself failed: ' + problem.message), ' ',
+            h('p', {}, h('span', { class: 'sign', 'aria-hidden': 'true' }, '▲ '),
+                h('strong', {}, problem.kind ? problem.message : 'The page itself failed: ' + problem.message), ' ',
                 this.loadedAt ? ['The figures below are old: from ', at(isoOf(this.loadedAt), { digits: 0 }), '. '] : null,
                 asked ? h('a', { href: '#/' }, 'All queues') : ['Trying again since ', at(isoOf(since), { digits: 0 }), '.']))];
     }
 
     outcomes() {
-        return this.told.map(one => h('div', { key: one.key, class: 'outcome ' + (one.outcome === 'done' ? 'done' : 'other'), 'data-outcome': one.outcome },
+        return this.told.map(one => h('div', { key: one.key, class: 'outcome ' + (one.outcome === 'done' ? 'done' : 'other'),
+            'data-outcome': one.outcome },
             h('p', {}, h('span', { class: 'sign', 'aria-hidden': 'true' }, one.outcome === 'done' ? '✓ ' : '! '), timed(one.text)),
             button('×', () => this.untell(one.key), { 'aria-label': 'Close', class: 'plain' })));
     }
@@ -155,7 +170,8 @@ class App {
 
     find(event) {
         event.preventDefault();
-        const field = document.getElementById('find'), id = field.value, queue = this.params.get('queue') || (this.path === 'queue' ? this.params.get('name') : null);
+        const field = document.getElementById('find'), id = field.value, queue = this.params.get('queue')
+            || (this.path === 'queue' ? this.params.get('name') : null);
         if (id === '') return;
         field.value = '';
         this.go('find', queue && document.getElementById('find-where')?.value === 'here' ? { id, queue } : { id });
@@ -187,7 +203,9 @@ class App {
 
 function help() {
     const dialog = document.createElement('dialog'), back = document.activeElement;
-    patch(dialog, [h('h2', { id: 'keys-title' }, 'Keys'), h('dl', { class: 'keys' }, KEYS.map(([key, what]) => h('div', {}, h('dt', {}, h('kbd', {}, key)), h('dd', {}, what)))), h('div', { class: 'buttons' }, button('Close', () => dialog.close()))]);
+    patch(dialog, [h('h2', { id: 'keys-title' }, 'Keys'), h('dl', { class: 'keys' },
+        KEYS.map(([key, what]) => h('div', {}, h('dt', {}, h('kbd', {}, key)), h('dd', {}, what)))),
+        h('div', { class: 'buttons' }, button('Close', () => dialog.close()))]);
     dialog.setAttribute('aria-labelledby', 'keys-title');
     dialog.addEventListener('close', () => { dialog.remove(); back?.focus(); });
     document.body.append(dialog);

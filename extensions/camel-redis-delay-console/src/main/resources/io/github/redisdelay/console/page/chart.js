@@ -5,7 +5,8 @@ import { at, millis, now, shift, span, wall } from './time.js';
 import { count, many } from './words.js';
 
 const MINUTE = 60000, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
-const STEPS = [10000, 30000, MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 5 * DAY, 10 * DAY, 30 * DAY, 90 * DAY];
+const STEPS = [10000, 30000, MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 5 * DAY, 10 * DAY,
+    30 * DAY, 90 * DAY];
 
 /** Tells how wide an element is, now and whenever that changes. */
 export function measured(seen) {
@@ -18,9 +19,11 @@ export function measured(seen) {
 /** A row of small bars without axes, for a cell of a table. */
 export function spark(counts, label) {
     const most = Math.max(1, ...counts), wide = 8, high = 22;
-    const bars = counts.map((n, i) => n ? `M${i * wide} ${high}h${wide - 2}v${-Math.max(2, Math.round(n / most * high))}h${2 - wide}z` : `M${i * wide} ${high}h${wide - 2}v-1h${2 - wide}z`);
+    const bars = counts.map((n, i) => n ? `M${i * wide} ${high}h${wide - 2}v${-Math.max(2, Math.round(n / most * high))}h${2 - wide}z`
+        : `M${i * wide} ${high}h${wide - 2}v-1h${2 - wide}z`);
     const title = `${label}: ${counts.map(count).join(', ')}`;
-    return h('svg', { class: 'spark', viewBox: `0 0 ${counts.length * wide} ${high}`, width: counts.length * wide, height: high, role: 'img', 'aria-label': title },
+    return h('svg', { class: 'spark', viewBox: `0 0 ${counts.length * wide} ${high}`, width: counts.length * wide, height: high, role: 'img',
+        'aria-label': title },
         h('title', {}, title), h('path', { d: bars.join('') }));
 }
 
@@ -56,20 +59,28 @@ export class Outlook {
             h('line', { class: 'grid', x1: left, x2: this.width - right, y1: y(0) - n / most * high, y2: y(0) - n / most * high }),
             h('text', { class: 'tick', x: left - 6, y: y(0) - n / most * high + 4, 'text-anchor': 'end' }, count(n))]);
         return h('div', { class: 'outlook', made: measured(width => { this.width = width; this.again(); }) },
-            h('p', { class: 'readout', 'data-outlook': 'readout' }, over ? [h('strong', {}, many(over.count, 'message', 'messages')), ' due from ', inside(over.from, 0), ' to ', inside(over.to, 0)]
-                : data.storm ? [h('span', { class: 'sign warning', 'aria-hidden': 'true' }, '⚡'), ' Storm: ', h('strong', {}, count(data.storm.count)), ' due within one second at ', inside(data.storm.at, 0), '.']
+            h('p', { class: 'readout', 'data-outlook': 'readout' }, over ? [h('strong', {}, many(over.count, 'message', 'messages')), ' due from ',
+                inside(over.from, 0), ' to ', inside(over.to, 0)]
+                : data.storm ? [h('span', { class: 'sign warning', 'aria-hidden': 'true' }, '⚡'), ' Storm: ',
+                    h('strong', {}, count(data.storm.count)), ' due within one second at ', inside(data.storm.at, 0), '.']
                     : h('span', { class: 'quiet' }, bars.length ? 'Choose one or several bars to list their messages.' : 'Nothing to show.')),
-            h('svg', { class: 'bars', viewBox: `0 0 ${this.width} ${top + high + bottom}`, width: this.width, height: top + high + bottom, role: 'group', 'aria-label': 'Outlook: what becomes due when. Arrow keys walk, Enter lists.' },
+            h('svg', { class: 'bars', viewBox: `0 0 ${this.width} ${top + high + bottom}`, width: this.width, height: top + high + bottom,
+                role: 'group', 'aria-label': 'Outlook: what becomes due when. Arrow keys walk, Enter lists.' },
                 lines,
-                h('g', { class: 'late' + (data.overdue ? '' : ' none') }, h('title', {}, many(data.overdue, 'message is', 'messages are') + ' overdue'),
+                h('g', { class: 'late' + (data.overdue ? '' : ' none') }, h('title', {},
+                    many(data.overdue, 'message is', 'messages are') + ' overdue'),
                     h('rect', { x: left + 8, y: y(data.overdue), width: late - 16, height: top + high - y(data.overdue) }),
-                    h('text', { class: 'figure', x: left + late / 2, y: Math.max(11, y(data.overdue) - 4), 'text-anchor': 'middle' }, (data.overdue > most ? '↑ ' : '') + count(data.overdue)),
+                    h('text', { class: 'figure', x: left + late / 2, y: Math.max(11, y(data.overdue) - 4), 'text-anchor': 'middle' },
+                        (data.overdue > most ? '↑ ' : '') + count(data.overdue)),
                     h('text', { class: 'tick', x: left + late / 2, y: top + high + 16, 'text-anchor': 'middle' }, 'overdue')),
                 h('line', { class: 'now', x1: x0 - 4, x2: x0 - 4, y1: top, y2: top + high + 6 }),
                 h('text', { class: 'tick', x: x0 - 4, y: top + high + 16, 'text-anchor': 'middle' }, 'now'),
-                bars.map((bar, i) => this.bar(bar, i, { x: x0 + i * step, step, y, top, high, data, most, marked: marked && i >= marked[0] && i <= marked[1] })),
-                ticks(bars, scale, x0, step, wide).map(([x, text]) => h('text', { class: 'tick', x, y: top + high + 16, 'text-anchor': 'middle' }, text)),
-                data.after ? h('text', { class: 'tick', x: this.width - 4, y: top + 10, 'text-anchor': 'end' }, h('title', {}, 'due after the last bar'), '+ ' + count(data.after)) : null,
+                bars.map((bar, i) => this.bar(bar, i, { x: x0 + i * step, step, y, top, high, data, most,
+                    marked: marked && i >= marked[0] && i <= marked[1] })),
+                ticks(bars, scale, x0, step, wide).map(([x, text]) => h('text', { class: 'tick', x, y: top + high + 16, 'text-anchor': 'middle' },
+                    text)),
+                data.after ? h('text', { class: 'tick', x: this.width - 4, y: top + 10, 'text-anchor': 'end' },
+                    h('title', {}, 'due after the last bar'), '+ ' + count(data.after)) : null,
                 data.after ? h('text', { class: 'tick', x: this.width - 4, y: top + 24, 'text-anchor': 'end' }, 'later') : null));
     }
 
@@ -81,7 +92,8 @@ export class Outlook {
             this.choose(Math.min(from, to), Math.max(from, to));
         };
         return h('g', {
-            key: i, class: 'bar' + (marked ? ' chosen' : '') + (storm ? ' storm' : ''), role: 'button', tabindex: i === this.current ? '0' : '-1', 'data-bar': i, 'data-count': bar.count,
+            key: i, class: 'bar' + (marked ? ' chosen' : '') + (storm ? ' storm' : ''), role: 'button', tabindex: i === this.current ? '0' : '-1',
+                'data-bar': i, 'data-count': bar.count,
             'aria-label': `${many(bar.count, 'message', 'messages')} due from ${when(bar.from)} to ${when(bar.to)}${storm ? ', with a storm' : ''}`,
             on: {
                 pointerdown: event => {
@@ -99,8 +111,10 @@ export class Outlook {
             }
         },
         h('rect', { class: 'hit', x, y: top - 6, width: step, height: high + 6 }),
-        h('rect', { class: 'body', x: x + Math.min(1, step * 0.1), y: y(bar.count), width: Math.max(1, step - Math.min(2, step * 0.2)), height: top + high - y(bar.count) }),
-        storm || bar.count > most ? h('text', { class: 'figure', x: x + step / 2, y: Math.max(10, y(bar.count) - 4), 'text-anchor': 'middle', 'aria-hidden': 'true' },
+        h('rect', { class: 'body', x: x + Math.min(1, step * 0.1), y: y(bar.count), width: Math.max(1, step - Math.min(2, step * 0.2)),
+            height: top + high - y(bar.count) }),
+        storm || bar.count > most ? h('text', { class: 'figure', x: x + step / 2, y: Math.max(10, y(bar.count) - 4), 'text-anchor': 'middle',
+            'aria-hidden': 'true' },
             storm ? h('tspan', { class: 'flash' }, '⚡') : null, bar.count > most ? ' ↑ ' + count(bar.count) : null) : null,
         bar.count > most ? h('path', { class: 'cut', d: `M${x} ${top + 10}l${step / 2} -4l${step / 2} 4v4l${-step / 2} -4l${-step / 2} 4z` }) : null);
     }
@@ -123,10 +137,12 @@ export class Outlook {
     }
 
     table(data) {
-        return h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Outlook as a table' }, h('table', { class: 'figures', 'data-table': 'outlook' },
+        return h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Outlook as a table' },
+            h('table', { class: 'figures', 'data-table': 'outlook' },
             h('thead', {}, h('tr', {}, h('th', {}, 'from'), h('th', {}, 'to'), h('th', { class: 'n' }, 'messages due'))),
             h('tbody', {}, h('tr', { key: 'late' }, h('td', { colspan: '2' }, 'overdue'), h('td', { class: 'n' }, count(data.overdue))),
-                data.bars.map((bar, i) => h('tr', { key: i }, h('td', {}, inside(bar.from, 0)), h('td', {}, inside(bar.to, 0)), h('td', { class: 'n' }, count(bar.count)))),
+                data.bars.map((bar, i) => h('tr', { key: i }, h('td', {}, inside(bar.from, 0)), h('td', {}, inside(bar.to, 0)),
+                    h('td', { class: 'n' }, count(bar.count)))),
                 h('tr', { key: 'after' }, h('td', { colspan: '2' }, 'later'), h('td', { class: 'n' }, count(data.after))))));
     }
 }
@@ -163,5 +179,6 @@ export function line(values, { width = 240, high = 44, label }) {
     });
     const path = run => run.length === 1 ? `M${run[0]}h2` : 'M' + run.join('L');
     return h('svg', { class: 'line', viewBox: `0 0 ${width} ${high}`, preserveAspectRatio: 'none', role: 'img', 'aria-label': label },
-        h('path', { class: 'area', d: runs.map(run => path(run) + `V${high}H${run[0].split(' ')[0]}z`).join('') }), h('path', { class: 'stroke', d: runs.map(path).join('') }));
+        h('path', { class: 'area', d: runs.map(run => path(run) + `V${high}H${run[0].split(' ')[0]}z`).join('') }),
+            h('path', { class: 'stroke', d: runs.map(path).join('') }));
 }

@@ -35,17 +35,27 @@ export class Dead {
     }
 
     view() {
-        const { q, failures } = this, actions = this.app.actions, may = right => q.actions.includes(right), acts = may('redriveGroup') || may('discardGroup');
+        const { q, failures } = this, actions = this.app.actions, may = right => q.actions.includes(right),
+            acts = may('redriveGroup') || may('discardGroup');
         return [
             h('nav', { class: 'path', 'aria-label': 'Where you are' }, queueLink(this.queue), ' › '),
-            h('div', { class: 'head' }, h('h1', { tabindex: '-1' }, 'Dead letters'), h('span', { class: 'badge dead' }, h('span', { 'aria-hidden': 'true' }, '✕'), ` ${count(q.dead)} dead`),
-                h('div', { class: 'buttons' }, q.dead && may('discardGroup') ? button('Discard all …', () => actions.discardAll(this.queue, q.dead), { class: 'danger', 'data-action': 'discardAll' }) : null)),
+            h('div', { class: 'head' }, h('h1', { tabindex: '-1' }, 'Dead letters'),
+                h('span', { class: 'badge dead' }, h('span', { 'aria-hidden': 'true' }, '✕'), ` ${count(q.dead)} dead`),
+                h('div', { class: 'buttons' }, q.dead && may('discardGroup') ? button('Discard all …', () => actions.discardAll(this.queue, q.dead),
+                    { class: 'danger', 'data-action': 'discardAll' }) : null)),
             h('section', { class: 'card', id: 'groups', 'aria-labelledby': 'groups-title' },
-                h('div', { class: 'bar-line' }, h('h2', { id: 'groups-title' }, 'By cause'), choice('Given up', SINCE, this.range, range => this.choose(range)),
-                    h('span', { class: 'quiet' }, failures.complete ? `${many(failures.lookedAt, 'dead letter', 'dead letters')} looked at` : `Only the newest ${count(failures.lookedAt)} were looked at.`, failures.more ? ' Only the largest groups are shown.' : null)),
+                h('div', { class: 'bar-line' }, h('h2', { id: 'groups-title' }, 'By cause'),
+                    choice('Given up', SINCE, this.range, range => this.choose(range)),
+                    h('span', { class: 'quiet' }, failures.complete ? `${many(failures.lookedAt, 'dead letter', 'dead letters')} looked at`
+                        : `Only the newest ${count(failures.lookedAt)} were looked at.`,
+                        failures.more ? ' Only the largest groups are shown.' : null)),
                 failures.groups.length ? h('table', { class: 'list', 'data-table': 'groups' },
-                    h('thead', {}, h('tr', {}, h('th', { scope: 'col', class: 'n' }, 'Count'), ['Cause', 'Route', 'First to last', 'When', 'Hosts', 'Newest'].map(one => h('th', { scope: 'col' }, one)), acts ? h('th', { scope: 'col' }, h('span', { class: 'unseen' }, 'Actions')) : null)),
-                    h('tbody', {}, failures.groups.map(group => this.row(group, acts, may)))) : h('p', { class: 'quiet', 'data-empty': '' }, 'No dead letters' + (this.since ? ' in that time.' : '. Nothing was given up.'))),
+                    h('thead', {}, h('tr', {}, h('th', { scope: 'col', class: 'n' }, 'Count'),
+                        ['Cause', 'Route', 'First to last', 'When', 'Hosts', 'Newest'].map(one => h('th', { scope: 'col' }, one)),
+                        acts ? h('th', { scope: 'col' }, h('span', { class: 'unseen' }, 'Actions')) : null)),
+                    h('tbody', {}, failures.groups.map(group => this.row(group, acts, may))))
+                        : h('p', { class: 'quiet', 'data-empty': '' }, 'No dead letters' + (this.since ? ' in that time.'
+                        : '. Nothing was given up.'))),
             this.app.jobs.view(this.queue, q.actions.length ? actions : null),
             this.list.view(q, actions, ['dead'])
         ];
@@ -55,11 +65,19 @@ export class Dead {
         const { since, queue } = this, actions = this.app.actions;
         return memo('tr', group.group, JSON.stringify([group, acts, since, at(group.last)]), () => h('tr', { 'data-group': group.group },
             h('td', { class: 'n dead', 'data-label': 'Count' }, h('b', {}, count(group.count))),
-            h('th', { scope: 'row', class: 'why' }, name(group.exception || reasonWord(group.reason)), group.exception && group.reason !== 'failed' ? h('small', { class: 'quiet' }, ' ' + reasonWord(group.reason)) : null, group.message ? h('small', { class: 'quiet block', title: group.message }, name(group.message)) : null),
-            h('td', { class: 'some', 'data-label': 'Route' }, group.route ? name(group.route) : '–'), h('td', { class: 'time', 'data-label': 'First to last' }, at(group.first, { digits: 0 }), ' – ', at(group.last, { digits: 0 })),
-            h('td', { class: 'chart', 'data-label': 'When' }, spark(group.bars, 'From the first to the last')), h('td', { class: 'some', 'data-label': 'Hosts' }, group.hosts.length ? group.hosts.map((host, i) => [i ? ', ' : '', name(host)]) : '–'),
-            h('td', { class: 'newest', 'data-label': 'Newest' }, group.newest.length ? group.newest.map(id => messageLink(queue, id, id.replace(/@\d+$/, ''))) : '–'),
-            acts ? h('td', { class: 'do' }, may('redriveGroup') ? button(`Redrive ${count(group.count)}…`, () => actions.redriveGroup(queue, group, since), { key: 'redrive', 'data-action': 'redriveGroup' }) : null,
-                may('discardGroup') ? button(`Discard ${count(group.count)}…`, () => actions.discardGroup(queue, group, since), { key: 'discard', class: 'danger', 'data-action': 'discardGroup' }) : null) : null));
+            h('th', { scope: 'row', class: 'why' }, name(group.exception || reasonWord(group.reason)),
+                group.exception && group.reason !== 'failed' ? h('small', { class: 'quiet' }, ' ' + reasonWord(group.reason)) : null,
+                group.message ? h('small', { class: 'quiet block', title: group.message }, name(group.message)) : null),
+            h('td', { class: 'some', 'data-label': 'Route' }, group.route ? name(group.route) : '–'),
+                h('td', { class: 'time', 'data-label': 'First to last' }, at(group.first, { digits: 0 }), ' – ', at(group.last, { digits: 0 })),
+            h('td', { class: 'chart', 'data-label': 'When' }, spark(group.bars, 'From the first to the last')),
+                h('td', { class: 'some', 'data-label': 'Hosts' }, group.hosts.length ? group.hosts.map((host, i) => [i ? ', ' : '', name(host)])
+                : '–'),
+            h('td', { class: 'newest', 'data-label': 'Newest' }, group.newest.length
+                ? group.newest.map(id => messageLink(queue, id, id.replace(/@\d+$/, ''))) : '–'),
+            acts ? h('td', { class: 'do' }, may('redriveGroup') ? button(`Redrive ${count(group.count)}…`,
+                () => actions.redriveGroup(queue, group, since), { key: 'redrive', 'data-action': 'redriveGroup' }) : null,
+                may('discardGroup') ? button(`Discard ${count(group.count)}…`, () => actions.discardGroup(queue, group, since),
+                    { key: 'discard', class: 'danger', 'data-action': 'discardGroup' }) : null) : null));
     }
 }

@@ -31,7 +31,8 @@ export function ask(question, done) {
         } catch (problem) {
             trouble = problem.kind === 'changed' && question.changed ? question.changed(problem) : null;
             over = problem.kind === 'changed' && !trouble;
-            trouble ||= problem.kind === 'gone' ? ['No answer came, so it is not known whether it was done. Look at it again before you repeat it.'] : [problem.message];
+            trouble ||= problem.kind === 'gone' ? ['No answer came, so it is not known whether it was done. Look at it again before you repeat it.']
+                : [problem.message];
         }
         busy = false;
         show();
@@ -41,10 +42,13 @@ export function ask(question, done) {
         h('div', { class: 'what' }, question.text()),
         question.fields ? question.fields(show) : null,
         question.type && !over ? h('label', { class: 'typed' }, h('span', {}, 'Type ', h('code', {}, name(question.type)), ' to go on'),
-            h('input', { name: 'confirm', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false', on: { input: event => { typed = event.target.value; show(); } } })) : null,
-        h('div', { role: 'alert', class: 'trouble' }, trouble ? h('p', {}, h('span', { class: 'sign error', 'aria-hidden': 'true' }, '▲'), ' ', trouble) : null),
+            h('input', { name: 'confirm', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false',
+                on: { input: event => { typed = event.target.value; show(); } } })) : null,
+        h('div', { role: 'alert', class: 'trouble' }, trouble ? h('p', {}, h('span', { class: 'sign error', 'aria-hidden': 'true' }, '▲'), ' ',
+            trouble) : null),
         h('div', { class: 'buttons' }, button('Back', close, { 'data-dialog': 'back', autofocus: !question.type && !question.fields }),
-            over ? null : h('button', { type: 'submit', class: question.danger ? 'danger' : 'main', 'aria-disabled': ready() ? null : 'true', 'data-dialog': 'go' }, busy ? 'Please wait …' : question.verb)))]);
+            over ? null : h('button', { type: 'submit', class: question.danger ? 'danger' : 'main', 'aria-disabled': ready() ? null : 'true',
+                'data-dialog': 'go' }, busy ? 'Please wait …' : question.verb)))]);
     dialog.setAttribute('aria-labelledby', 'dialog-title-' + number);
     dialog.addEventListener('close', () => {
         dialog.remove();

@@ -28,10 +28,12 @@ export class Jobs {
         return h('section', { key: 'jobs', class: 'card', 'aria-labelledby': 'jobs-title' }, h('h2', { id: 'jobs-title' }, 'Jobs'),
             h('ul', { class: 'jobs' }, list.map(job => h('li', { key: job.id, 'data-job': job.id, 'data-running': String(job.running) },
                 h('span', { class: 'kind' }, KINDS[job.kind] || job.kind, ' ', queue ? null : queueLink(job.queue)),
-                job.running ? h('progress', { ...(job.found === null ? {} : { max: Math.max(1, job.found), value: job.done }), 'aria-label': 'Progress' }) : null,
+                job.running ? h('progress', { ...(job.found === null ? {} : { max: Math.max(1, job.found), value: job.done }),
+                    'aria-label': 'Progress' }) : null,
                 h('span', { class: 'figure' }, count(job.done), job.found === null ? '' : ' of ' + count(job.found)),
-                h('span', { class: 'what' }, job.running ? 'running' : job.error ? [h('span', { class: 'sign error', 'aria-hidden': 'true' }, '▲'), ' failed: ', timed(job.error)]
+                h('span', { class: 'what' }, job.running ? 'running' : job.error
+                    ? [h('span', { class: 'sign error', 'aria-hidden': 'true' }, '▲'), ' failed: ', timed(job.error)]
                     : [job.stopped ? 'stopped. ' : '✓ ended. ', job.result ? timed(job.result) : '']),
-                job.running && actions ? button('Stop …', () => actions.stop(job), { 'data-action': 'stop' }) : null))));
+                job.running && actions && job.kind !== 'check' ? button('Stop …', () => actions.stop(job), { 'data-action': 'stop' }) : null))));
     }
 }

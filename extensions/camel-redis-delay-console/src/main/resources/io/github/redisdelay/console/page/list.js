@@ -21,7 +21,8 @@ export class MessageList {
 
     /** From the start of a state, a time or a span. */
     begin(state, { from = null, to = null, newest = state === 'dead' } = {}) {
-        Object.assign(this, { state, from, to, newest: newest && !from, cursor: null, before: [], page: null, text: from ? field(millis(from)) : '' });
+        Object.assign(this, { state, from, to, newest: newest && !from, cursor: null, before: [], page: null,
+            text: from ? field(millis(from)) : '' });
     }
 
     async load() {
@@ -53,21 +54,28 @@ export class MessageList {
     /** @param q the queue's figures, and the rights in it */
     view(q, actions, states) {
         const figures = { waiting: q.waiting, working: q.working, dead: q.dead }, { page } = this;
-        const orders = this.state === 'dead' ? [[true, 'newest first'], [false, 'oldest first']] : [[false, 'first due first'], [true, 'last due first']];
+        const orders = this.state === 'dead' ? [[true, 'newest first'], [false, 'oldest first']]
+            : [[false, 'first due first'], [true, 'last due first']];
         return h('section', { class: 'card', id: 'messages', 'aria-labelledby': 'messages-title' },
             h('div', { class: 'bar-line' },
                 h('h2', { id: 'messages-title', tabindex: '-1' }, states.length > 1 ? 'Messages' : 'Dead letters'),
-                states.length > 1 ? choice('State', states.map(state => [state, [state, ' ', h('span', { class: 'figure' }, count(figures[state]))]]), this.state, state => { this.begin(state); this.reload(); }, { id: 'states' }) : null,
+                states.length > 1 ? choice('State', states.map(state => [state, [state, ' ', h('span', { class: 'figure' }, count(figures[state]))]]),
+                    this.state, state => { this.begin(state); this.reload(); }, { id: 'states' }) : null,
                 choice('Order', orders, this.newest, newest => this.order(newest)),
                 h('form', { class: 'from', on: { submit: event => { event.preventDefault(); this.go(); } } },
-                    h('label', {}, 'from ', h('input', { type: 'datetime-local', step: '1', name: 'from', title: 'in ' + zoneName(), value: this.text, on: { input: event => { this.text = event.target.value; } } })),
+                    h('label', {}, 'from ', h('input', { type: 'datetime-local', step: '1', name: 'from', title: 'in ' + zoneName(), value: this.text,
+                        on: { input: event => { this.text = event.target.value; } } })),
                     h('button', { type: 'submit' }, 'Go'))),
-            this.from ? h('p', { class: 'filter' }, this.to ? ['Due from ', at(this.from, { digits: 0 }), ' to ', at(this.to, { digits: 0 })] : ['From ', at(this.from, { digits: 0 })], ' ',
+            this.from ? h('p', { class: 'filter' }, this.to ? ['Due from ', at(this.from, { digits: 0 }), ' to ', at(this.to, { digits: 0 })]
+                : ['From ', at(this.from, { digits: 0 })], ' ',
                 button('Show all', () => { this.begin(this.state); this.reload(); }, { 'data-filter': 'clear' })) : null,
-            !page ? h('p', { class: 'quiet' }, 'Reading …') : page.messages.length === 0 ? h('p', { class: 'quiet', 'data-empty': '' }, this.before.length || this.from ? 'Nothing more here.' : this.state === 'dead' ? 'No dead letters. Nothing was given up.' : `No message is ${this.state}.`)
+            !page ? h('p', { class: 'quiet' }, 'Reading …') : page.messages.length === 0
+                ? h('p', { class: 'quiet', 'data-empty': '' }, this.before.length || this.from ? 'Nothing more here.' : this.state === 'dead'
+                ? 'No dead letters. Nothing was given up.' : `No message is ${this.state}.`)
                 : this.table(page, q, actions),
             page && (page.next || this.before.length) ? h('nav', { class: 'pages', 'aria-label': 'Pages' },
-                button('‹ Back', () => this.turn(this.before.at(-1), this.before.slice(0, -1)), { disabled: !this.before.length, 'data-page': 'back' }),
+                button('‹ Back', () => this.turn(this.before.at(-1), this.before.slice(0, -1)),
+                    { disabled: !this.before.length, 'data-page': 'back' }),
                 h('span', { class: 'quiet' }, 'Page ' + (this.before.length + 1) + (this.before.length ? ' (stands still)' : '')),
                 button('More ›', () => this.turn(page.next, [...this.before, this.cursor]), { disabled: !page.next, 'data-page': 'next' })) : null);
     }
@@ -75,16 +83,24 @@ export class MessageList {
     table(page, q, actions) {
         const may = actions && q.actions.some(right => ['cancel', 'promote', 'reschedule', 'redrive', 'discard'].includes(right));
         const columns = COLUMNS[this.state];
-        return h('table', { class: 'list', 'data-table': this.state }, h('thead', {}, h('tr', {}, columns.map(one => h('th', { scope: 'col', class: one === 'Attempts' ? 'n' : null }, one)), may ? h('th', { scope: 'col' }, h('span', { class: 'unseen' }, 'Actions')) : null)),
+        return h('table', { class: 'list', 'data-table': this.state }, h('thead', {},
+            h('tr', {}, columns.map(one => h('th', { scope: 'col', class: one === 'Attempts' ? 'n' : null }, one)),
+            may ? h('th', { scope: 'col' }, h('span', { class: 'unseen' }, 'Actions')) : null)),
             h('tbody', {}, page.messages.map(m => {
                 const time = this.state === 'dead' ? m.deadAt || m.due : this.state === 'working' ? m.leaseEnd || m.due : m.due;
                 const late = this.state !== 'dead' && millis(time) < now();
                 const buttons = may ? actions.buttons(this.queue, q.actions, m, false) : [];
-                return memo('tr', m.id, JSON.stringify([m, at(time), distance(time), may, buttons.length]), () => h('tr', { 'data-id': m.id, 'data-state': m.state },
-                    h('td', { class: 'time' + (late ? ' late' : ''), 'data-label': columns[0] }, late && this.state === 'waiting' ? span0(time) : distance(time)), h('td', { class: 'time', 'data-label': columns[1] }, at(time)),
+                return memo('tr', m.id, JSON.stringify([m, at(time), distance(time), may, buttons.length]),
+                    () => h('tr', { 'data-id': m.id, 'data-state': m.state },
+                    h('td', { class: 'time' + (late ? ' late' : ''), 'data-label': columns[0] },
+                        late && this.state === 'waiting' ? span0(time) : distance(time)),
+                        h('td', { class: 'time', 'data-label': columns[1] }, at(time)),
                     h('th', { scope: 'row' }, messageLink(this.queue, m.id, m.messageId)),
-                    h('td', { class: 'n', 'data-label': columns[3] }, count(m.attempts)), h('td', { class: m.reason === 'none' ? 'nil' : null, 'data-label': columns[4] }, m.reason === 'none' ? '–' : reasonWord(m.reason)),
-                    h('td', { class: 'why' + (this.state !== 'working' && !m.failure ? ' nil' : ''), 'data-label': columns[5] }, this.state === 'working' ? name(m.holder || 'unknown') : failure(m.failure)),
+                    h('td', { class: 'n', 'data-label': columns[3] }, count(m.attempts)),
+                        h('td', { class: m.reason === 'none' ? 'nil' : null, 'data-label': columns[4] },
+                        m.reason === 'none' ? '–' : reasonWord(m.reason)),
+                    h('td', { class: 'why' + (this.state !== 'working' && !m.failure ? ' nil' : ''), 'data-label': columns[5] },
+                        this.state === 'working' ? name(m.holder || 'unknown') : failure(m.failure)),
                     may ? h('td', { class: 'do' }, buttons) : null));
             })));
     }
@@ -94,5 +110,6 @@ const span0 = time => [h('span', { 'aria-hidden': 'true' }, '▲ '), distance(ti
 
 function failure(failed) {
     if (!failed) return '–';
-    return h('span', { title: [failed.exception, failed.message].filter(Boolean).join(': ') }, shortClass(failed.exception), failed.message ? [' ', h('span', { class: 'quiet' }, name(failed.message))] : null);
+    return h('span', { title: [failed.exception, failed.message].filter(Boolean).join(': ') }, shortClass(failed.exception),
+        failed.message ? [' ', h('span', { class: 'quiet' }, name(failed.message))] : null);
 }

@@ -29,9 +29,11 @@ export class Message {
         return [
             h('nav', { class: 'path', 'aria-label': 'Where you are' }, queueLink(this.queue), ' › '),
             messages.length ? null : [h('div', { class: 'head' }, h('h1', { tabindex: '-1' }, name(this.id))),
-                h('p', { class: 'nothing', 'data-empty': '' }, 'It is not in this queue: it was delivered, cancelled or discarded, or it never was there.')],
+                h('p', { class: 'nothing', 'data-empty': '' },
+                    'It is not in this queue: it was delivered, cancelled or discarded, or it never was there.')],
             messages.map((m, i) => this.one(m, i)),
-            deadLetters.length > 1 || deadLetters.length && !messages.length ? h('section', { class: 'card' }, h('h2', {}, 'Its dead letters, newest first'),
+            deadLetters.length > 1 || deadLetters.length && !messages.length ? h('section', { class: 'card' },
+                h('h2', {}, 'Its dead letters, newest first'),
                 h('ul', { id: 'dead-letters' }, deadLetters.map(id => h('li', { key: id }, messageLink(this.queue, id))))) : null
         ];
     }
@@ -42,16 +44,23 @@ export class Message {
             h('div', { class: 'head' }, h(i ? 'h2' : 'h1', { tabindex: '-1' }, name(m.id)), messageBadge(m.state),
                 h('div', { class: 'buttons' }, this.rights.length ? this.app.actions.buttons(this.queue, this.rights, m) : null)),
             h('dl', { class: 'tiles' },
-                m.state === 'dead' ? tile('given up', distance(m.deadAt || m.due), at(m.deadAt || m.due)) : tile('due', late ? distance(m.due).replace('ago', 'late') : distance(m.due), at(m.due), late ? 'late' : ''),
-                m.state === 'working' ? tile('lease ends', distance(m.leaseEnd), at(m.leaseEnd)) : null, m.state === 'working' ? tile('held by', name(m.holder || 'unknown')) : null,
+                m.state === 'dead' ? tile('given up', distance(m.deadAt || m.due), at(m.deadAt || m.due))
+                    : tile('due', late ? distance(m.due).replace('ago', 'late') : distance(m.due), at(m.due), late ? 'late' : ''),
+                m.state === 'working' ? tile('lease ends', distance(m.leaseEnd), at(m.leaseEnd)) : null,
+                    m.state === 'working' ? tile('held by', name(m.holder || 'unknown')) : null,
                 m.messageId !== m.id ? tile('message', name(m.messageId)) : null,
-                tile('deliveries begun', count(m.attempts), m.reason === 'none' ? null : 'the last: ' + reasonWord(m.reason)), tile('priority', count(m.priority)),
-                Object.entries(m.policy || {}).filter(([, value]) => value).map(([key, value]) => tile(words(key.replace(/Micros$/, '')), key.endsWith('Micros') ? span(value / 1000) : name(value)))),
-            m.unreadable ? h('p', { class: 'remark warning' }, h('span', { class: 'sign', 'aria-hidden': 'true' }, '!'), h('bdi', {}, m.unreadable)) : null,
+                tile('deliveries begun', count(m.attempts), m.reason === 'none' ? null : 'the last: ' + reasonWord(m.reason)),
+                    tile('priority', count(m.priority)),
+                Object.entries(m.policy || {}).filter(([, value]) => value).map(([key, value]) => tile(words(key.replace(/Micros$/, '')),
+                    key.endsWith('Micros') ? span(value / 1000) : name(value)))),
+            m.unreadable ? h('p', { class: 'remark warning' }, h('span', { class: 'sign', 'aria-hidden': 'true' }, '!'), h('bdi', {}, m.unreadable))
+                : null,
             this.timeline(m),
             m.failure ? h('section', { class: 'card failure', 'aria-label': 'Last failure' }, h('h2', {}, 'Last failure'),
-                h('p', {}, 'delivery ', count(m.failure.attempt), ' · ', at(m.failure.at), m.failure.host ? [' on ', name(m.failure.host)] : null, m.failure.route ? [' · route ', name(m.failure.route)] : null, m.failure.endpoint ? [' · ', name(m.failure.endpoint)] : null),
-                h('p', { class: 'exception' }, h('strong', {}, name(m.failure.exception || 'no exception')), m.failure.message ? [': ', name(m.failure.message)] : null)) : null,
+                h('p', {}, 'delivery ', count(m.failure.attempt), ' · ', at(m.failure.at), m.failure.host ? [' on ', name(m.failure.host)] : null,
+                    m.failure.route ? [' · route ', name(m.failure.route)] : null, m.failure.endpoint ? [' · ', name(m.failure.endpoint)] : null),
+                h('p', { class: 'exception' }, h('strong', {}, name(m.failure.exception || 'no exception')),
+                    m.failure.message ? [': ', name(m.failure.message)] : null)) : null,
             this.headers(m.headers || []), this.body(m));
     }
 
@@ -66,30 +75,44 @@ export class Message {
         }
         if (m.state === 'dead') steps.push(['failed', 'given up', m.deadAt || m.due]);
         return h('ol', { class: 'timeline', 'aria-label': 'Its way' }, steps.map(([kind, word, time, before], i) => h('li', { key: i, class: kind },
-            h('b', {}, h('span', { 'aria-hidden': 'true' }, { past: '● ', failed: '✕ ', current: '◐ ', next: '○ ' }[kind]), word), h('span', {}, before || '', at(time, { digits: 0 })), h('small', {}, distance(time)))));
+            h('b', {}, h('span', { 'aria-hidden': 'true' }, { past: '● ', failed: '✕ ', current: '◐ ', next: '○ ' }[kind]), word),
+                h('span', {}, before || '', at(time, { digits: 0 })), h('small', {}, distance(time)))));
     }
 
     headers(headers) {
-        return h('section', { class: 'card', 'aria-labelledby': 'headers-title' }, h('h2', { id: 'headers-title' }, 'Headers ', h('span', { class: 'quiet' }, count(headers.length))),
-            headers.length ? h('table', { class: 'list small', 'data-table': 'headers' }, h('thead', {}, h('tr', {}, ['Name', 'Value', 'Type'].map(one => h('th', { scope: 'col' }, one)))),
+        return h('section', { class: 'card', 'aria-labelledby': 'headers-title' },
+            h('h2', { id: 'headers-title' }, 'Headers ', h('span', { class: 'quiet' }, count(headers.length))),
+            headers.length ? h('table', { class: 'list small', 'data-table': 'headers' },
+                h('thead', {}, h('tr', {}, ['Name', 'Value', 'Type'].map(one => h('th', { scope: 'col' }, one)))),
                 h('tbody', {}, headers.map(one => h('tr', { key: one.name }, h('th', { scope: 'row' }, name(one.name)),
-                    h('td', { 'data-label': 'Value' }, one.hidden ? [h('span', { 'aria-hidden': 'true' }, '•••••'), h('span', { class: 'quiet' }, ' hidden')] : one.value === null ? h('span', { class: 'quiet' }, 'null') : name(one.value)), h('td', { class: 'quiet', 'data-label': 'Type' }, one.type || ''))))) : null);
+                    h('td', { 'data-label': 'Value' }, one.hidden ? [h('span', { 'aria-hidden': 'true' }, '•••••'),
+                        h('span', { class: 'quiet' }, ' hidden')] : one.value === null ? h('span', { class: 'quiet' }, 'null') : name(one.value)),
+                        h('td', { class: 'quiet', 'data-label': 'Type' }, one.type || ''))))) : null);
     }
 
     body(m) {
         const { body } = m;
         if (!body) return null;
-        const options = [body.kind === 'json' ? ['pretty', 'pretty'] : null, body.text !== null ? ['raw', 'raw'] : null, body.hex ? ['hex', 'hex'] : null].filter(Boolean);
+        const options = [body.kind === 'json' ? ['pretty', 'pretty'] : null, body.text !== null ? ['raw', 'raw'] : null,
+            body.hex ? ['hex', 'hex'] : null].filter(Boolean);
         const chosen = options.some(([value]) => value === this.views.get(m.id)) ? this.views.get(m.id) : options[0]?.[0];
         const text = { pretty: () => pretty(body.text), raw: () => body.text, hex: () => dump(body.hex) }[chosen];
         return h('section', { class: 'card', 'aria-labelledby': 'body-title' },
-            h('div', { class: 'bar-line' }, h('h2', { id: 'body-title' }, 'Body'), h('span', { class: 'quiet' }, [m.contentType ? [name(m.contentType), ', '] : null, body.kind, ', ', many(body.size, 'byte', 'bytes')]),
-                body.shown && body.kind !== 'empty' ? [choice('View', options, chosen, value => { this.views.set(m.id, value); this.app.show(); }, { id: 'body-view' }), h('a', { class: 'button', href: bodyAddress(this.queue, m.id), download: 'body.bin', 'data-body': 'download' }, 'Download')] : null),
-            !body.shown ? h('p', { class: 'quiet' }, 'Bodies are not shown here (an option of the console).') : body.kind === 'empty' ? h('p', { class: 'quiet' }, 'It has no body.')
-                : memo('pre', m.id + chosen, body.size + ' ' + m.due + chosen, () => h('pre', { tabindex: '0', 'data-body': chosen, dir: 'auto' }, text ? text() : '')),
-            body.truncated ? h('p', { class: 'remark warning' }, h('span', { class: 'sign', 'aria-hidden': 'true' }, '!'), h('span', {}, 'This is its beginning only. Download it to see the rest.')) : null);
+            h('div', { class: 'bar-line' }, h('h2', { id: 'body-title' }, 'Body'),
+                h('span', { class: 'quiet' }, [m.contentType ? [name(m.contentType), ', '] : null, body.kind, ', ',
+                many(body.size, 'byte', 'bytes')]),
+                body.shown && body.kind !== 'empty' ? [choice('View', options, chosen, value => { this.views.set(m.id, value); this.app.show(); },
+                    { id: 'body-view' }), h('a', { class: 'button', href: bodyAddress(this.queue, m.id), download: 'body.bin',
+                    'data-body': 'download' }, 'Download')] : null),
+            !body.shown ? h('p', { class: 'quiet' }, 'Bodies are not shown here (an option of the console).') : body.kind === 'empty'
+                ? h('p', { class: 'quiet' }, 'It has no body.')
+                : memo('pre', m.id + chosen, body.size + ' ' + m.due + chosen, () => h('pre', { tabindex: '0', 'data-body': chosen, dir: 'auto' },
+                    text ? text() : '')),
+            body.truncated ? h('p', { class: 'remark warning' }, h('span', { class: 'sign', 'aria-hidden': 'true' }, '!'),
+                h('span', {}, 'This is its beginning only. Download it to see the rest.')) : null);
     }
 }
 
 const words = key => key.replace(/([A-Z])/g, ' $1').toLowerCase();
-const tile = (word, figure, more, mark) => h('div', { class: 'tile ' + (mark || ''), 'data-figure': word }, h('dt', {}, word), h('dd', {}, h('b', {}, figure), more ? h('small', {}, more) : null));
+const tile = (word, figure, more, mark) => h('div', { class: 'tile ' + (mark || ''), 'data-figure': word }, h('dt', {}, word),
+    h('dd', {}, h('b', {}, figure), more ? h('small', {}, more) : null));

@@ -5,25 +5,28 @@ import { line, Outlook } from './chart.js';
 import { keep, kept } from './choices.js';
 import { h, name } from './dom.js';
 import { MessageList } from './list.js';
-import { at, distance, isoOf, millis, span, timed } from './time.js';
+import { at, distance, isoOf, millis, now, span, timed } from './time.js';
 import { address, badge, button, choice, count, many, remark } from './words.js';
 
 const SPANS = [['minute', 'minute'], ['hour', 'hour'], ['day', 'day'], ['month', 'month'], ['all', 'all']];
-const SERIES = [['waiting', 'waiting', count], ['oldestOverdueMicros', 'overdue age', micros => micros ? span(micros / 1000) : '0'], ['working', 'working', count], ['dead', 'dead', count]];
+const SERIES = [['waiting', 'waiting', count], ['oldestOverdueMicros', 'overdue age', micros => micros ? span(micros / 1000) : '0'],
+    ['working', 'working', count], ['dead', 'dead', count]];
 
 export class Queue {
     constructor(params, app) {
         this.app = app;
         this.name = params.get('name') || '';
         this.span = kept('span', SPANS.map(([value]) => value), 'hour');
-        this.list = new MessageList(this.name, ['waiting', 'working', 'dead'].find(state => state === params.get('state')) || 'waiting', () => app.reload());
+        this.list = new MessageList(this.name, ['waiting', 'working', 'dead'].find(state => state === params.get('state')) || 'waiting',
+            () => app.reload());
         this.chart = new Outlook(() => app.show(), (from, to) => this.chose(from, to));
         this.tables = { outlook: false, history: false };
     }
 
     async load() {
         const asked = this.span;
-        const [data, outlook] = await Promise.all([get('queue', { queue: this.name }), get('outlook', { queue: this.name, span: asked }), this.list.load()]);
+        const [data, outlook] = await Promise.all([get('queue', { queue: this.name }), get('outlook', { queue: this.name, span: asked }),
+            this.list.load()]);
         this.data = data;
         if (asked === this.span) this.outlook = outlook;
     }
@@ -43,19 +46,26 @@ export class Queue {
         const q = this.data, actions = this.app.actions, may = right => q.actions.includes(right);
         return [
             h('div', { class: 'head' },
-                h('h1', { tabindex: '-1' }, name(this.name)), badge(q.state), q.partitions > 1 ? h('span', { class: 'quiet' }, `${q.partitions} partitions`) : null,
+                h('h1', { tabindex: '-1' }, name(this.name)), badge(q.state), q.partitions > 1
+                    ? h('span', { class: 'quiet' }, `${q.partitions} partitions`) : null,
                 h('div', { class: 'buttons' },
-                    q.state !== 'paused' && may('pause') ? button('Pause …', () => actions.pause(this.name, q), { key: 'pause', 'data-action': 'pause' }) : null,
-                    q.state === 'paused' && may('resume') ? button('Resume …', () => actions.resume(this.name, q), { key: 'resume', class: 'main', 'data-action': 'resume' }) : null,
+                    q.state !== 'paused' && may('pause') ? button('Pause …', () => actions.pause(this.name, q),
+                        { key: 'pause', 'data-action': 'pause' }) : null,
+                    q.state === 'paused' && may('resume') ? button('Resume …', () => actions.resume(this.name, q),
+                        { key: 'resume', class: 'main', 'data-action': 'resume' }) : null,
                     may('check') ? button('Check …', () => actions.check(this.name), { key: 'check', 'data-action': 'check' }) : null,
-                    may('purge') ? button('Purge …', () => actions.purge(this.name, q), { key: 'purge', class: 'danger', 'data-action': 'purge' }) : null)),
-            q.diagnosis.length ? h('section', { class: 'card remarks', 'aria-label': 'Diagnosis' }, h('ul', { id: 'remarks' }, q.diagnosis.map(one => remark(one.level, timed(one.text))))) : null,
+                    may('purge') ? button('Purge …', () => actions.purge(this.name, q), { key: 'purge', class: 'danger', 'data-action': 'purge' })
+                        : null)),
+            q.diagnosis.length ? h('section', { class: 'card remarks', 'aria-label': 'Diagnosis' },
+                h('ul', { id: 'remarks' }, q.diagnosis.map(one => remark(one.level, timed(one.text))))) : null,
             h('dl', { class: 'tiles', id: 'figures' },
-                tile('waiting', count(q.waiting)), tile('overdue', count(q.overdue), q.overdue ? 'oldest ' + span(q.oldestOverdueMicros / 1000) : 'none is late', q.overdue ? 'late' : ''),
+                tile('waiting', count(q.waiting)), tile('overdue', count(q.overdue),
+                    q.overdue ? 'oldest ' + span(q.oldestOverdueMicros / 1000) : 'none is late', q.overdue ? 'late' : ''),
                 tile('working', count(q.working)),
-                tile('dead', count(q.dead), q.dead ? h('a', { href: address('dead', { queue: this.name }) }, q.deadLastHour ? `${count(q.deadLastHour)} in the last hour` : 'by cause') : 'nothing given up', q.dead ? 'dead' : ''),
+                tile('dead', count(q.dead), q.dead ? h('a', { href: address('dead', { queue: this.name }) },
+                    q.deadLastHour ? `${count(q.deadLastHour)} in the last hour` : 'by cause') : 'nothing given up', q.dead ? 'dead' : ''),
                 tile('listeners', count(q.listeners), q.listeners ? null : 'nobody listens', q.listeners || !q.waiting ? '' : 'late'),
-                tile('next due', q.nextDue ? (millis(q.nextDue) < millis(q.time) ? 'overdue' : distance(q.nextDue)) : '–', q.nextDue ? at(q.nextDue) : null),
+                tile('next due', q.nextDue ? (millis(q.nextDue) < now() ? 'now' : distance(q.nextDue)) : '–', q.nextDue ? at(q.nextDue) : null),
                 tile('last due', q.lastDue ? distance(q.lastDue) : '–', q.lastDue ? at(q.lastDue, { digits: 0 }) : null)),
             this.outlook ? this.outlookCard(q) : null,
             h('div', { class: 'columns' }, this.historyCard(q.history), this.listenersCard(q)),
@@ -67,23 +77,31 @@ export class Queue {
     outlookCard(q) {
         const { bars } = this.outlook, { from, to } = this.list, flip = what => { this.tables[what] = !this.tables[what]; this.app.show(); };
         const first = bars.findIndex(bar => bar.to > from), last = bars.findLastIndex(bar => bar.from < to);
-        return h('section', { class: 'card' + (q.state === 'paused' ? ' paused' : ''), id: 'outlook', 'aria-labelledby': 'outlook-title', on: { pointerup: () => this.chart.dropped(), pointerleave: () => this.chart.dropped() } },
-            h('div', { class: 'bar-line' }, h('h2', { id: 'outlook-title' }, 'Outlook'), h('span', { class: 'quiet' }, 'what becomes due in the next'),
+        return h('section', { class: 'card' + (q.state === 'paused' ? ' paused' : ''), id: 'outlook', 'aria-labelledby': 'outlook-title',
+            on: { pointerup: () => this.chart.dropped(), pointerleave: () => this.chart.dropped() } },
+            h('div', { class: 'bar-line' }, h('h2', { id: 'outlook-title' }, 'Outlook'),
+                h('span', { class: 'quiet' }, 'what becomes due in the next'),
                 choice('Span', SPANS, this.span, value => { this.span = value; keep('span', value); this.app.reload(); }, { id: 'spans' }),
                 button('as a table', () => flip('outlook'), { class: 'plain', 'aria-pressed': String(this.tables.outlook), 'data-twin': 'outlook' })),
-            this.tables.outlook ? this.chart.table(this.outlook) : this.chart.view(this.outlook, { chosen: from && to && first >= 0 && last >= first ? [first, last] : null, scale: this.span }));
+            this.tables.outlook ? this.chart.table(this.outlook) : this.chart.view(this.outlook,
+                { chosen: from && to && first >= 0 && last >= first ? [first, last] : null, scale: this.span }));
     }
 
     historyCard(sampled) {
         const { since, stepMicros, ...history } = sampled || { since: null };
-        const length = history.waiting?.length || 0, from = length && SERIES.map(([key]) => history[key].findIndex(value => value !== null)).filter(i => i >= 0).sort((a, b) => a - b)[0];
+        const length = history.waiting?.length || 0,
+            from = length && SERIES.map(([key]) => history[key].findIndex(value => value !== null)).filter(i => i >= 0).sort((a, b) => a - b)[0];
         return h('section', { class: 'card', id: 'history', 'aria-labelledby': 'history-title' },
-            h('div', { class: 'bar-line' }, h('h2', { id: 'history-title' }, 'Until now'), since ? h('span', { class: 'quiet' }, 'since this page\'s server looks: ', at(since, { digits: 0 })) : null,
-                !length ? null : button('as a table', () => { this.tables.history = !this.tables.history; this.app.show(); }, { class: 'plain', 'aria-pressed': String(this.tables.history), 'data-twin': 'history' })),
+            h('div', { class: 'bar-line' }, h('h2', { id: 'history-title' }, 'Until now'),
+                since ? h('span', { class: 'quiet' }, 'since this page\'s server looks: ', at(since, { digits: 0 })) : null,
+                !length ? null : button('as a table', () => { this.tables.history = !this.tables.history; this.app.show(); },
+                    { class: 'plain', 'aria-pressed': String(this.tables.history), 'data-twin': 'history' })),
             !length || from === undefined ? h('p', { class: 'quiet' }, 'Nothing was sampled yet.')
                 : this.tables.history ? this.historyTable(history, stepMicros) : h('div', { class: 'series' }, SERIES.map(([key, label, words]) => {
-                    const values = history[key].slice(from), known = values.filter(value => value !== null), most = Math.max(0, ...known), latest = known.at(-1) ?? 0;
-                    return h('figure', { key }, h('figcaption', {}, h('span', {}, label), h('b', {}, words(latest)), h('small', { class: 'quiet' }, `most ${words(most)}`)),
+                    const values = history[key].slice(from), known = values.filter(value => value !== null), most = Math.max(0, ...known),
+                        latest = known.at(-1) ?? 0;
+                    return h('figure', { key }, h('figcaption', {}, h('span', {}, label), h('b', {}, words(latest)),
+                        h('small', { class: 'quiet' }, `most ${words(most)}`)),
                         line(values, { label: `${label}: now ${words(latest)}, at most ${words(most)}` }));
                 })));
     }
@@ -91,24 +109,32 @@ export class Queue {
     historyTable(history, stepMicros) {
         const length = history.waiting.length, every = Math.max(1, Math.ceil(length / 60)), rows = [];
         for (let i = length - 1; i >= 0; i -= every) {
-            if (SERIES.some(([key]) => history[key][i] !== null)) rows.push([isoOf(millis(this.data.time) - (length - 1 - i) * stepMicros / 1000), i]);
+            if (SERIES.some(([key]) => history[key][i] !== null)) rows.push([isoOf(millis(this.data.time) - (length - 1 - i) * stepMicros / 1000),
+                i]);
         }
-        return h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'History as a table' }, h('table', { class: 'figures', 'data-table': 'history' },
+        return h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'History as a table' },
+            h('table', { class: 'figures', 'data-table': 'history' },
             h('thead', {}, h('tr', {}, h('th', {}, 'about'), SERIES.map(([, label]) => h('th', { class: 'n' }, label)))),
-            h('tbody', {}, rows.map(([time, i]) => h('tr', { key: i }, h('td', {}, at(time, { digits: 0 })), SERIES.map(([key, , words]) => h('td', { class: 'n' }, history[key][i] === null ? '–' : words(history[key][i]))))))));
+            h('tbody', {}, rows.map(([time, i]) => h('tr', { key: i }, h('td', {}, at(time, { digits: 0 })),
+                SERIES.map(([key, , words]) => h('td', { class: 'n' }, history[key][i] === null ? '–' : words(history[key][i]))))))));
     }
 
     listenersCard(q) {
         return h('section', { class: 'card', id: 'listeners', 'aria-labelledby': 'listeners-title' },
-            h('div', { class: 'bar-line' }, h('h2', { id: 'listeners-title' }, 'Listeners'), h('span', { class: 'quiet' }, many(q.listeners, 'is', 'are') + ' there')),
-            q.consumers.length ? h('table', { class: 'list small' }, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Name'), h('th', { scope: 'col' }, 'Last seen'), h('th', { scope: 'col', class: 'n' }, 'Working on'))),
+            h('div', { class: 'bar-line' }, h('h2', { id: 'listeners-title' }, 'Listeners'),
+                h('span', { class: 'quiet' }, many(q.listeners, 'is', 'are') + ' there')),
+            q.consumers.length ? h('table', { class: 'list small' }, h('thead', {},
+                h('tr', {}, h('th', { scope: 'col' }, 'Name'), h('th', { scope: 'col' }, 'Last seen'),
+                h('th', { scope: 'col', class: 'n' }, 'Working on'))),
                 h('tbody', {}, q.consumers.map(one => {
                     const away = millis(q.time) - millis(one.lastSeen) > 140000;
                     return h('tr', { key: one.name, class: away ? 'away' : '' }, h('th', { scope: 'row' }, name(one.name)),
-                        h('td', { 'data-label': 'Last seen' }, away ? h('span', { class: 'late' }, h('span', { 'aria-hidden': 'true' }, '✕ '), 'gone, ') : null, distance(one.lastSeen)),
+                        h('td', { 'data-label': 'Last seen' }, away ? h('span', { class: 'late' }, h('span', { 'aria-hidden': 'true' }, '✕ '),
+                            'gone, ') : null, distance(one.lastSeen)),
                         h('td', { class: 'n', 'data-label': 'Working on' }, count(one.working)));
                 }))) : h('p', { class: q.waiting ? 'late' : 'quiet' }, 'Nobody listens.'));
     }
 }
 
-const tile = (word, figure, more, mark) => h('div', { class: 'tile ' + (mark || ''), 'data-figure': word }, h('dt', {}, word), h('dd', {}, h('b', {}, figure), more ? h('small', {}, more) : null));
+const tile = (word, figure, more, mark) => h('div', { class: 'tile ' + (mark || ''), 'data-figure': word }, h('dt', {}, word),
+    h('dd', {}, h('b', {}, figure), more ? h('small', {}, more) : null));

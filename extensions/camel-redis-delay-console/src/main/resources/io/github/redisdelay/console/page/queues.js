@@ -27,24 +27,37 @@ export class Queues {
         const all = this.data.queues, wanted = this.filter.toLowerCase();
         const listed = all.filter(q => (!this.only || q.state === this.only) && q.name.toLowerCase().includes(wanted));
         const sum = what => all.reduce((total, q) => total + q[what], 0);
-        const remarks = all.flatMap(q => q.diagnosis.filter(one => one.level in RANK).map(one => ({ ...one, q }))).sort((a, b) => RANK[a.level] - RANK[b.level]);
+        const remarks = all.flatMap(q => q.diagnosis.filter(one => one.level in RANK).map(one => ({ ...one, q }))).sort((a,
+            b) => RANK[a.level] - RANK[b.level]);
         return [
             h('div', { class: 'head' }, h('h1', { tabindex: '-1' }, 'Queues'),
-                h('p', { class: 'sums' }, h('span', {}, h('b', {}, count(sum('waiting'))), ' waiting'), h('span', { class: sum('overdue') ? 'late' : '' }, h('b', {}, count(sum('overdue'))), ' overdue'),
+                h('p', { class: 'sums' }, h('span', {}, h('b', {}, count(sum('waiting'))), ' waiting'),
+                    h('span', { class: sum('overdue') ? 'late' : '' }, h('b', {}, count(sum('overdue'))), ' overdue'),
                     h('span', {}, h('b', {}, count(sum('working'))), ' working'), h('span', {}, h('b', {}, count(sum('dead'))), ' dead'))),
             remarks.length ? h('section', { class: 'card remarks', 'aria-label': 'What needs you' },
-                h('ul', { id: 'remarks' }, (this.allRemarks ? remarks : remarks.slice(0, REMARKS)).map(one => remark(one.level, queueLink(one.q.name), ' ', timed(one.text)))),
-                remarks.length > REMARKS ? button(this.allRemarks ? 'Show fewer' : `Show ${remarks.length - REMARKS} more`, () => { this.allRemarks = !this.allRemarks; this.app.show(); }, { class: 'plain' }) : null) : null,
+                h('ul', { id: 'remarks' }, (this.allRemarks ? remarks : remarks.slice(0, REMARKS)).map(one => remark(one.level, queueLink(one.q.name),
+                    ' ', timed(one.text)))),
+                remarks.length > REMARKS ? button(this.allRemarks ? 'Show fewer' : `Show ${remarks.length - REMARKS} more`,
+                    () => { this.allRemarks = !this.allRemarks; this.app.show(); }, { class: 'plain' }) : null) : null,
             all.length > 7 ? h('div', { class: 'bar-line' },
-                h('label', { class: 'filterbox' }, h('span', { class: 'unseen' }, 'Filter by name'), h('input', { id: 'filter', type: 'search', placeholder: 'filter by name', autocomplete: 'off', spellcheck: 'false', on: { input: event => { this.filter = event.target.value; this.app.show(); } } })),
-                h('div', { class: 'choice', role: 'group', 'aria-label': 'Only one state' }, queueStates.map(state => [state, all.filter(q => q.state === state).length]).filter(([state, n]) => n || state === this.only).map(([state, n]) =>
-                    button([badge(state), ' ', count(n)], () => { this.only = this.only === state ? null : state; this.app.show(); }, { key: state, 'aria-pressed': String(this.only === state), 'aria-label': `Only those that are ${stateWord(state)}: ${n}`, 'data-only': state }))),
-                h('span', { class: 'quiet', role: 'status' }, listed.length < all.length ? `${listed.length} of ${many(all.length, 'queue', 'queues')}` : many(all.length, 'queue', 'queues'))) : null,
+                h('label', { class: 'filterbox' }, h('span', { class: 'unseen' }, 'Filter by name'),
+                    h('input', { id: 'filter', type: 'search', placeholder: 'filter by name', autocomplete: 'off', spellcheck: 'false',
+                    on: { input: event => { this.filter = event.target.value; this.app.show(); } } })),
+                h('div', { class: 'choice', role: 'group', 'aria-label': 'Only one state' },
+                    queueStates.map(state => [state, all.filter(q => q.state === state).length]).filter(([state, n]) => n
+                    || state === this.only).map(([state, n]) =>
+                    button([badge(state), ' ', count(n)], () => { this.only = this.only === state ? null : state; this.app.show(); },
+                        { key: state, 'aria-pressed': String(this.only === state), 'aria-label': `Only those that are ${stateWord(state)}: ${n}`,
+                        'data-only': state }))),
+                h('span', { class: 'quiet', role: 'status' }, listed.length < all.length
+                    ? `${listed.length} of ${many(all.length, 'queue', 'queues')}` : many(all.length, 'queue', 'queues'))) : null,
             h('table', { class: 'list queues', id: 'queues' },
-                h('thead', {}, h('tr', {}, ['Queue', 'State'].map(one => h('th', { scope: 'col' }, one)), ['Waiting', 'Overdue', 'Working', 'Dead', 'Listeners'].map(one => h('th', { scope: 'col', class: 'n' }, one)),
+                h('thead', {}, h('tr', {}, ['Queue', 'State'].map(one => h('th', { scope: 'col' }, one)),
+                    ['Waiting', 'Overdue', 'Working', 'Dead', 'Listeners'].map(one => h('th', { scope: 'col', class: 'n' }, one)),
                     h('th', { scope: 'col' }, 'Next due'), h('th', { scope: 'col' }, 'Next hour'))),
                 h('tbody', {}, listed.map(q => this.row(q)))),
-            all.length === 0 ? h('p', { class: 'nothing' }, 'No queue yet. A queue shows here as soon as a route writes to it or reads from it.') : listed.length === 0 ? h('p', { class: 'nothing' }, 'No queue matches the filter.') : null,
+            all.length === 0 ? h('p', { class: 'nothing' }, 'No queue yet. A queue shows here as soon as a route writes to it or reads from it.')
+                : listed.length === 0 ? h('p', { class: 'nothing' }, 'No queue matches the filter.') : null,
             this.data.more ? h('p', { class: 'quiet' }, `Only the first ${count(all.length)} queues are shown.`) : null
         ];
     }
@@ -54,15 +67,21 @@ export class Queues {
         return memo('tr', q.name, JSON.stringify([q, due]), () => {
             const gone = q.state === 'unreachable', n = value => gone ? '–' : count(value);
             return h('tr', { 'data-queue': q.name, 'data-state': q.state },
-                h('th', { scope: 'row' }, queueLink(q.name, { title: q.name }), q.partitions > 1 ? h('small', { class: 'quiet' }, ` ${q.partitions} partitions`) : null),
+                h('th', { scope: 'row' }, queueLink(q.name, { title: q.name }), q.partitions > 1
+                    ? h('small', { class: 'quiet' }, ` ${q.partitions} partitions`) : null),
                 h('td', { class: 'state', 'data-label': 'State' }, badge(q.state)),
                 h('td', { class: 'n', 'data-label': 'Waiting' }, n(q.waiting)),
-                h('td', { class: 'n' + (q.overdue ? ' late' : ' zero'), 'data-label': 'Overdue' }, n(q.overdue), q.overdue ? h('small', {}, ` oldest ${span(q.oldestOverdueMicros / 1000)}`) : null),
+                h('td', { class: 'n' + (q.overdue ? ' late' : ' zero'), 'data-label': 'Overdue' }, n(q.overdue),
+                    q.overdue ? h('small', {}, ` oldest ${span(q.oldestOverdueMicros / 1000)}`) : null),
                 h('td', { class: 'n' + (q.working ? '' : ' zero'), 'data-label': 'Working' }, n(q.working)),
-                h('td', { class: 'n' + (q.dead ? ' dead' : ' zero'), 'data-label': 'Dead' }, n(q.dead), q.deadLastHour ? h('small', {}, ` +${count(q.deadLastHour)} in 1 h`) : null),
-                h('td', { class: 'n', 'data-label': 'Listeners' }, n(q.listeners), q.listeners === 0 && q.waiting > 0 ? h('strong', { class: 'late', title: 'Nobody listens' }, ' !', h('span', { class: 'unseen' }, ' nobody listens')) : null),
+                h('td', { class: 'n' + (q.dead ? ' dead' : ' zero'), 'data-label': 'Dead' }, n(q.dead),
+                    q.deadLastHour ? h('small', {}, ` +${count(q.deadLastHour)} in 1 h`) : null),
+                h('td', { class: 'n', 'data-label': 'Listeners' }, n(q.listeners),
+                    q.listeners === 0 && q.waiting > 0 ? h('strong', { class: 'late', title: 'Nobody listens' }, ' !',
+                    h('span', { class: 'unseen' }, ' nobody listens')) : null),
                 h('td', { class: 'time', 'data-label': 'Next due' }, due),
-                h('td', { class: 'chart', 'data-label': 'Next hour' }, q.nextHour ? spark(q.nextHour, 'Due in the next hour, each 5 minutes') : null));
+                h('td', { class: 'chart', 'data-label': 'Next hour' }, q.nextHour ? spark(q.nextHour, 'Due in the next hour, each 5 minutes')
+                    : null));
         });
     }
 }
@@ -97,7 +116,8 @@ export class Find {
             }
         };
         this.ended = Promise.all([look(), look(), look(), look()]).then(() => {
-            if (this.app.screen === this && this.found.length === 1 && !this.failed.length) this.app.replace('message', { queue: this.found[0].queue, id: this.id });
+            if (this.app.screen === this && this.found.length === 1 && !this.failed.length) this.app.replace('message',
+                { queue: this.found[0].queue, id: this.id });
         });
     }
 
@@ -109,10 +129,15 @@ export class Find {
         const over = this.looked === this.all.length;
         return [
             h('div', { class: 'head' }, h('h1', { tabindex: '-1' }, 'Find ', name(this.id))),
-            h('p', { role: 'status', id: 'find-status' }, over ? (this.found.length ? `Found in ${many(this.found.length, 'queue', 'queues')}.` : ['Not found', this.queue ? [' in ', name(this.queue)] : ` in ${many(this.looked, 'queue', 'queues')}`, '. It was delivered or cancelled, or it never was there. Ids are compared exactly, upper and lower case included.'])
+            h('p', { role: 'status', id: 'find-status' }, over ? (this.found.length ? `Found in ${many(this.found.length, 'queue', 'queues')}.`
+                : ['Not found', this.queue ? [' in ', name(this.queue)] : ` in ${many(this.looked, 'queue', 'queues')}`,
+                '. It was delivered or cancelled, or it never was there. Ids are compared exactly, upper and lower case included.'])
                 : `Looked into ${count(this.looked)} of ${many(this.all.length, 'queue', 'queues')} …`),
-            this.failed.length ? h('p', { class: 'remark warning' }, h('span', { class: 'sign', 'aria-hidden': 'true' }, '!'), h('span', {}, 'Could not look into: ', this.failed.map((queue, i) => [i ? ', ' : '', name(queue)]))) : null,
-            h('ul', { id: 'found' }, this.found.map(one => h('li', { key: one.queue }, h('a', { href: this.app.address('message', { queue: one.queue, id: this.id }) }, name(one.queue)), ' – ', one.states.join(', ') || 'dead')))
+            this.failed.length ? h('p', { class: 'remark warning' }, h('span', { class: 'sign', 'aria-hidden': 'true' }, '!'),
+                h('span', {}, 'Could not look into: ', this.failed.map((queue, i) => [i ? ', ' : '', name(queue)]))) : null,
+            h('ul', { id: 'found' }, this.found.map(one => h('li', { key: one.queue },
+                h('a', { href: this.app.address('message', { queue: one.queue, id: this.id }) }, name(one.queue)), ' – ',
+                one.states.join(', ') || 'dead')))
         ];
     }
 }
