@@ -111,7 +111,8 @@ export class Actions {
         this.run({
             title: ['Resume ', name(queue), '?'], verb: 'Resume',
             text: () => h('p', {}, `${many(q.overdue, 'message that is overdue', 'messages that are overdue')} can be delivered at once`,
-                q.listeners ? `, as fast as ${many(q.listeners, 'listener takes', 'listeners take')} them.` : '. Nobody listens now, so they go on waiting.')
+                q.listeners ? `, as fast as ${many(q.listeners, 'listener takes', 'listeners take')} them.`
+                    : '. Nobody listens now, so they go on waiting.')
         }, 'resume', () => ({ queue }));
     }
 
@@ -119,7 +120,8 @@ export class Actions {
         this.run({
             title: ['Check ', name(queue), '?'], verb: 'Check',
             text: () => h('p', {}, 'Looks through all messages for those that neither wait nor are being delivered,',
-                ' as an evicted or deleted key leaves them behind, and lets them wait again. It goes in slices, beside the work, and cannot be stopped.')
+                ' as an evicted or deleted key leaves them behind, and lets them wait again.',
+                ' It goes in slices, beside the work, and cannot be stopped.')
         }, 'check', () => ({ queue }));
     }
 

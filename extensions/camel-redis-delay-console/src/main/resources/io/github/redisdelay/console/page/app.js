@@ -11,7 +11,7 @@ import { Find, Queues } from './queues.js';
 import { ahead, at, choose, chosenMode, modes, now, isoOf, serverZone, span, timed, zoneName } from './time.js';
 import { address, button, choice } from './words.js';
 
-const PERIOD = 2000, LONGEST = 16000, TOLD_FOR = 20000;
+const PERIOD = 2000, LONGEST = 8000, TOLD_FOR = 20000;
 const SCREENS = { '': Queues, queue: Queue, message: Message, dead: Dead, find: Find };
 const KEYS = [['/', 'find a message by its id'], ['g, then q', 'all queues'], ['Esc', 'leave a field or a dialog; else one level up'],
     ['← → Enter', 'walk through the outlook, list a bar'], ['?', 'these keys']];
@@ -110,7 +110,7 @@ class App {
         const off = ahead();
         return [
             h('a', { class: 'home', href: '#/' }, h('img', { src: 'favicon.svg', alt: '', width: '20', height: '20' }), 'redis-delay'),
-            me?.environment ? h('span', { class: 'environment', id: 'environment' }, '▪ ', name(me.environment)) : null,
+            me?.environment ? h('span', { class: 'environment' + (/prod/i.test(me.environment) ? ' production' : ''), id: 'environment' }, '▪ ', name(me.environment)) : null,
             server ? h('span', { class: 'server quiet', id: 'server' }, [server.product, server.version].filter(Boolean).join(' '), ' ',
                 name(server.address || ''), ' ',
                 server.evictionPolicy && server.evictionPolicy !== 'unknown' ? name(server.evictionPolicy,
@@ -137,7 +137,7 @@ class App {
         const { problem, since } = this.trouble, asked = ['forbidden', 'notFound', 'badRequest'].includes(problem.kind);
         return [h('div', { class: 'banner ' + (asked ? 'asked' : 'gone'), 'data-banner': problem.kind || 'page' },
             h('p', {}, h('span', { class: 'sign', 'aria-hidden': 'true' }, '▲ '),
-                h('strong', {}, problem.kind ? problem.message : 'The page itself failed: ' + problem.message), ' ',
+                h('strong', {}, timed(words(problem))), ' ',
                 this.loadedAt ? ['The figures below are old: from ', at(isoOf(this.loadedAt), { digits: 0 }), '. '] : null,
                 asked ? h('a', { href: '#/' }, 'All queues') : ['Trying again since ', at(isoOf(since), { digits: 0 }), '.']))];
     }
@@ -199,6 +199,12 @@ class App {
             this.before = event.key;
         }
     }
+}
+
+/** What went wrong, for people. */
+function words(problem) {
+    if (!problem.kind) return 'The page itself failed: ' + problem.message;
+    return problem.kind === 'unreachable' ? `Redis cannot be reached (${problem.message}).` : problem.message;
 }
 
 function help() {

@@ -63,7 +63,8 @@ export class MessageList {
                     this.state, state => { this.begin(state); this.reload(); }, { id: 'states' }) : null,
                 choice('Order', orders, this.newest, newest => this.order(newest)),
                 h('form', { class: 'from', on: { submit: event => { event.preventDefault(); this.go(); } } },
-                    h('label', {}, 'from ', h('input', { type: 'datetime-local', step: '1', name: 'from', title: 'in ' + zoneName(), value: this.text,
+                    h('label', {}, 'from ', h('input', { type: 'datetime-local', step: '1', name: 'from', placeholder: '2026-11-22 14:00',
+                        title: 'in ' + zoneName(), value: this.text,
                         on: { input: event => { this.text = event.target.value; } } })),
                     h('button', { type: 'submit' }, 'Go'))),
             this.from ? h('p', { class: 'filter' }, this.to ? ['Due from ', at(this.from, { digits: 0 }), ' to ', at(this.to, { digits: 0 })]

@@ -1,6 +1,6 @@
 // Screen A: all queues, the worst first.
 
-import { get } from './api.js';
+import { get, Problem } from './api.js';
 import { spark } from './chart.js';
 import { h, memo, name } from './dom.js';
 import { distance, millis, now, span, timed } from './time.js';
@@ -14,8 +14,13 @@ export class Queues {
         Object.assign(this, { app, filter: '', only: null, allRemarks: false });
     }
 
+    /** Where no queue can be reached, the figures before are worth more, marked as old. */
     async load() {
-        this.data = await get('queues');
+        const data = await get('queues'), [first] = data.queues;
+        if (this.data && first && data.queues.every(q => q.state === 'unreachable')) {
+            throw new Problem('unreachable', first.diagnosis[0]?.text || '');
+        }
+        this.data = data;
     }
 
     title() {
@@ -26,14 +31,16 @@ export class Queues {
     view() {
         const all = this.data.queues, wanted = this.filter.toLowerCase();
         const listed = all.filter(q => (!this.only || q.state === this.only) && q.name.toLowerCase().includes(wanted));
-        const sum = what => all.reduce((total, q) => total + q[what], 0);
+        const gone = all.filter(q => q.state === 'unreachable').length;
+        const sum = what => gone && gone === all.length ? null : all.reduce((total, q) => total + q[what], 0);
         const remarks = all.flatMap(q => q.diagnosis.filter(one => one.level in RANK).map(one => ({ ...one, q }))).sort((a,
             b) => RANK[a.level] - RANK[b.level]);
         return [
             h('div', { class: 'head' }, h('h1', { tabindex: '-1' }, 'Queues'),
                 h('p', { class: 'sums' }, h('span', {}, h('b', {}, count(sum('waiting'))), ' waiting'),
                     h('span', { class: sum('overdue') ? 'late' : '' }, h('b', {}, count(sum('overdue'))), ' overdue'),
-                    h('span', {}, h('b', {}, count(sum('working'))), ' working'), h('span', {}, h('b', {}, count(sum('dead'))), ' dead'))),
+                    h('span', {}, h('b', {}, count(sum('working'))), ' working'), h('span', {}, h('b', {}, count(sum('dead'))), ' dead'),
+                    gone ? h('span', { class: 'late' }, h('b', {}, count(gone)), ' unreachable') : null)),
             remarks.length ? h('section', { class: 'card remarks', 'aria-label': 'What needs you' },
                 h('ul', { id: 'remarks' }, (this.allRemarks ? remarks : remarks.slice(0, REMARKS)).map(one => remark(one.level, queueLink(one.q.name),
                     ' ', timed(one.text)))),
