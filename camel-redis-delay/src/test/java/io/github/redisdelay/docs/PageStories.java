@@ -229,6 +229,11 @@ final class PageStories {
             List<Object> told =
                     new ArrayList<>(stats.getMessage().getBody(Map.class).keySet());
             told.addAll(outlook.getMessage().getBody(Map.class).keySet());
+            for (Object queue : stage.send("redis-delay:any?operation=queues", null)
+                    .getMessage()
+                    .getBody(List.class)) {
+                told.addAll(((Map<?, ?>) queue).keySet());
+            }
             assertThat(told).containsAll(stage.figures());
         });
 
