@@ -14,16 +14,19 @@ import java.util.Properties;
  * @param redisAddress the Redis to use, such as {@code redis://host:6379}; environment variable {@value #REDIS_ADDRESS}, by
  *     default an embedded one is started
  * @param httpPort where orders and payments arrive by HTTP; environment variable {@value #HTTP_PORT}, by default 8080
+ * @param consolePort where the console listens; environment variable {@value #CONSOLE_PORT}, by default 8400; 0 for any that is free
  * @param replay whether customers, orders and events of the data set are played; environment variable {@value #REPLAY}
  *     ({@code on} or {@code off}), by default they are
  * @param time how fast time passes in the shop; environment variable {@value #SPEED}, a factor from 1 to
  *     {@value #MAX_SPEED}, by default 3600: an hour of the shop takes a second
  */
-record ExampleSettings(Path dataFolder, Optional<String> redisAddress, int httpPort, boolean replay, ShopTime time) {
+record ExampleSettings(
+        Path dataFolder, Optional<String> redisAddress, int httpPort, int consolePort, boolean replay, ShopTime time) {
 
     static final String DATA = "EXAMPLE_DATA";
     static final String REDIS_ADDRESS = "REDIS_ADDRESS";
     static final String HTTP_PORT = "HTTP_PORT";
+    static final String CONSOLE_PORT = "CONSOLE_PORT";
     static final String REPLAY = "REPLAY";
     static final String SPEED = "SPEED";
 
@@ -37,7 +40,8 @@ record ExampleSettings(Path dataFolder, Optional<String> redisAddress, int httpP
         return new ExampleSettings(
                 Path.of(folder).toAbsolutePath().normalize(),
                 value(environment, REDIS_ADDRESS),
-                port(value(environment, HTTP_PORT).orElse("8080")),
+                port(HTTP_PORT, value(environment, HTTP_PORT).orElse("8080"), 1),
+                port(CONSOLE_PORT, value(environment, CONSOLE_PORT).orElse("8400"), 0),
                 onOff(value(environment, REPLAY).orElse("on")),
                 speed(value(environment, SPEED).orElse("3600")));
     }
@@ -50,14 +54,14 @@ record ExampleSettings(Path dataFolder, Optional<String> redisAddress, int httpP
         return Optional.ofNullable(environment.get(name)).map(String::trim).filter(text -> !text.isEmpty());
     }
 
-    private static int port(String text) {
+    private static int port(String name, String text, int least) {
         if (text.matches("[0-9]{1,5}")) {
             int port = Integer.parseInt(text);
-            if (port >= 1 && port <= 65535) {
+            if (port >= least && port <= 65535) {
                 return port;
             }
         }
-        throw new ExampleException(HTTP_PORT + "=" + text + ": it must be a port, 1 to 65535");
+        throw new ExampleException(name + "=" + text + ": it must be a port, " + least + " to 65535");
     }
 
     private static ShopTime speed(String text) {

@@ -10,14 +10,18 @@ final class HttpPort {
 
     private HttpPort() {}
 
-    /** @throws ExampleException if another program has the port */
-    static void check(int port) {
+    /**
+     * @param variable the environment variable that names it
+     * @param other another port to propose
+     * @throws ExampleException if another program has the port
+     */
+    static void check(String variable, int port, int other) {
         try {
             new ServerSocket(port, 1, InetAddress.getLoopbackAddress()).close();
         } catch (IOException e) {
             throw new ExampleException(
-                    "Port " + port + " is taken by another program. Choose another: " + ExampleSettings.HTTP_PORT + "="
-                            + (port == 8081 ? 8082 : 8081),
+                    "Port " + port + " is taken by another program. Choose another: " + variable + "="
+                            + (port == other ? other + 1 : other),
                     e);
         }
     }

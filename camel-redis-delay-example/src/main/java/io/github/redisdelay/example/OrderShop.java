@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.example;
 
+import io.github.redisdelay.console.RedisDelayConsole;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -35,6 +36,7 @@ final class OrderShop implements AutoCloseable {
     private final Deque<AutoCloseable> running = new ArrayDeque<>();
     private OrderBook book;
     private WaitingMessages waiting;
+    private RedisDelayConsole console;
 
     private OrderShop(ExampleSettings settings) {
         this.settings = settings;
@@ -63,7 +65,8 @@ final class OrderShop implements AutoCloseable {
     private void startAll(DataSet dataSet, Programme programme, Duration replayTime) throws Exception {
         Path folder = settings.dataFolder();
         opened(DataFolderLock.of(folder));
-        HttpPort.check(settings.httpPort());
+        HttpPort.check(ExampleSettings.HTTP_PORT, settings.httpPort(), 8081);
+        HttpPort.check(ExampleSettings.CONSOLE_PORT, settings.consolePort(), 8401);
         String address = settings.redisAddress().orElseGet(() -> opened(EmbeddedRedis.start(folder.resolve("redis")))
                 .address());
         RedissonClient redisson = connect(address);
@@ -109,8 +112,20 @@ final class OrderShop implements AutoCloseable {
         for (String id : book.unfinishedPayments()) {
             main.getCamelTemplate().requestBodyAndHeader("direct:payment", null, "id", id);
         }
+        // Whoever sits at this machine may change what waits: it is only a shop.
+        console = opened(RedisDelayConsole.on(main.getCamelContext())
+                .port(settings.consolePort())
+                .environment("EXAMPLE")
+                .actions(true)
+                .start());
         LOG.info("In the shop, {}", time);
         LOG.info("Open for orders on http://localhost:{}/orders and in {}", settings.httpPort(), settings.inbox());
+        LOG.info("See what waits, and change it, in a browser: {}", console.url());
+    }
+
+    /** The address of the console. */
+    String consoleUrl() {
+        return console.url();
     }
 
     /** The number of messages of these queues that are still to come. */

@@ -93,6 +93,7 @@ abstract class ExampleProcess {
         builder.environment().remove(ExampleSettings.REDIS_ADDRESS);
         builder.environment().put(ExampleSettings.DATA, folder.resolve("data").toString());
         builder.environment().put(ExampleSettings.HTTP_PORT, String.valueOf(port));
+        builder.environment().put(ExampleSettings.CONSOLE_PORT, "0");
         builder.environment().put(ExampleSettings.REPLAY, replay);
         builder.environment().put(ExampleSettings.SPEED, String.valueOf(speed));
         builder.environment().remove("LOG_ORDERS");

@@ -20,6 +20,7 @@ class ExampleSettingsTest {
                         Path.of("example-data").toAbsolutePath(),
                         java.util.Optional.empty(),
                         8080,
+                        8400,
                         true,
                         new ShopTime(3600)));
     }
@@ -37,10 +38,22 @@ class ExampleSettingsTest {
     @Test
     void everythingCanBeSet() {
         ExampleSettings settings = ExampleSettings.of(
-                Map.of("REDIS_ADDRESS", "redis://h:6379", "HTTP_PORT", "8081", "REPLAY", "off", "SPEED", "60"), system);
+                Map.of(
+                        "REDIS_ADDRESS",
+                        "redis://h:6379",
+                        "HTTP_PORT",
+                        "8081",
+                        "CONSOLE_PORT",
+                        "0",
+                        "REPLAY",
+                        "off",
+                        "SPEED",
+                        "60"),
+                system);
 
         assertThat(settings.redisAddress()).contains("redis://h:6379");
         assertThat(settings.httpPort()).isEqualTo(8081);
+        assertThat(settings.consolePort()).isZero();
         assertThat(settings.replay()).isFalse();
         assertThat(settings.time()).isEqualTo(new ShopTime(60));
     }
@@ -50,6 +63,8 @@ class ExampleSettingsTest {
         assertThatThrownBy(() -> ExampleSettings.of(Map.of("HTTP_PORT", "99999"), system))
                 .isInstanceOf(ExampleException.class)
                 .hasMessage("HTTP_PORT=99999: it must be a port, 1 to 65535");
+        assertThatThrownBy(() -> ExampleSettings.of(Map.of("CONSOLE_PORT", "x"), system))
+                .hasMessage("CONSOLE_PORT=x: it must be a port, 0 to 65535");
         assertThatThrownBy(() -> ExampleSettings.of(Map.of("REPLAY", "nope"), system))
                 .hasMessage("REPLAY=nope: it must be on or off");
         for (String speed : new String[] {"0", "-1", "100001", "1.5", "fast"}) {

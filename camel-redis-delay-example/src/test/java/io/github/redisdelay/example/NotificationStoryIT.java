@@ -40,7 +40,7 @@ class NotificationStoryIT {
     @BeforeEach
     void open() throws Exception {
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            settings = new ExampleSettings(folder, Optional.empty(), free.getLocalPort(), false, TIME);
+            settings = new ExampleSettings(folder, Optional.empty(), free.getLocalPort(), 0, false, TIME);
         }
         customer = new ShopClient(settings.httpPort());
         rows = new StoryRows(folder);

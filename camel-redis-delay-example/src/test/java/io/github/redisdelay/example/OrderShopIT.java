@@ -8,6 +8,10 @@ import static org.awaitility.Awaitility.await;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -18,6 +22,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -45,7 +51,7 @@ class OrderShopIT {
     void open() throws IOException {
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             settings = new ExampleSettings(
-                    folder.resolve("data"), Optional.empty(), free.getLocalPort(), false, REAL_TIME);
+                    folder.resolve("data"), Optional.empty(), free.getLocalPort(), 0, false, REAL_TIME);
         }
         customer = new ShopClient(settings.httpPort());
         start(DataSet.EMPTY);
@@ -72,6 +78,36 @@ class OrderShopIT {
         assertThat(customer.state("A-1")).isEqualTo("WAITING");
         awaitState("A-1", "CLOSED");
         assertThat(log.lines("closed   A-1", "Ada", "12.50 EUR", "ms late")).hasSize(1);
+    }
+
+    @Test
+    void theConsoleShowsTheStoriesAndClosesAnOrderNow() throws Exception {
+        customer.order(ShopClient.order("A-1", "1h"));
+
+        assertThat(console("api/queues")).contains("orders", "notifications", "refunds", "reminders", "bank");
+        String order = console("api/message?queue=orders&id=A-1");
+        assertThat(order).contains("\"state\":\"waiting\"");
+        Matcher due = Pattern.compile("\"due\":\"([^\"]+)\"").matcher(order);
+        assertThat(due.find()).isTrue();
+        HttpRequest promote = HttpRequest.newBuilder(URI.create(shop.consoleUrl() + "api/promote"))
+                .header("Content-Type", "application/json")
+                .header("X-Redis-Delay-Console", "1")
+                .POST(HttpRequest.BodyPublishers.ofString(
+                        "{\"queue\":\"orders\",\"id\":\"A-1\",\"state\":\"waiting\",\"due\":\"" + due.group(1) + "\"}"))
+                .build();
+        assertThat(HttpClient.newHttpClient()
+                        .send(promote, HttpResponse.BodyHandlers.ofString())
+                        .body())
+                .contains("\"outcome\":\"done\"");
+        awaitState("A-1", "CLOSED");
+    }
+
+    private String console(String path) throws IOException, InterruptedException {
+        HttpRequest request =
+                HttpRequest.newBuilder(URI.create(shop.consoleUrl() + path)).build();
+        return HttpClient.newHttpClient()
+                .send(request, HttpResponse.BodyHandlers.ofString())
+                .body();
     }
 
     @Test
@@ -235,7 +271,7 @@ class OrderShopIT {
         // A customer who pays too late as the shop was closed has to get the money back, which takes the bank hours.
         ShopTime time = new ShopTime(2_000);
         settings = new ExampleSettings(
-                settings.dataFolder(), Optional.empty(), settings.httpPort(), settings.replay(), time);
+                settings.dataFolder(), Optional.empty(), settings.httpPort(), 0, settings.replay(), time);
         DataSet dataSet = dataSet(240, "2000s", "12000s", "3000s");
         start(dataSet);
         await().until(() -> log.lines("placed").size() > 10);
@@ -290,8 +326,8 @@ class OrderShopIT {
 
     @Test
     void aPortThatIsTakenIsNamed() {
-        ExampleSettings other =
-                new ExampleSettings(folder.resolve("other"), Optional.empty(), settings.httpPort(), false, REAL_TIME);
+        ExampleSettings other = new ExampleSettings(
+                folder.resolve("other"), Optional.empty(), settings.httpPort(), 0, false, REAL_TIME);
 
         assertThatThrownBy(() -> OrderShop.start(other, DataSet.EMPTY, Programme.EMPTY, REPLAY_TIME))
                 .isInstanceOf(ExampleException.class)
@@ -304,7 +340,7 @@ class OrderShopIT {
     void aRedisThatDoesNotAnswerIsNamed() {
         shop.close();
         ExampleSettings other = new ExampleSettings(
-                folder.resolve("other"), Optional.of("redis://127.0.0.1:1"), settings.httpPort(), false, REAL_TIME);
+                folder.resolve("other"), Optional.of("redis://127.0.0.1:1"), settings.httpPort(), 0, false, REAL_TIME);
 
         assertThatThrownBy(() -> OrderShop.start(other, DataSet.EMPTY, Programme.EMPTY, REPLAY_TIME))
                 .isInstanceOf(ExampleException.class)

@@ -42,7 +42,7 @@ class ReminderStoryIT {
     @BeforeEach
     void open() throws Exception {
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            settings = new ExampleSettings(folder, Optional.empty(), free.getLocalPort(), false, TIME);
+            settings = new ExampleSettings(folder, Optional.empty(), free.getLocalPort(), 0, false, TIME);
         }
         organiser = new ShopClient(settings.httpPort());
         rows = new StoryRows(folder);
