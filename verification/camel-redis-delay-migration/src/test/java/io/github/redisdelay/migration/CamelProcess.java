@@ -98,7 +98,8 @@ public final class CamelProcess {
                         .process(order())
                         .to(uri);
                 if (!importing.isEmpty()) {
-                    from("timer:import?delay=0&period=" + PERIOD_MILLIS)
+                    // One after the other.
+                    from("timer:import?synchronous=true&delay=0&period=" + PERIOD_MILLIS)
                             .doTry()
                             .to(uri + importing)
                             .doCatch(Exception.class)

@@ -15,9 +15,11 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -125,6 +127,7 @@ class KilledRoutesIT {
 
     private final List<Member> old = new ArrayList<>();
     private final List<Member> camel = new ArrayList<>();
+    private final Set<Member> killed = new HashSet<>();
 
     static Stream<Setting> settings() {
         Stream<Setting> settings = Stream.of(
@@ -154,7 +157,9 @@ class KilledRoutesIT {
                 member.end();
             }
             endScheduling();
-            Fleet.until(() -> servers.oldSize(QUEUE) == 0 && servers.newSize(QUEUE, setting.place().partitions) == 0);
+            Fleet.until(() -> alive().size() == 2
+                    && servers.oldSize(QUEUE) == 0
+                    && servers.newSize(QUEUE, setting.place().partitions) == 0);
             endAll();
             judge(setting, servers);
         }
@@ -180,6 +185,7 @@ class KilledRoutesIT {
             TimeUnit.MILLISECONDS.sleep(random.nextInt(LONGEST_LIFE)); // the moment of death
             history.killed(victim.name(), "SIGKILL");
             victim.kill();
+            killed.add(victim);
             if (kill == (KILLS + 1) / 2) {
                 for (Member member : leaving) {
                     member.tell();
@@ -191,8 +197,14 @@ class KilledRoutesIT {
         }
     }
 
+    /** Those that were not killed: they must live. */
     private List<Member> alive() {
-        return camel.stream().filter(member -> member.process().isAlive()).toList();
+        List<Member> alive =
+                camel.stream().filter(member -> !killed.contains(member)).toList();
+        assertThat(alive).allSatisfy(member -> assertThat(member.process().isAlive())
+                .as(member::logged)
+                .isTrue());
+        return alive;
     }
 
     private void endScheduling() throws IOException {
@@ -232,7 +244,7 @@ class KilledRoutesIT {
             String uri = "redis-delay:" + QUEUE + "?partitions=1";
             killAgainAndAgain(() -> fleet.camel(servers.configuration(), uri, "", "", QUEUE), List.of());
             endScheduling();
-            Fleet.until(() -> servers.newSize(QUEUE, 1) == 0 && servers.oldSize(QUEUE) == 0);
+            Fleet.until(() -> alive().size() == 2 && servers.newSize(QUEUE, 1) == 0 && servers.oldSize(QUEUE) == 0);
             endAll();
             for (Member member : old) {
                 member.end();
