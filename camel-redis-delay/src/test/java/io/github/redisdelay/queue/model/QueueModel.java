@@ -827,7 +827,8 @@ public final class QueueModel {
                 next,
                 consumers.size(),
                 paused ? 1 : 0,
-                times.stream().mapToDouble(at -> at).max().orElse(0));
+                times.stream().mapToDouble(at -> at).max().orElse(0),
+                messages.size());
     }
 
     private static <T> List<String> inOrder(Map<String, T> set, Function<T, Long> time) {
