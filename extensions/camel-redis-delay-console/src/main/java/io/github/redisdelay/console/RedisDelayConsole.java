@@ -179,11 +179,12 @@ public final class RedisDelayConsole implements AutoCloseable {
      * Answers requests for a server of any other kind, such as a servlet container by a {@link
      * io.github.redisdelay.console.door.ConsoleFilter}. Nothing else listens.
      *
-     * @throws IllegalStateException if the console is closed
+     * @return one that refuses all, once the console is closed
+     * @throws IllegalStateException if the console was closed before
      */
     public Router router() {
         synchronized (lock) {
-            return open();
+            return router == null ? open() : router;
         }
     }
 
@@ -238,6 +239,9 @@ public final class RedisDelayConsole implements AutoCloseable {
             toClose = api;
             server = null;
             api = null;
+            if (router != null) {
+                router.close();
+            }
         }
         if (toStop != null) {
             toStop.close();
@@ -245,6 +249,17 @@ public final class RedisDelayConsole implements AutoCloseable {
         if (toClose != null) {
             toClose.close();
             sources.close();
+            forget();
+        }
+    }
+
+    private void forget() {
+        try {
+            if (context != null && context.getStatus().isStarted()) {
+                context.removeService(service);
+            }
+        } catch (Exception e) {
+            LOG.debug("The console stays among the services of the CamelContext", e);
         }
     }
 }

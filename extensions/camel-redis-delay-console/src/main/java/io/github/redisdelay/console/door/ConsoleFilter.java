@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 
 /**
  * Answers the requests below a path in a servlet container, and hands on all others. Behind the filters that know the users:
@@ -24,14 +25,15 @@ import java.util.TreeMap;
  */
 public final class ConsoleFilter implements Filter {
 
-    private final Router router;
+    private final Supplier<Router> router;
     private final String base;
 
     /**
+     * @param router is asked with each request, such as {@code console::router}
      * @param path of the console below that of the application, such as {@code /redis-delay}
      * @throws IllegalArgumentException if it is none
      */
-    public ConsoleFilter(Router router, String path) {
+    public ConsoleFilter(Supplier<Router> router, String path) {
         if (!path.matches("(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+")) {
             throw new IllegalArgumentException("the console's path is '" + path
                     + "': it must be one such as /redis-delay, of letters, digits, dots, dashes and underscores");
@@ -53,7 +55,7 @@ public final class ConsoleFilter implements Filter {
                 return;
             }
             if (path.startsWith(base + "/")) {
-                send(router.answer(request(request, path.substring(base.length() + 1))), response);
+                send(router.get().answer(request(request, path.substring(base.length() + 1))), response);
                 return;
             }
         }

@@ -26,6 +26,7 @@ public final class Router {
     private final Guard guard;
     private final Pages pages = new Pages();
     private final Semaphore free = new Semaphore(MAX_REQUESTS);
+    private volatile boolean closed; // set once
 
     public Router(ConsoleApi api, ConsoleOptions options) {
         this(ApiRoutes.of(api), options);
@@ -36,8 +37,16 @@ public final class Router {
         guard = new Guard(options);
     }
 
+    /** Answers no request any more. */
+    public void close() {
+        closed = true;
+    }
+
     /** Answers a request. Throws nothing. */
     public Response answer(Request request) {
+        if (closed) {
+            return new Refusal(503, "closed", "The console has been closed.").response();
+        }
         if (!free.tryAcquire()) {
             return new Refusal(
                             503,
