@@ -71,6 +71,16 @@ public final class RedisDelayConsole implements AutoCloseable {
     }
 
     /**
+     * A console for the queues of a Redis, to which it connects by itself.
+     *
+     * @param address {@code redis://host:6379}, or {@code rediss://} for TLS, perhaps with {@code user:password@}
+     * @throws IllegalArgumentException if it is none
+     */
+    public static RedisDelayConsole on(String address) {
+        return new RedisDelayConsole(new AddressSources(address), null);
+    }
+
+    /**
      * Sets the address on which the console's own server listens; default {@value ConsoleOptions#DEFAULT_HOST}. Any other than a
      * loopback address needs {@link #access}.
      */

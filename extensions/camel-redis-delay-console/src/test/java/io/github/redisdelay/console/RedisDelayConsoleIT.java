@@ -18,6 +18,8 @@ import org.apache.camel.impl.DefaultCamelContext;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class RedisDelayConsoleIT {
 
@@ -152,6 +154,81 @@ class RedisDelayConsoleIT {
             try (DelayQueueClient client = client()) {
                 assertThat(client.queue(queue).stats().get().delayed()).isEqualTo(1);
             }
+        }
+    }
+
+    @Test
+    void should_connect_by_itself() throws Exception {
+        try (DelayQueueClient client = client();
+                RedisDelayConsole console = RedisDelayConsole.on(redis.address())
+                        .port(0)
+                        .queues("orders")
+                        .start()) {
+            assertThat(get(console.url() + "api/queues").body()).contains("\"orders\"");
+        }
+        assertThatThrownBy(() -> RedisDelayConsole.on("http://user:s3cret@localhost"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("write redis://host:6379")
+                .hasMessageNotContaining("s3cret");
+    }
+
+    @Test
+    void should_say_that_redis_cannot_be_reached() throws Exception {
+        try (RedisDelayConsole console =
+                RedisDelayConsole.on("redis://:s3cret@127.0.0.1:1").port(0).start()) {
+            assertThat(get(console.url()).statusCode()).isEqualTo(200);
+            HttpResponse<String> queues = get(console.url() + "api/queues");
+            assertThat(queues.statusCode()).isEqualTo(503);
+            assertThat(queues.body()).contains("\"unreachable\"").doesNotContain("s3cret");
+        }
+    }
+
+    private static DefaultCamelContext context(String... properties) {
+        DefaultCamelContext context = new DefaultCamelContext();
+        for (String property : properties) {
+            String[] parts = property.split("=", 2);
+            context.getPropertiesComponent().addInitialProperty("camel.redis-delay.console." + parts[0], parts[1]);
+        }
+        return context;
+    }
+
+    @Test
+    void should_be_started_by_properties() throws Exception {
+        int port;
+        try (java.net.ServerSocket free = new java.net.ServerSocket(0)) {
+            port = free.getLocalPort();
+        }
+        String me = "http://localhost:" + port + "/api/me";
+        try (DefaultCamelContext context =
+                context("enabled=true", "port=" + port, "environment=TEST", "actions=true")) {
+            context.getRegistry().bind("access", (ConsoleAccess)
+                    request -> ConsoleRights.read().as("hook"));
+            context.start();
+            assertThat(get(me).body()).contains("\"environment\":\"TEST\"", "\"user\":\"hook\"");
+        }
+        assertThatThrownBy(() -> get(me)).isInstanceOf(java.net.ConnectException.class);
+        for (String[] off : new String[][] {
+            {"port=" + port}, {"enabled=false", "port=" + port},
+        }) {
+            try (DefaultCamelContext context = context(off)) {
+                context.start();
+                assertThatThrownBy(() -> get(me))
+                        .as(String.join(" ", off))
+                        .isInstanceOf(java.net.ConnectException.class);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "enabled=yes, camel.redis-delay.console.enabled is 'yes': it must be true or false",
+        "port=x, camel.redis-delay.console.port is 'x': it must be a number",
+        "hosts=x, there is no option camel.redis-delay.console.hosts",
+        "host=0.0.0.0, without an access hook"
+    })
+    void should_not_start_with_wrong_properties(String wrong, String error) throws Exception {
+        try (DefaultCamelContext context = context("enabled=true", "port=0", wrong)) {
+            assertThatThrownBy(context::start).hasStackTraceContaining(error);
         }
     }
 }
