@@ -31,6 +31,9 @@ public final class ConsoleProcessor implements Processor {
     /** An endpoint's URI: the scheme, perhaps {@code http} behind it, the server, the path. */
     private static final Pattern ENDPOINT = Pattern.compile("[a-z-]+:(?://)?(?:https?://[^/?]*)?(/*[^?]*)(?:\\?.*)?");
 
+    /** No file of the page has a name with a slash. */
+    private static final String NOWHERE = "//";
+
     private final Router router;
 
     public ConsoleProcessor(Router router) {
@@ -49,7 +52,7 @@ public final class ConsoleProcessor implements Processor {
 
     private Response answer(Exchange exchange, Message in) {
         String base = base(exchange.getFromEndpoint());
-        String path = relative(text(in, Exchange.HTTP_PATH), base);
+        String path = relative(in, base);
         if (path.isEmpty()) {
             // The page's addresses are relative to a folder.
             return Response.redirect(base.substring(base.lastIndexOf('/') + 1) + "/");
@@ -66,10 +69,15 @@ public final class ConsoleProcessor implements Processor {
                 body(in)));
     }
 
-    /** The path behind the endpoint's own. Some components give it so, others with the endpoint's. */
-    private static String relative(String path, String base) {
-        if (path == null) {
-            return "/";
+    /**
+     * The path behind the endpoint's own; some components give it so, others with the endpoint's. One that a component has put
+     * right is none of the console's, nor is an address of another server.
+     */
+    private static String relative(Message in, String base) {
+        String path = text(in, Exchange.HTTP_PATH);
+        String sent = String.valueOf(text(in, Exchange.HTTP_URI)).replaceFirst("\\?.*$", "");
+        if (path == null || !sent.startsWith("/") || !sent.endsWith(path)) {
+            return NOWHERE;
         }
         boolean whole = path.startsWith(base) && path.startsWith("/", base.length()) || path.equals(base);
         return whole ? path.substring(base.length()) : path;
