@@ -203,7 +203,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
      * @throws RuntimeCamelException if it cannot connect
      */
     public SharedRedis shareRedis() {
-        return new SharedRedis(acquireClient());
+        return new SharedRedis(acquireClient(), resolved.clientOptions().durability());
     }
 
     Meters meters() {

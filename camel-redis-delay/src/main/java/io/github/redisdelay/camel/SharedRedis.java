@@ -3,6 +3,7 @@ package io.github.redisdelay.camel;
 
 import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
+import io.github.redisdelay.queue.Durability;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.redisson.api.RedissonClient;
 
@@ -13,10 +14,12 @@ import org.redisson.api.RedissonClient;
 public final class SharedRedis implements AutoCloseable {
 
     private final Reference<OpenClient> client;
+    private final Durability durability;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    SharedRedis(Reference<OpenClient> client) {
+    SharedRedis(Reference<OpenClient> client, Durability durability) {
         this.client = client;
+        this.durability = durability;
     }
 
     /** The client, which belongs to the component. */
@@ -27,6 +30,11 @@ public final class SharedRedis implements AutoCloseable {
     /** Where it connects to, without credentials. */
     public String address() {
         return client.get().address();
+    }
+
+    /** How safe a change has to be before it counts as done, as the endpoint has it. */
+    public Durability durability() {
+        return durability;
     }
 
     /** Gives the share back. */

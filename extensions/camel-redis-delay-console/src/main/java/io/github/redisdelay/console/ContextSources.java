@@ -7,6 +7,7 @@ import io.github.redisdelay.camel.SharedRedis;
 import io.github.redisdelay.camel.migration.ImportRun;
 import io.github.redisdelay.console.api.QueueSource;
 import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -99,7 +100,12 @@ final class ContextSources implements ConsoleSources {
     private static Opened open(Place place, RedisDelayEndpoint way) {
         try {
             SharedRedis redis = way.shareRedis();
-            ClientOptions options = new ClientOptions(place.keyPrefix(), REQUEST_TIMEOUT);
+            // What somebody changes here is as safe as what the routes change.
+            Durability durability = redis.durability();
+            ClientOptions options = new ClientOptions(
+                    place.keyPrefix(),
+                    REQUEST_TIMEOUT.plus(durability.waits() ? durability.timeout() : Duration.ZERO),
+                    durability);
             return new Opened(
                     redis, DelayQueueClient.create(redis.redisson(), options, redis.address()), System.nanoTime());
         } catch (RuntimeException e) {

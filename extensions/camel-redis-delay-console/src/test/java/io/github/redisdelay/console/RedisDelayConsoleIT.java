@@ -231,4 +231,30 @@ class RedisDelayConsoleIT {
             assertThatThrownBy(context::start).hasStackTraceContaining(error);
         }
     }
+
+    @Test
+    void should_wait_for_replicas_where_the_routes_do() throws Exception {
+        String queue = redis.uniqueQueue();
+        try (DefaultCamelContext context = new DefaultCamelContext()) {
+            context.addRoutes(new RouteBuilder() {
+                @Override
+                public void configure() {
+                    from("direct:schedule")
+                            .to("redis-delay:" + queue + "?waitForReplicas=1&replicationTimeout=100ms&address="
+                                    + redis.address());
+                }
+            });
+            context.start();
+            RedisDelayConsole console =
+                    RedisDelayConsole.on(context).port(0).actions(true).start();
+            HttpRequest pause = HttpRequest.newBuilder(URI.create(console.url() + "api/pause"))
+                    .header("Content-Type", "application/json")
+                    .header("X-Redis-Delay-Console", "1")
+                    .POST(HttpRequest.BodyPublishers.ofString("{\"queue\":\"" + queue + "\"}"))
+                    .build();
+            HttpResponse<String> answer = http.send(pause, BodyHandlers.ofString());
+            assertThat(answer.statusCode()).isEqualTo(503);
+            assertThat(answer.body()).contains("replica");
+        }
+    }
 }

@@ -13,8 +13,8 @@ import java.util.concurrent.TimeoutException;
 /** The waits for answers of Redis, each of which has an end. */
 final class Answers {
 
-    /** The longest wait of a request: a little more than the request timeout of the console's clients. */
-    static final Duration PATIENCE = Duration.ofSeconds(5);
+    /** The longest wait, also where a client has a longer request timeout of its own. */
+    static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private Answers() {}
 
