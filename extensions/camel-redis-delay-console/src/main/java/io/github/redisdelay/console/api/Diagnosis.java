@@ -16,6 +16,9 @@ final class Diagnosis {
     /** Overdue for longer than this is late, also where consumers are there. */
     static final long LATE_MICROS = 5_000_000;
 
+    /** The fewest messages within a second that are worth a sentence. */
+    private static final long LEAST_STORM = 1000;
+
     private static final int NAMED = 3;
 
     /**
@@ -75,7 +78,7 @@ final class Diagnosis {
                                     + " messages are lost: their ids wait, but a key with what they were was evicted or"
                                     + " deleted; Check tells more"));
         }
-        if (facts.storm() != null) {
+        if (facts.storm() != null && facts.storm().count() >= LEAST_STORM) {
             found.add(new Finding(
                     "info",
                     facts.storm().count() + " messages become due within one second, at "
