@@ -3,7 +3,7 @@ package io.github.redisdelay.console.http;
 
 import io.github.redisdelay.console.api.Visitor;
 import io.github.redisdelay.queue.exception.ShownId;
-import java.util.Map;
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -11,6 +11,10 @@ import org.slf4j.LoggerFactory;
 final class Audit {
 
     private static final Logger LOG = LoggerFactory.getLogger(Audit.class);
+
+    /** All that an action may be told, but for what the visitor saw before. */
+    private static final List<String> PARAMETERS =
+            List.of("queue", "id", "due", "to", "inMicros", "group", "all", "since", "count", "job");
 
     private Audit() {}
 
@@ -26,12 +30,11 @@ final class Audit {
                 .append(visitor.peer().isEmpty() ? "an unknown address" : shown(visitor.peer()))
                 .append(": ")
                 .append(route.path().substring("api/".length()));
-        for (Map.Entry<String, Object> parameter : call.parameters().entrySet()) {
-            line.append(", ")
-                    .append(shown(parameter.getKey()))
-                    .append(" '")
-                    .append(shown(parameter.getValue()))
-                    .append('\'');
+        for (String name : PARAMETERS) {
+            Object value = call.parameters().get(name);
+            if (value != null) {
+                line.append(", ").append(name).append(" '").append(shown(value)).append('\'');
+            }
         }
         LOG.info("{}: {}", line, shown(outcome));
     }

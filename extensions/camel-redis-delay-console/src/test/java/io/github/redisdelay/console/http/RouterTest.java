@@ -169,8 +169,8 @@ class RouterTest {
                     "10.0.0.7",
                     false,
                     null,
-                    new ByteArrayInputStream(
-                            "{\"queue\":\"orders\",\"id\":\"a\\r\\n\\u2028b\"}".getBytes(StandardCharsets.UTF_8)));
+                    new ByteArrayInputStream("{\"queue\":\"orders\",\"id\":\"a\\r\\n\\u2028b\",\"any\\nother\":1}"
+                            .getBytes(StandardCharsets.UTF_8)));
             assertThat(router.answer(request).status()).isEqualTo(200);
             assertThat(lines.of(Level.INFO))
                     .containsExactly(
