@@ -34,7 +34,8 @@ final class Contenders implements AutoCloseable {
             case Subject.CAMEL -> new CamelContender(redisson, queue, look.queue(queue));
             case Subject.QUEUE -> new QueueContender(redisson, queue);
             case Subject.RDELAYEDQUEUE -> new RDelayedQueueContender(redisson, queue, environment.control());
-            case Subject.FLOOR -> new FloorContender(redisson, queue);
+            case Subject.FLOOR -> new FloorContender(redisson, queue, false);
+            case Subject.FENCED_FLOOR -> new FloorContender(redisson, queue, true);
             default -> throw new IllegalArgumentException("No such subject: " + subject);
         };
     }

@@ -2,12 +2,14 @@
 package io.github.redisdelay.benchmark;
 
 import io.github.redisdelay.queue.DueTime;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.ByteArrayCodec;
@@ -15,6 +17,9 @@ import org.redisson.client.codec.ByteArrayCodec;
 /**
  * The least that Redis can be asked to do for a hash of bodies, a sorted set of due times and one of leases: scripts
  * without any check, and no record of a delivery. Two calls are under way at a time, as those of the queue layer.
+ *
+ * <p>Fenced, a claim writes a state record for each message, with the claim's id, and an acknowledgement is good only for
+ * messages whose records have it: what the layout costs if a message is to be acknowledged by nobody but who holds it.
  */
 final class FloorContender implements Contender {
 
@@ -59,6 +64,60 @@ final class FloorContender implements Contender {
             return redis.call('HDEL', KEYS[1], unpack(ARGV))
             """;
 
+    // KEYS messages, delayed, leased, state  ARGV claim id  Reply ids, bodies
+    private static final String FENCED_CLAIM = """
+            local time = redis.call('TIME')
+            local now = time[1] * 1000000 + time[2]
+            local due = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now, 'WITHSCORES', 'LIMIT', 0, 256)
+            if #due == 0 then
+              return due
+            end
+            local expires = string.format('%.0f', now + 30000000)
+            local head = struct.pack('<BBBBI4c16', 1, 0, 0, 0, 1, ARGV[1])
+            local ids, leases, records = {}, {}, {}
+            for i = 1, #due / 2 do
+              local id, time = due[2 * i - 1], tonumber(due[2 * i])
+              ids[i] = id
+              leases[2 * i - 1], leases[2 * i] = expires, id
+              records[2 * i - 1], records[2 * i] = id, head .. struct.pack('<dd', time, time)
+            end
+            redis.call('ZREM', KEYS[2], unpack(ids))
+            redis.call('ZADD', KEYS[3], unpack(leases))
+            redis.call('HSET', KEYS[4], unpack(records))
+            local bodies = redis.call('HMGET', KEYS[1], unpack(ids))
+            local count = #ids
+            for i = 1, count do
+              ids[count + i] = bodies[i]
+            end
+            return ids
+            """;
+
+    // KEYS messages, leased, state  ARGV id and claim id of each message: those of a call may be of several claims
+    private static final String FENCED_ACKNOWLEDGE = """
+            local ids = {}
+            for i = 1, #ARGV / 2 do
+              ids[i] = ARGV[2 * i - 1]
+            end
+            local records = redis.call('HMGET', KEYS[3], unpack(ids))
+            local held = {}
+            for i = 1, #ids do
+              if records[i] and string.sub(records[i], 9, 24) == ARGV[2 * i] then
+                held[#held + 1] = ids[i]
+              end
+            end
+            if #held == 0 then
+              return 0
+            end
+            redis.call('ZREM', KEYS[2], unpack(held))
+            redis.call('HDEL', KEYS[3], unpack(held))
+            return redis.call('HDEL', KEYS[1], unpack(held))
+            """;
+
+    // KEYS state  A field that is too large for a list: the hash is a table from the beginning, and stays one.
+    private static final String MAKE_TABLE = "return redis.call('HSET', KEYS[1], '', string.rep(' ', 65))";
+
+    private static final int CLAIM_ID_BYTES = 16;
+
     /** Ids of one length, all different: contenders may share a queue. */
     private static final AtomicLong IDS = new AtomicLong(1L << 56);
 
@@ -71,29 +130,35 @@ final class FloorContender implements Contender {
     private final List<Object> acknowledgeKeys;
     private final RedissonClient redisson;
     private final String name;
+    private final boolean fenced;
 
-    FloorContender(RedissonClient redisson, String name) {
+    FloorContender(RedissonClient redisson, String name, boolean fenced) {
         this.redisson = redisson;
         this.name = name;
+        this.fenced = fenced;
         script = redisson.getScript(ByteArrayCodec.INSTANCE);
         schedule = script.scriptLoad(SCHEDULE);
-        claim = script.scriptLoad(CLAIM);
-        acknowledge = script.scriptLoad(ACKNOWLEDGE);
+        claim = script.scriptLoad(fenced ? FENCED_CLAIM : CLAIM);
+        acknowledge = script.scriptLoad(fenced ? FENCED_ACKNOWLEDGE : ACKNOWLEDGE);
         String messages = messages();
         String delayed = name + ":delayed";
         String leased = name + ":leased";
         scheduleKeys = List.of(messages, delayed);
-        claimKeys = List.of(messages, delayed, leased);
-        acknowledgeKeys = List.of(messages, leased);
+        claimKeys = fenced ? List.of(messages, delayed, leased, state()) : List.of(messages, delayed, leased);
+        acknowledgeKeys = fenced ? List.of(messages, leased, state()) : List.of(messages, leased);
     }
 
     private String messages() {
         return name + ":messages";
     }
 
+    private String state() {
+        return name + ":state";
+    }
+
     @Override
     public String subject() {
-        return Subject.FLOOR;
+        return fenced ? Subject.FENCED_FLOOR : Subject.FLOOR;
     }
 
     @Override
@@ -153,7 +218,10 @@ final class FloorContender implements Contender {
     }
 
     @Override
-    public Consumption consume(Arrivals arrivals) {
+    public Consumption consume(Arrivals arrivals) throws Exception {
+        if (fenced) {
+            script.eval(RScript.Mode.READ_WRITE, MAKE_TABLE, RScript.ReturnType.LONG, List.of(state()));
+        }
         Taker taker = new Taker(arrivals);
         taker.start();
         return taker;
@@ -176,21 +244,20 @@ final class FloorContender implements Contender {
         public void run() {
             try {
                 CompletableFuture<?> acknowledged = CompletableFuture.completedFuture(null);
-                CompletableFuture<List<byte[]>> claimed = claimNext();
+                byte[] claimId = nextClaimId();
+                CompletableFuture<List<byte[]>> claimed = claim(claimId);
                 while (true) {
                     List<byte[]> reply = claimed.get();
+                    byte[] repliedTo = claimId;
                     boolean last = stopped;
                     if (!last) {
-                        claimed = claimNext();
+                        claimId = nextClaimId();
+                        claimed = claim(claimId);
                     }
                     int count = reply.size() / 2;
                     acknowledged.get();
                     if (count > 0) {
-                        acknowledged = call(
-                                acknowledge,
-                                RScript.ReturnType.LONG,
-                                acknowledgeKeys,
-                                reply.subList(0, count).toArray());
+                        acknowledged = acknowledge(reply.subList(0, count), repliedTo);
                         for (byte[] body : reply.subList(count, 2 * count)) {
                             arrivals.arrived(body);
                         }
@@ -207,8 +274,21 @@ final class FloorContender implements Contender {
             }
         }
 
-        private CompletableFuture<List<byte[]>> claimNext() {
-            return call(claim, RScript.ReturnType.LIST, claimKeys);
+        private byte[] nextClaimId() {
+            return ByteBuffer.allocate(CLAIM_ID_BYTES)
+                    .putLong(IDS.getAndIncrement())
+                    .array();
+        }
+
+        private CompletableFuture<List<byte[]>> claim(byte[] claimId) {
+            Object[] arguments = fenced ? new Object[] {claimId} : new Object[0];
+            return call(claim, RScript.ReturnType.LIST, claimKeys, arguments);
+        }
+
+        private CompletableFuture<Long> acknowledge(List<byte[]> ids, byte[] claimId) {
+            Object[] arguments =
+                    fenced ? ids.stream().flatMap(id -> Stream.of(id, claimId)).toArray() : ids.toArray();
+            return call(acknowledge, RScript.ReturnType.LONG, acknowledgeKeys, arguments);
         }
 
         @Override

@@ -17,12 +17,15 @@ final class Rates implements Experiment {
 
     private static final DueTime FAR = DueTime.after(Duration.ofHours(1));
     private static final int BATCH = 100;
+    private static final List<Integer> CALLERS = List.of(1, 16, 64, 256);
 
     /** Over which time random due times are spread: shorter than anyone needs to deliver them. */
     private static final int SPREAD_MILLIS = 200;
 
-    private static final List<String> SUBJECTS =
+    private static final List<String> SCHEDULING =
             List.of(Subject.CAMEL, Subject.QUEUE, Subject.RDELAYEDQUEUE, Subject.FLOOR);
+    private static final List<String> DELIVERY =
+            List.of(Subject.CAMEL, Subject.QUEUE, Subject.RDELAYEDQUEUE, Subject.FLOOR, Subject.FENCED_FLOOR);
 
     @Override
     public String name() {
@@ -52,16 +55,22 @@ final class Rates implements Experiment {
         }
 
         void all() throws Exception {
-            each("schedule callers=1", (contender, parameter) -> waiting(contender, parameter, 1, 1));
-            // The requests of 16 callers go to Redis in two calls; one of the floor's carries half of them.
-            each("schedule callers=16", (contender, parameter) -> {
-                boolean floor = contender.subject().equals(Subject.FLOOR);
-                waiting(contender, parameter, floor ? FloorContender.CALLS : 16, floor ? 8 : 1);
-            });
-            each("schedule async=" + Contender.UNDER_WAY, this::asynchronous);
-            each("schedule batch=" + BATCH, (contender, parameter) -> waiting(contender, parameter, 2, BATCH));
-            each("deliver fifo", this::fifo);
-            for (String subject : order()) {
+            for (int callers : CALLERS) {
+                each(SCHEDULING, "schedule callers=" + callers, (contender, parameter) -> {
+                    // The requests of several callers go to Redis in two calls; one of the floor's carries half of
+                    // them.
+                    boolean two = callers > 1 && contender.subject().equals(Subject.FLOOR);
+                    int calls = FloorContender.CALLS;
+                    waiting(contender, parameter, two ? calls : callers, two ? callers / calls : 1);
+                });
+            }
+            each(SCHEDULING, "schedule async=" + Contender.UNDER_WAY, this::asynchronous);
+            each(
+                    SCHEDULING,
+                    "schedule batch=" + BATCH,
+                    (contender, parameter) -> waiting(contender, parameter, 2, BATCH));
+            each(DELIVERY, "deliver fifo", this::fifo);
+            for (String subject : order(DELIVERY)) {
                 if (round > 1 && subject.equals(Subject.RDELAYEDQUEUE)) {
                     continue; // minutes each time
                 }
@@ -75,8 +84,8 @@ final class Rates implements Experiment {
             }
         }
 
-        private void each(String parameter, Measurement measurement) throws Exception {
-            for (String subject : order()) {
+        private void each(List<String> subjects, String parameter, Measurement measurement) throws Exception {
+            for (String subject : order(subjects)) {
                 environment.clear();
                 try (Contender contender = contenders.open(subject)) {
                     measurement.of(contender, parameter);
@@ -85,8 +94,8 @@ final class Rates implements Experiment {
         }
 
         /** Another one comes first in each round. */
-        private List<String> order() {
-            List<String> order = new ArrayList<>(SUBJECTS);
+        private List<String> order(List<String> subjects) {
+            List<String> order = new ArrayList<>(subjects);
             Collections.rotate(order, round);
             return order;
         }

@@ -16,5 +16,8 @@ public final class Subject {
     /** Bare scripts: the least that Redis can be asked to do for the layout. */
     public static final String FLOOR = "floor";
 
+    /** {@link #FLOOR}, and for each delivery a state record by which only who claimed it can acknowledge it. */
+    public static final String FENCED_FLOOR = "fenced floor";
+
     private Subject() {}
 }

@@ -57,7 +57,8 @@ final class Charts {
             Subject.CAMEL, new Color(0x1F6FB4),
             Subject.QUEUE, new Color(0x35A06A),
             Subject.RDELAYEDQUEUE, new Color(0xD1495B),
-            Subject.FLOOR, new Color(0x8A8A8A));
+            Subject.FLOOR, new Color(0x8A8A8A),
+            Subject.FENCED_FLOOR, new Color(0xC2A14D));
 
     private static final List<Color> OTHERS = List.of(
             new Color(0x1F6FB4),

@@ -60,6 +60,8 @@ final class Plots {
         return switch (parameter) {
             case "schedule callers=1" -> "1 waiting caller";
             case "schedule callers=16" -> "16 waiting callers";
+            case "schedule callers=64" -> "64 waiting callers";
+            case "schedule callers=256" -> "256 waiting callers";
             case "schedule async=2000" -> "asynchronous, 2 000 under way";
             case "schedule batch=100" -> "batches of 100";
             case "deliver fifo" -> "backlog, in order";

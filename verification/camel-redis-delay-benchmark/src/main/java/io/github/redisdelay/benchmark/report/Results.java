@@ -16,7 +16,7 @@ import java.util.function.Function;
 final class Results {
 
     private static final List<String> ORDER =
-            List.of(Subject.CAMEL, Subject.QUEUE, Subject.RDELAYEDQUEUE, Subject.FLOOR);
+            List.of(Subject.CAMEL, Subject.QUEUE, Subject.RDELAYEDQUEUE, Subject.FLOOR, Subject.FENCED_FLOOR);
 
     private final List<Figure> figures;
     private final Map<Key, Spread> spreads = new LinkedHashMap<>();

@@ -15,7 +15,8 @@ final class Tables {
             Subject.CAMEL, "through Camel",
             Subject.QUEUE, "queue layer",
             Subject.RDELAYEDQUEUE, "RDelayedQueue",
-            Subject.FLOOR, "floor");
+            Subject.FLOOR, "floor",
+            Subject.FENCED_FLOOR, "fenced floor");
 
     private Tables() {}
 
