@@ -164,4 +164,17 @@ class QueueViewsIT extends ApiIT {
                 .isEmpty();
         assertThat(api.queues(ANYBODY).queues()).isEqualTo(List.of());
     }
+
+    @Test
+    void should_take_samples_of_a_queue_that_somebody_looks_at() {
+        schedule(client.queue("looked-at"), "a", IN_AN_HOUR);
+        assertThat(((QueueViews.Details) api.queue(ANYBODY, "looked-at").second()).history())
+                .isNull();
+        await().until(() ->
+                ((QueueViews.Details) api.queue(ANYBODY, "looked-at").second()).history() != null);
+        QueueViews.Details details =
+                (QueueViews.Details) api.queue(ANYBODY, "looked-at").second();
+        assertThat(details.history().waiting()).containsOnly(1L);
+        assertThat(Duration.between(details.history().since(), details.time())).isLessThan(Duration.ofSeconds(20));
+    }
 }
