@@ -300,7 +300,15 @@ class ScriptSafetyIT {
             case BROWSE -> Set.of("delayed", "state", "config", "delayed:5");
             case OUTLOOK -> Set.of("delayed", "config", "delayed:5");
             case STATS ->
-                Set.of("delayed", "leased", "config", "delayed:5", "consumers", "dead:delayed", "dead:leased");
+                Set.of(
+                        "messages",
+                        "delayed",
+                        "leased",
+                        "config",
+                        "delayed:5",
+                        "consumers",
+                        "dead:delayed",
+                        "dead:leased");
             default -> keys.of(script).stream().map(this::part).collect(Collectors.toSet());
         };
     }

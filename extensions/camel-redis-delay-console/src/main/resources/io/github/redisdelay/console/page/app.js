@@ -30,10 +30,10 @@ class App {
 
     /** Shows the screen that the address names. The one before stays until it was read, but nothing can be done there any more. */
     route() {
-        const [path, values] = location.hash.replace(/^#\/?/, '').split('?');
+        const [path, ...values] = location.hash.replace(/^#\/?/, '').split('?');
         const Screen = SCREENS[path] || Queues;
         this.path = path;
-        this.params = new URLSearchParams(values || '');
+        this.params = new URLSearchParams(values.join('?'));
         this.screen = new Screen(this.params, this);
         this.loadedAt = null;
         this.moved = true;
@@ -110,7 +110,8 @@ class App {
         const off = ahead();
         return [
             h('a', { class: 'home', href: '#/' }, h('img', { src: 'favicon.svg', alt: '', width: '20', height: '20' }), 'redis-delay'),
-            me?.environment ? h('span', { class: 'environment' + (/prod/i.test(me.environment) ? ' production' : ''), id: 'environment' }, '▪ ', name(me.environment)) : null,
+            me?.environment ? h('span', { class: 'environment' + (/prod/i.test(me.environment) ? ' production' : ''), id: 'environment' },
+                '▪ ', name(me.environment)) : null,
             server ? h('span', { class: 'server quiet', id: 'server' }, [server.product, server.version].filter(Boolean).join(' '), ' ',
                 name(server.address || ''), ' ',
                 server.evictionPolicy && server.evictionPolicy !== 'unknown' ? name(server.evictionPolicy,

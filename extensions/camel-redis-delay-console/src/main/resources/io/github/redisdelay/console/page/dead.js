@@ -49,7 +49,7 @@ export class Dead {
                     h('span', { class: 'quiet' }, failures.complete ? `${many(failures.lookedAt, 'dead letter', 'dead letters')} looked at`
                         : `Only the newest ${count(failures.lookedAt)} were looked at.`,
                         failures.more ? ' Only the largest groups are shown.' : null)),
-                failures.groups.length ? h('table', { class: 'list', 'data-table': 'groups' },
+                failures.groups.length ? h('table', { class: 'list', 'data-table': 'groups', 'aria-label': 'Dead letters by cause' },
                     h('thead', {}, h('tr', {}, h('th', { scope: 'col', class: 'n' }, 'Count'),
                         ['Cause', 'Route', 'First to last', 'When', 'Hosts', 'Newest'].map(one => h('th', { scope: 'col' }, one)),
                         acts ? h('th', { scope: 'col' }, h('span', { class: 'unseen' }, 'Actions')) : null)),

@@ -18,9 +18,9 @@ export function shown(text, keep = '') {
     return String(text).replace(UNSEEN, c => keep.includes(c) ? c : '\\u' + c.codePointAt(0).toString(16).padStart(4, '0'));
 }
 
-/** A name that somebody else chose: an id, a queue, a host. Its direction does not touch the text around it. */
+/** A name that somebody else chose: an id, a queue, a host. Its direction does not touch the text around it, and no translation touches it. */
 export function name(text, props) {
-    return h('bdi', { ...props, class: 'name ' + (props?.class || '') }, text === '' ? '(empty)' : shown(text));
+    return h('bdi', { ...props, translate: 'no', class: 'name ' + (props?.class || '') }, text === '' ? '(empty)' : shown(text));
 }
 
 /** Makes the children of an element what is described: elements and texts, in lists of any depth; null and false are nothing. */

@@ -106,7 +106,8 @@ export class Message {
                     'data-body': 'download' }, 'Download')] : null),
             !body.shown ? h('p', { class: 'quiet' }, 'Bodies are not shown here (an option of the console).') : body.kind === 'empty'
                 ? h('p', { class: 'quiet' }, 'It has no body.')
-                : memo('pre', m.id + chosen, body.size + ' ' + m.due + chosen, () => h('pre', { tabindex: '0', 'data-body': chosen, dir: 'auto' },
+                : memo('pre', m.id + chosen, body.size + ' ' + m.due + chosen, () =>
+                    h('pre', { tabindex: '0', translate: 'no', 'data-body': chosen, dir: 'auto' },
                     text ? text() : '')),
             body.truncated ? h('p', { class: 'remark warning' }, h('span', { class: 'sign', 'aria-hidden': 'true' }, '!'),
                 h('span', {}, 'This is its beginning only. Download it to see the rest.')) : null);

@@ -93,7 +93,7 @@ export class Queue {
             from = length && SERIES.map(([key]) => history[key].findIndex(value => value !== null)).filter(i => i >= 0).sort((a, b) => a - b)[0];
         return h('section', { class: 'card', id: 'history', 'aria-labelledby': 'history-title' },
             h('div', { class: 'bar-line' }, h('h2', { id: 'history-title' }, 'Until now'),
-                since ? h('span', { class: 'quiet' }, 'since this page\'s server looks: ', at(since, { digits: 0 })) : null,
+                since ? h('span', { class: 'quiet' }, 'since this console began to look: ', at(since, { digits: 0 })) : null,
                 !length ? null : button('as a table', () => { this.tables.history = !this.tables.history; this.app.show(); },
                     { class: 'plain', 'aria-pressed': String(this.tables.history), 'data-twin': 'history' })),
             !length || from === undefined ? h('p', { class: 'quiet' }, 'Nothing was sampled yet.')

@@ -58,7 +58,7 @@ export class Queues {
                         'data-only': state }))),
                 h('span', { class: 'quiet', role: 'status' }, listed.length < all.length
                     ? `${listed.length} of ${many(all.length, 'queue', 'queues')}` : many(all.length, 'queue', 'queues'))) : null,
-            h('table', { class: 'list queues', id: 'queues' },
+            h('table', { class: 'list queues', id: 'queues', 'aria-label': 'Queues, the worst first' },
                 h('thead', {}, h('tr', {}, ['Queue', 'State'].map(one => h('th', { scope: 'col' }, one)),
                     ['Waiting', 'Overdue', 'Working', 'Dead', 'Listeners'].map(one => h('th', { scope: 'col', class: 'n' }, one)),
                     h('th', { scope: 'col' }, 'Next due'), h('th', { scope: 'col' }, 'Next hour'))),
@@ -138,7 +138,9 @@ export class Find {
             h('div', { class: 'head' }, h('h1', { tabindex: '-1' }, 'Find ', name(this.id))),
             h('p', { role: 'status', id: 'find-status' }, over ? (this.found.length ? `Found in ${many(this.found.length, 'queue', 'queues')}.`
                 : ['Not found', this.queue ? [' in ', name(this.queue)] : ` in ${many(this.looked, 'queue', 'queues')}`,
-                '. It was delivered or cancelled, or it never was there. Ids are compared exactly, upper and lower case included.'])
+                '. It was delivered or cancelled, or it never was there. Ids are compared exactly, upper and lower case included.',
+                this.id.trim() === this.id ? null : [' ',
+                    h('a', { href: this.app.address('find', { id: this.id.trim(), queue: this.queue }) }, 'Find it without the spaces around it')]])
                 : `Looked into ${count(this.looked)} of ${many(this.all.length, 'queue', 'queues')} …`),
             this.failed.length ? h('p', { class: 'remark warning' }, h('span', { class: 'sign', 'aria-hidden': 'true' }, '!'),
                 h('span', {}, 'Could not look into: ', this.failed.map((queue, i) => [i ? ', ' : '', name(queue)]))) : null,
