@@ -14,6 +14,11 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.camel.CamelContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,11 +34,14 @@ final class ContextSources implements ConsoleSources {
     /** The time after which a Redis that could not be reached is tried again. */
     private static final Duration TRY_AGAIN = Duration.ofSeconds(5);
 
+    /** A page waits no longer for a connection: it shows the queues of the others meanwhile. */
+    private static final Duration CONNECT_PATIENCE = Duration.ofSeconds(1);
+
     /** A page waits no longer for an answer. */
     private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(3);
 
     private final CamelContext context;
-    private final Map<Place, Opened> opened = new LinkedHashMap<>(); // guarded by this
+    private final Map<Place, Opening> opened = new LinkedHashMap<>(); // guarded by this
     private boolean closed; // guarded by this
 
     /** Endpoints of one place share a client. */
@@ -44,15 +52,33 @@ final class ContextSources implements ConsoleSources {
         }
     }
 
-    /** @param client null if Redis could not be reached, at {@code nanoTime} */
-    private record Opened(SharedRedis redis, DelayQueueClient client, long nanoTime) {}
+    private record Opened(SharedRedis redis, DelayQueueClient client) {
+
+        void close() {
+            client.close(Duration.ofSeconds(1));
+            redis.close();
+        }
+    }
+
+    /**
+     * A connection, or the attempt to make one.
+     *
+     * @param result fails if Redis cannot be reached
+     * @param again the {@link System#nanoTime} from which a failed one is tried again
+     */
+    private record Opening(CompletableFuture<Opened> result, AtomicLong again) {
+
+        boolean isOver() {
+            return result.isCompletedExceptionally() && System.nanoTime() - again.get() > 0;
+        }
+    }
 
     ContextSources(CamelContext context) {
         this.context = context;
     }
 
     @Override
-    public synchronized List<QueueSource> get(List<String> named) {
+    public List<QueueSource> get(List<String> named) {
         Map<Place, Map<String, Integer>> queues = new LinkedHashMap<>();
         Map<Place, RedisDelayEndpoint> ways = new LinkedHashMap<>();
         context.getEndpoints().stream()
@@ -84,45 +110,68 @@ final class ContextSources implements ConsoleSources {
                 .toList();
     }
 
+    /** Returns null if there is no connection yet. */
     private DelayQueueClient client(Place place, RedisDelayEndpoint way) {
-        Opened known = opened.get(place);
-        if (known != null && (known.client() != null || System.nanoTime() - known.nanoTime() < TRY_AGAIN.toNanos())) {
-            return known.client();
-        }
-        if (closed) {
+        try {
+            return opening(place, way)
+                    .result()
+                    .get(CONNECT_PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
+                    .client();
+        } catch (ExecutionException | TimeoutException e) {
+            return null;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
             return null;
         }
-        Opened made = open(place, way);
+    }
+
+    private synchronized Opening opening(Place place, RedisDelayEndpoint way) {
+        Opening known = opened.get(place);
+        if (known != null && !known.isOver()) {
+            return known;
+        }
+        Opening made = new Opening(new CompletableFuture<>(), new AtomicLong());
+        if (closed) {
+            made.result().completeExceptionally(new IllegalStateException("the console is closed"));
+            return made;
+        }
         opened.put(place, made);
-        return made.client();
+        Thread thread = new Thread(() -> connect(place, way, made), "RedisDelayConsoleConnect");
+        thread.setDaemon(true);
+        thread.start();
+        return made;
+    }
+
+    private static void connect(Place place, RedisDelayEndpoint way, Opening made) {
+        try {
+            made.result().complete(open(place, way));
+        } catch (Throwable e) {
+            made.again().set(System.nanoTime() + TRY_AGAIN.toNanos());
+            made.result().completeExceptionally(e);
+            LOG.warn("The console cannot reach {}: {}", place.label(), e.getMessage());
+        }
     }
 
     private static Opened open(Place place, RedisDelayEndpoint way) {
-        try {
-            SharedRedis redis = way.shareRedis();
-            // What somebody changes here is as safe as what the routes change.
-            Durability durability = redis.durability();
-            ClientOptions options = new ClientOptions(
-                    place.keyPrefix(),
-                    REQUEST_TIMEOUT.plus(durability.waits() ? durability.timeout() : Duration.ZERO),
-                    durability);
-            return new Opened(
-                    redis, DelayQueueClient.create(redis.redisson(), options, redis.address()), System.nanoTime());
-        } catch (RuntimeException e) {
-            LOG.warn("The console cannot reach {}: {}", place.label(), e.getMessage());
-            return new Opened(null, null, System.nanoTime());
-        }
+        SharedRedis redis = way.shareRedis();
+        // What somebody changes here is as safe as what the routes change.
+        Durability durability = redis.durability();
+        ClientOptions options = new ClientOptions(
+                place.keyPrefix(),
+                REQUEST_TIMEOUT.plus(durability.waits() ? durability.timeout() : Duration.ZERO),
+                durability);
+        return new Opened(redis, DelayQueueClient.create(redis.redisson(), options, redis.address()));
     }
 
+    /** Does not wait for connections that are being made: they close when they are there. */
     @Override
-    public synchronized void close() {
-        closed = true;
-        for (Opened each : opened.values()) {
-            if (each.client() != null) {
-                each.client().close(Duration.ofSeconds(1));
-                each.redis().close();
-            }
+    public void close() {
+        List<Opening> all;
+        synchronized (this) {
+            closed = true;
+            all = List.copyOf(opened.values());
+            opened.clear();
         }
-        opened.clear();
+        all.forEach(each -> each.result().thenAccept(Opened::close));
     }
 }

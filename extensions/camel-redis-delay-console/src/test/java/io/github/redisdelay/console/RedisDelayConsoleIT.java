@@ -257,4 +257,27 @@ class RedisDelayConsoleIT {
             assertThat(answer.body()).contains("replica");
         }
     }
+
+    @Test
+    void should_show_the_queues_of_one_redis_while_another_does_not_answer() throws Exception {
+        String queue = redis.uniqueQueue();
+        try (java.net.ServerSocket silent = new java.net.ServerSocket(0);
+                DefaultCamelContext context = new DefaultCamelContext()) {
+            context.start();
+            context.getEndpoint("redis-delay:silent?address=redis://127.0.0.1:" + silent.getLocalPort());
+            context.getEndpoint("redis-delay:" + queue + "?address=" + redis.address());
+            try (RedisDelayConsole console =
+                    RedisDelayConsole.on(context).port(0).start()) {
+                Awaitility.await()
+                        .atMost(Duration.ofSeconds(10))
+                        .until(() -> get(console.url() + "api/queues").body().contains('"' + queue + '"'));
+                long begun = System.nanoTime();
+                assertThat(get(console.url() + "api/me").statusCode()).isEqualTo(200);
+                console.close();
+                assertThat(Duration.ofNanos(System.nanoTime() - begun))
+                        .as("how long the silent one is waited for")
+                        .isLessThan(Duration.ofSeconds(5));
+            }
+        }
+    }
 }
