@@ -4,6 +4,7 @@ package io.github.redisdelay.benchmark;
 import io.github.redisdelay.benchmark.fleet.FleetCost;
 import io.github.redisdelay.benchmark.jmh.HotPaths;
 import io.github.redisdelay.benchmark.lateness.Lateness;
+import io.github.redisdelay.benchmark.lateness.Lone;
 import io.github.redisdelay.benchmark.memory.Memory;
 import io.github.redisdelay.benchmark.report.Report;
 import java.nio.file.Files;
@@ -27,6 +28,7 @@ public final class Main {
             new Scale(),
             new Recovery(),
             new Lateness(),
+            new Lone(),
             new FleetCost(),
             new Memory(),
             new HotPaths());

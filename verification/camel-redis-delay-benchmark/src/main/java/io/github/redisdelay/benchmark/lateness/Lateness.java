@@ -81,7 +81,7 @@ public final class Lateness implements Experiment {
         }
     }
 
-    private Messaging messaging(String subject, RedissonClient redisson, LatenessRecorder recorder) throws Exception {
+    static Messaging messaging(String subject, RedissonClient redisson, LatenessRecorder recorder) throws Exception {
         return switch (subject) {
             case Subject.CAMEL -> new CamelMessaging(redisson, recorder);
             case Subject.QUEUE -> new QueueMessaging(redisson, recorder);

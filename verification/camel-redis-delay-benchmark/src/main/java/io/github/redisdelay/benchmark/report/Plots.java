@@ -35,6 +35,7 @@ final class Plots {
             case "mixed" -> plots.mixed();
             case "scale" -> plots.scale();
             case "lateness" -> plots.lateness();
+            case "lone" -> plots.lone();
             case "fleet" -> plots.fleet();
             case "recovery" -> plots.recovery();
             case "memory" -> plots.memory();
@@ -120,6 +121,14 @@ final class Plots {
             String rate = Numbers.grouped((long) Numbers.in(parameter, "rate"));
             bars("lateness-" + rate.replace(" ", ""), "Lateness at " + rate + " messages/s", "ms", true, points);
         }
+    }
+
+    private void lone() throws IOException {
+        List<Point> points = new ArrayList<>();
+        for (String percentile : List.of("p50", "p99")) {
+            points.addAll(points(percentile, name -> true, Point::series, name -> percentile));
+        }
+        bars("lone", "A lone message that is due at once", "ms", true, points);
     }
 
     private void fleet() throws IOException {

@@ -40,6 +40,14 @@ public final class Report {
                         + " default options; RDelayedQueue has one thread that takes. The floor is a thread of the same JVM that only"
                         + " sleeps for 5 ms: how late it wakes up while the route is measured."
             },
+            "lone",
+            new String[] {
+                "A lone message",
+                "From the call that schedules a message that is due at once until its processor is entered, one message after"
+                        + " the other, to a consumer that waits with its default options. A round trip is that of `PING` on a plain"
+                        + " connection, one before each message, its median. Redis time: how long Redis executes each script of the"
+                        + " queue layer, by its slow log; a claim with nothing due is that of the consumer after the message."
+            },
             "fleet",
             new String[] {
                 "Idle and fleet cost",
