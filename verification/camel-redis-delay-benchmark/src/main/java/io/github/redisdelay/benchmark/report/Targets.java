@@ -2,6 +2,7 @@
 package io.github.redisdelay.benchmark.report;
 
 import static io.github.redisdelay.benchmark.Subject.CAMEL;
+import static io.github.redisdelay.benchmark.Subject.FENCED_FLOOR;
 import static io.github.redisdelay.benchmark.Subject.FLOOR;
 import static io.github.redisdelay.benchmark.Subject.QUEUE;
 import static io.github.redisdelay.benchmark.Subject.RDELAYEDQUEUE;
@@ -32,6 +33,7 @@ final class Targets {
         targets.rates();
         targets.scale();
         targets.lateness();
+        targets.lone();
         targets.fleet();
         targets.memory();
         return targets.targets;
@@ -41,11 +43,17 @@ final class Targets {
         // Of several callers, and of one: RDelayedQueue does not share calls, so its own rate depends on their number.
         for (String offer : List.of(OFFER, ONE)) {
             String by = " ÷ `RDelayedQueue.offer` by " + (offer.equals(ONE) ? "one" : "16");
-            against(4, "scheduling, 16 waiting callers: through Camel" + by, CAMEL, OFFER, RDELAYEDQUEUE, offer);
+            double waiting = offer.equals(ONE) ? 4 : 1.8;
+            against(waiting, "scheduling, 16 waiting callers: through Camel" + by, CAMEL, OFFER, RDELAYEDQUEUE, offer);
             against(12, "scheduling, asynchronous: through Camel" + by, CAMEL, ASYNC, RDELAYEDQUEUE, offer);
             against(12, "scheduling, batches of 100: through Camel" + by, CAMEL, BATCH, RDELAYEDQUEUE, offer);
         }
-        against(1, "scheduling, one waiting caller: through Camel ÷ `offer`", CAMEL, ONE, RDELAYEDQUEUE, ONE);
+        against(0.9, "scheduling, one waiting caller: through Camel ÷ `offer`", CAMEL, ONE, RDELAYEDQUEUE, ONE);
+        targets.add(Target.atMost(
+                1.2,
+                "×",
+                "Redis CPU of scheduling, one waiting caller: through Camel ÷ `offer`",
+                ratio(median("rates", CAMEL, ONE, "redis cpu"), median("rates", RDELAYEDQUEUE, ONE, "redis cpu"), 1)));
         against(5, "delivery of a FIFO backlog: through Camel ÷ RDelayedQueue", CAMEL, FIFO, RDELAYEDQUEUE, FIFO);
         against(
                 20,
@@ -54,10 +62,11 @@ final class Targets {
                 RANDOM,
                 RDELAYEDQUEUE,
                 RANDOM);
-        share(80, "scheduling in batches: queue layer, of the floor", QUEUE, BATCH);
-        share(55, "delivery: queue layer, of the floor", QUEUE, FIFO);
-        share(50, "scheduling in batches: through Camel, of the floor", CAMEL, BATCH);
-        share(40, "delivery: through Camel, of the floor", CAMEL, FIFO);
+        share(80, "scheduling in batches: queue layer, of the floor", QUEUE, BATCH, FLOOR);
+        share(50, "scheduling in batches: through Camel, of the floor", CAMEL, BATCH, FLOOR);
+        share(46, "delivery: queue layer, of the floor", QUEUE, FIFO, FLOOR);
+        share(90, "delivery: queue layer, of the fenced floor", QUEUE, FIFO, FENCED_FLOOR);
+        share(36, "delivery: through Camel, of the floor", CAMEL, FIFO, FLOOR);
     }
 
     private void against(
@@ -69,12 +78,12 @@ final class Targets {
                 ratio(median("rates", subject, parameter, "rate"), median("rates", other, otherParameter, "rate"), 1)));
     }
 
-    private void share(double percent, String text, String subject, String parameter) {
+    private void share(double percent, String text, String subject, String parameter, String floor) {
         targets.add(Target.atLeast(
                 percent,
                 "%",
                 text,
-                ratio(median("rates", subject, parameter, "rate"), median("rates", FLOOR, parameter, "rate"), 100)));
+                ratio(median("rates", subject, parameter, "rate"), median("rates", floor, parameter, "rate"), 100)));
     }
 
     private void scale() {
@@ -99,6 +108,21 @@ final class Targets {
             targets.add(Target.atMost(1, "ms", at + "p50", median("lateness", CAMEL, "rate=" + rate, "p50")));
             targets.add(Target.atMost(5, "ms", at + "p99", median("lateness", CAMEL, "rate=" + rate, "p99")));
         }
+    }
+
+    private void lone() {
+        for (String subject : List.of(CAMEL, QUEUE)) {
+            targets.add(Target.atMost(
+                    0.3,
+                    "ms",
+                    "a lone message, due at once: p50 − 2 round trips, " + Tables.subject(subject),
+                    median("lone", subject, "due at once", "p50 beyond two round trips")));
+        }
+        targets.add(Target.atMost(
+                25,
+                "µs",
+                "Redis time of a claim with nothing due",
+                median("lone", QUEUE, "due at once", "Redis time of claim with nothing due")));
     }
 
     private void fleet() {
@@ -132,7 +156,7 @@ final class Targets {
 
     private void memory() {
         targets.add(Target.atMost(
-                450,
+                400,
                 "bytes",
                 "Redis memory of a pending 200-byte text",
                 median("memory", CAMEL, "body=200", "Redis memory")));
