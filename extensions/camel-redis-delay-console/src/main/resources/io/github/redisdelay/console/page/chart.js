@@ -48,7 +48,8 @@ export class Outlook {
     }
 
     view(data, { chosen, scale }) {
-        const { bars } = data, high = 150, left = 46, top = 18, bottom = 22, late = 66, right = data.after ? 58 : 22;
+        const { bars } = data, small = this.width < 520, high = 150, top = 18, bottom = 22;
+        const left = small ? 34 : 46, late = small ? 56 : 66, right = data.after && !small ? 58 : 22;
         const x0 = left + late + 22, wide = Math.max(120, this.width - x0 - right), step = wide / Math.max(1, bars.length);
         const most = round(Math.max(1, ...usual(bars.map(bar => bar.count))));
         const y = n => top + high - (n ? Math.max(2, Math.min(1, n / most) * high) : 0);
@@ -63,13 +64,15 @@ export class Outlook {
                 inside(over.from, 0), ' to ', inside(over.to, 0)]
                 : data.storm ? [h('span', { class: 'sign warning', 'aria-hidden': 'true' }, '⚡'), ' Storm: ',
                     h('strong', {}, count(data.storm.count)), ' due within one second at ', inside(data.storm.at, 0), '.']
-                    : h('span', { class: 'quiet' }, bars.length ? 'Choose one or several bars to list their messages.' : 'Nothing to show.')),
+                    : h('span', { class: 'quiet' }, bars.length ? 'Choose one or several bars to list their messages.' : 'Nothing to show.'),
+                small && data.after ? h('span', { class: 'quiet' }, ` ${count(data.after)} more are due later.`) : null),
             h('svg', { class: 'bars', viewBox: `0 0 ${this.width} ${top + high + bottom}`, width: this.width, height: top + high + bottom,
                 role: 'group', 'aria-label': 'Outlook: what becomes due when. Arrow keys walk, Enter lists.' },
                 lines,
                 h('g', { class: 'late' + (data.overdue ? '' : ' none') }, h('title', {},
                     many(data.overdue, 'message is', 'messages are') + ' overdue'),
                     h('rect', { x: left + 8, y: y(data.overdue), width: late - 16, height: top + high - y(data.overdue) }),
+                    data.overdue > most ? cut(left + 8, late - 16, top) : null,
                     h('text', { class: 'figure', x: left + late / 2, y: Math.max(11, y(data.overdue) - 4), 'text-anchor': 'middle' },
                         (data.overdue > most ? '↑ ' : '') + count(data.overdue)),
                     h('text', { class: 'tick', x: left + late / 2, y: top + high + 16, 'text-anchor': 'middle' }, 'overdue')),
@@ -79,9 +82,9 @@ export class Outlook {
                     marked: marked && i >= marked[0] && i <= marked[1] })),
                 ticks(bars, scale, x0, step, wide).map(([x, text]) => h('text', { class: 'tick', x, y: top + high + 16, 'text-anchor': 'middle' },
                     text)),
-                data.after ? h('text', { class: 'tick', x: this.width - 4, y: top + 10, 'text-anchor': 'end' },
+                data.after && !small ? h('text', { class: 'tick', x: this.width - 4, y: top + 10, 'text-anchor': 'end' },
                     h('title', {}, 'due after the last bar'), '+ ' + count(data.after)) : null,
-                data.after ? h('text', { class: 'tick', x: this.width - 4, y: top + 24, 'text-anchor': 'end' }, 'later') : null));
+                data.after && !small ? h('text', { class: 'tick', x: this.width - 4, y: top + 24, 'text-anchor': 'end' }, 'later') : null));
     }
 
     bar(bar, i, { x, step, y, top, high, data, most, marked }) {
@@ -116,7 +119,7 @@ export class Outlook {
         storm || bar.count > most ? h('text', { class: 'figure', x: x + step / 2, y: Math.max(10, y(bar.count) - 4), 'text-anchor': 'middle',
             'aria-hidden': 'true' },
             storm ? h('tspan', { class: 'flash' }, '⚡') : null, bar.count > most ? ' ↑ ' + count(bar.count) : null) : null,
-        bar.count > most ? h('path', { class: 'cut', d: `M${x} ${top + 10}l${step / 2} -4l${step / 2} 4v4l${-step / 2} -4l${-step / 2} 4z` }) : null);
+        bar.count > most ? cut(x, step, top) : null);
     }
 
     key(event, i, length) {
@@ -148,6 +151,9 @@ export class Outlook {
 }
 
 const when = iso => { const { date, time } = wall(millis(iso)); return (date === wall(now()).date ? '' : date + ' ') + time; };
+
+/** The mark across a bar that goes on beyond the chart. */
+const cut = (x, wide, top) => h('path', { class: 'cut', d: `M${x} ${top + 10}l${wide / 2} -4l${wide / 2} 4v4l${-wide / 2} -4l${-wide / 2} 4z` });
 
 /** Where the words under the axis stand: at round times of the chosen zone, or, where the bars grow, at every few of them. */
 function ticks(bars, scale, x0, step, wide) {
