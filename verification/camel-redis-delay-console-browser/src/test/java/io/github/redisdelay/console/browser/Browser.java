@@ -129,6 +129,13 @@ interface Browser extends AutoCloseable {
         clickAt(Double.parseDouble(at[0]), Double.parseDouble(at[1]));
     }
 
+    /** Gives a field for a date the value of an expression, as the calendar of a browser does, which each engine draws in its own way. */
+    default void fill(String selector, String expression) {
+        see(selector);
+        value("(() => { const field = document.querySelector(" + quoted(selector) + "); field.value = " + expression
+                + "; field.dispatchEvent(new Event('input', { bubbles: true })); return true; })()");
+    }
+
     /** Text as a literal of JavaScript. */
     static String quoted(String text) {
         StringBuilder literal = new StringBuilder("'");

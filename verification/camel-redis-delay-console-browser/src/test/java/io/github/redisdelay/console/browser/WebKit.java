@@ -8,6 +8,7 @@ import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -18,6 +19,7 @@ import javafx.application.Platform;
 import javafx.concurrent.Worker;
 import javafx.event.Event;
 import javafx.geometry.Point2D;
+import javafx.scene.Group;
 import javafx.scene.Scene;
 import javafx.scene.image.PixelReader;
 import javafx.scene.image.WritableImage;
@@ -43,10 +45,18 @@ final class WebKit implements Browser {
             "/", KeyCode.SLASH,
             " ", KeyCode.SPACE);
 
+    /** What this port of WebKit lacks, and each browser has: the names of keys, and Escape in a dialog. */
+    private static final String KEYBOARD = "Object.defineProperty(KeyboardEvent.prototype, 'key', { get() {"
+            + " return this.charCode ? String.fromCharCode(this.charCode)"
+            + " : { 13: 'Enter', 27: 'Escape', 9: 'Tab', 37: 'ArrowLeft', 39: 'ArrowRight', 32: ' ', 191: '/' }[this.keyCode]"
+            + " || String.fromCharCode(this.keyCode).toLowerCase(); } });"
+            + " addEventListener('keydown', event => { const dialog = document.querySelector('dialog[open]');"
+            + " if (dialog && event.key === 'Escape' && dialog.dispatchEvent(new Event('cancel', { cancelable: true }))) dialog.close(); });";
+
+    private static Stage stage; // touched by JavaFX's thread alone
     private static String missing; // guarded by the class; null before the start, empty if nothing is missing
 
     private final List<String> complaints = new CopyOnWriteArrayList<>();
-    private final Stage stage;
     private final WebView view;
 
     /** What keeps WebKit from running here, such as a library of the system; null if nothing does. It starts once in a JVM. */
@@ -77,7 +87,7 @@ final class WebKit implements Browser {
                                                 started.complete("");
                                             }
                                         });
-                                show(probe, WIDTH, HEIGHT);
+                                show(probe);
                                 probe.getEngine().loadContent("<p>text that needs a font</p>");
                             } catch (Throwable e) { // NoClassDefFoundError, UnsatisfiedLinkError: whatever it is, it is
                                 // told
@@ -100,18 +110,25 @@ final class WebKit implements Browser {
         }
     }
 
-    private static Stage show(WebView view, int width, int height) {
-        Stage stage = new Stage(StageStyle.UNDECORATED);
-        stage.setX(0);
-        stage.setY(0);
-        stage.setScene(new Scene(view, width, height));
+    private static void show(WebView view) {
+        if (stage == null) {
+            stage = new Stage(StageStyle.UNDECORATED);
+            stage.setX(0);
+            stage.setY(0);
+            stage.setScene(new Scene(view));
+        } else {
+            stage.getScene().setRoot(view);
+        }
+        stage.setWidth(WIDTH);
+        stage.setHeight(HEIGHT);
         stage.show();
-        return stage;
+        stage.requestFocus();
+        view.requestFocus();
     }
 
     WebKit(File data) {
         WebView[] made = new WebView[1];
-        stage = call(() -> {
+        run(() -> {
             made[0] = new WebView();
             made[0].getEngine().setUserDataDirectory(data);
             WebConsoleListener.setDefaultListener((from, message, line, source) -> {
@@ -119,9 +136,7 @@ final class WebKit implements Browser {
                     complaints.add(message + " (" + source + ":" + line + ")");
                 }
             });
-            Stage shown = show(made[0], WIDTH, HEIGHT);
-            made[0].requestFocus();
-            return shown;
+            show(made[0]);
         });
         view = made[0];
     }
@@ -146,23 +161,13 @@ final class WebKit implements Browser {
 
     @Override
     public void open(String url) {
+        run(() -> view.getEngine()
+                .load("about:blank")); // else an address that differs only behind its # is the same document
+        until("location.href === 'about:blank'");
         complaints.clear();
-        CompletableFuture<Worker.State> loaded = new CompletableFuture<>();
-        run(() -> {
-            view.getEngine().getLoadWorker().stateProperty().addListener((state, old, now) -> {
-                if (now == Worker.State.SUCCEEDED || now == Worker.State.FAILED || now == Worker.State.CANCELLED) {
-                    loaded.complete(now);
-                }
-            });
-            view.getEngine().load(url);
-        });
-        try {
-            if (loaded.get(30, TimeUnit.SECONDS) != Worker.State.SUCCEEDED) {
-                throw new AssertionError("cannot be opened: " + url);
-            }
-        } catch (Exception e) {
-            throw new AssertionError("cannot be opened: " + url, e);
-        }
+        run(() -> view.getEngine().load(url));
+        until("location.href !== 'about:blank' && document.readyState === 'complete'");
+        run(() -> view.getEngine().executeScript(KEYBOARD));
     }
 
     @Override
@@ -182,18 +187,25 @@ final class WebKit implements Browser {
 
     @Override
     public void type(String text) {
-        text.codePoints()
-                .mapToObj(Character::toString)
-                .forEach(typed -> run(() -> Event.fireEvent(
-                        view,
-                        new KeyEvent(KeyEvent.KEY_TYPED, typed, "", KeyCode.UNDEFINED, false, false, false, false))));
+        text.codePoints().mapToObj(Character::toString).forEach(typed -> run(() -> letter(typed)));
+    }
+
+    private void letter(String typed) {
+        Event.fireEvent(
+                view, new KeyEvent(KeyEvent.KEY_TYPED, typed, "", KeyCode.UNDEFINED, false, false, false, false));
     }
 
     @Override
     public void key(String key) {
-        KeyCode code =
-                KEYS.containsKey(key) ? KEYS.get(key) : KeyCode.getKeyCode(key.toUpperCase(java.util.Locale.ROOT));
-        run(() -> new Robot().keyType(code));
+        KeyCode code = KEYS.containsKey(key) ? KEYS.get(key) : KeyCode.getKeyCode(key.toUpperCase(Locale.ROOT));
+        run(() -> {
+            Robot robot = new Robot();
+            robot.keyPress(code);
+            if (code == KeyCode.ENTER) {
+                letter("\r"); // which Monocle's robot leaves out, and a form is sent by
+            }
+            robot.keyRelease(code);
+        });
     }
 
     @Override
@@ -235,7 +247,7 @@ final class WebKit implements Browser {
     public void close() {
         run(() -> {
             view.getEngine().load(null);
-            stage.close();
+            stage.getScene().setRoot(new Group());
         });
     }
 }

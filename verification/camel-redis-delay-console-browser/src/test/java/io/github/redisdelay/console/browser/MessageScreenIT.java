@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.console.browser;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.DueTime;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import org.junit.jupiter.api.Test;
+
+/** Messages are found by their ids, and changed. */
+class MessageScreenIT extends PageIT {
+
+    private static final String ORDERS = "orders";
+
+    private void find(String id) {
+        browser.click("#find");
+        browser.type(id);
+        browser.key("Enter");
+    }
+
+    private boolean isThere(String id) {
+        return Planted.get(planted.queue(ORDERS).get(id)).isPresent();
+    }
+
+    private void showMessage(String id) {
+        show("#/message?queue=orders&id=" + id);
+        browser.see("article[data-state]");
+    }
+
+    @Test
+    void should_find_a_message_in_each_state() {
+        planted.waits(ORDERS, "works", Planted.LONG_AGO);
+        Queue<Delivery> held = planted.hold(ORDERS, "app-1", 1);
+        Planted.await().until(() -> held.size() == 1);
+        planted.waits(ORDERS, "waits", Planted.IN_AN_HOUR);
+        planted.bury(
+                "mails",
+                List.of(Planted.message("dead", Planted.LONG_AGO, "body", "text/plain", Map.of())),
+                i -> Planted.failure("java.net.ConnectException", "refused", "send", "app-1"));
+
+        show("");
+        find("waits");
+        browser.see("article[data-id=waits][data-state=waiting]");
+        assertThat(browser.text("pre[data-body]")).isEqualTo("body of waits");
+        find("works");
+        browser.see("article[data-id=works][data-state=working]");
+        assertThat(browser.text("article [data-figure='held by']")).contains("app-1");
+        browser.key("Escape");
+        browser.see("[data-screen=queue]");
+        browser.key("Escape");
+        browser.see("[data-screen=queues]");
+        find("dead");
+        browser.see("article[data-state=dead]");
+        assertThat(browser.text(".failure")).contains("java.net.ConnectException: refused", "route send", "on app-1");
+        find("nowhere");
+        browser.see("[data-empty], #find-status", "It was delivered");
+        browser.key("Escape");
+        browser.key("Escape");
+        browser.see("[data-screen=queues]");
+    }
+
+    @Test
+    void should_cancel_only_when_it_is_told_so_twice() {
+        planted.waits(ORDERS, "o1", Planted.IN_AN_HOUR);
+        showMessage("o1");
+        browser.click("[data-action=cancel]");
+        browser.see("dialog", "It will never be delivered");
+        browser.key("Escape");
+        browser.seeNo("dialog");
+        assertThat(browser.has("article[data-id=o1]"))
+                .as("still on the same screen")
+                .isTrue();
+        assertThat(isThere("o1")).isTrue();
+
+        browser.click("[data-action=cancel]");
+        browser.click("dialog [data-dialog=back]");
+        browser.seeNo("dialog");
+        assertThat(isThere("o1")).isTrue();
+
+        browser.click("[data-action=cancel]");
+        browser.click("dialog [data-dialog=go]");
+        browser.see("#told [data-outcome=done]");
+        assertThat(isThere("o1")).isFalse();
+        browser.see("[data-empty]", "It is not in this queue");
+    }
+
+    @Test
+    void should_show_live_that_a_moved_message_becomes_due() {
+        planted.waits(ORDERS, "o1", Planted.IN_AN_HOUR);
+        planted.hold(ORDERS, "app-1", 1);
+        showMessage("o1");
+        assertThat(browser.text("[data-figure=due]")).contains("in 59 min");
+        browser.click("[data-action=reschedule]");
+        browser.click("dialog [data-choice=time]");
+        browser.fill(
+                "dialog input[name=to]",
+                "(() => { const at = new Date(Date.now() + 4000), two = n => String(n).padStart(2, '0');"
+                        + " return at.getFullYear() + '-' + two(at.getMonth() + 1) + '-' + two(at.getDate()) + 'T' + two(at.getHours())"
+                        + " + ':' + two(at.getMinutes()) + ':' + two(at.getSeconds()); })()");
+        browser.click("dialog [data-dialog=go]");
+        browser.see("#told [data-outcome=done]");
+        browser.see("article[data-id=o1][data-state=working]");
+        assertThat(browser.text("[data-figure='held by']")).contains("app-1");
+        assertNoComplaints();
+    }
+
+    @Test
+    void should_deliver_a_message_now() {
+        planted.waits(ORDERS, "o1", Planted.IN_AN_HOUR);
+        showMessage("o1");
+        browser.click("[data-action=promote]");
+        browser.click("dialog [data-dialog=go]");
+        browser.see("#told [data-outcome=done]");
+        browser.see("[data-figure=due].late");
+        assertThat(planted.stats(ORDERS).overdue()).isEqualTo(1);
+        assertNoComplaints();
+    }
+
+    @Test
+    void should_ask_again_when_the_message_has_changed_meanwhile() {
+        planted.waits(ORDERS, "o1", Planted.IN_AN_HOUR);
+        showMessage("o1");
+        browser.click("[data-action=cancel]");
+        browser.see("dialog .facts", "in 59 min");
+        Planted.get(planted.queue(ORDERS).reschedule("o1", DueTime.after(Duration.ofHours(30))));
+        browser.click("dialog [data-dialog=go]");
+        browser.see("dialog [role=alert]", "decide again");
+        browser.see("dialog .facts", "in 29 h");
+        assertThat(isThere("o1")).isTrue();
+        browser.click("dialog [data-dialog=go]");
+        browser.see("#told [data-outcome=done]");
+        assertThat(isThere("o1")).isFalse();
+    }
+
+    @Test
+    void should_need_no_mouse() {
+        planted.waits(ORDERS, "o1", Planted.IN_AN_HOUR);
+        show("");
+        browser.key("/");
+        browser.type("o1");
+        browser.key("Enter");
+        browser.see("article[data-id=o1]");
+        tabTo("[data-action=cancel]");
+        browser.key("Enter");
+        browser.see("dialog");
+        tabTo("dialog [data-dialog=go]");
+        browser.key("Escape");
+        browser.seeNo("dialog");
+        browser.until("document.activeElement.matches('[data-action=cancel]')");
+
+        browser.key("Escape");
+        browser.see("[data-screen=queue]");
+        tabTo("g[data-bar]");
+        browser.key("ArrowRight");
+        browser.until("document.activeElement.matches('g[data-bar=\"1\"]')");
+        browser.key("Enter");
+        browser.see("#messages .filter");
+
+        browser.key("g");
+        browser.key("q");
+        browser.see("[data-screen=queues]");
+        assertThat(isThere("o1")).isTrue();
+        assertNoComplaints();
+    }
+
+    private void tabTo(String selector) {
+        for (int i = 0; i < 60; i++) {
+            if (browser.is("document.activeElement.matches(" + Browser.quoted(selector) + ")")) {
+                return;
+            }
+            browser.key("Tab");
+        }
+        throw new AssertionError("60 tabs do not lead to " + selector);
+    }
+}
