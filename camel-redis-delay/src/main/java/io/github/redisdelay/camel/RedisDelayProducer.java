@@ -89,6 +89,8 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
         // A transaction belongs to its thread, so that one has to wait.
         if (exchange.isTransacted() || getEndpoint().getConfiguration().isSynchronous()) {
             answered.handle((result, error) -> null).join();
+        } else if (!answered.isDone()) {
+            answered = getEndpoint().getComponent().threads().callers().await(answered);
         }
         if (answered.isDone()) {
             finish(exchange, request);

@@ -20,6 +20,7 @@ public final class ComponentThreads {
     private final Object owner;
     private final ExecutorServiceManager manager;
     private final Executor closer;
+    private final CallerThreads callers = new CallerThreads();
 
     private volatile Executor exchanges; // written under this; runs on the pool
     private ExecutorService pool; // guarded by this
@@ -73,6 +74,11 @@ public final class ComponentThreads {
             clock = manager.newSingleThreadScheduledExecutor(owner, "RedisDelayTimer");
         }
         return Timers.on(clock, this::goOn);
+    }
+
+    /** The threads that call producers. */
+    public CallerThreads callers() {
+        return callers;
     }
 
     /** Goes on with a task on a thread of the pool; on this one if the pool has been stopped already. */
