@@ -6,6 +6,8 @@ import io.github.redisdelay.console.http.Response;
 import io.github.redisdelay.console.http.Router;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -115,6 +117,19 @@ public final class ConsoleProcessor implements Processor {
                 }
             }
         });
+        // A request of HTTP/2 has no header Host; its server puts the name into the address.
+        String server = server(text(in, Exchange.HTTP_URL));
+        if (server != null) {
+            headers.putIfAbsent("host", List.of(server));
+        }
         return headers;
+    }
+
+    private static String server(String url) {
+        try {
+            return url == null ? null : new URI(url).getRawAuthority();
+        } catch (URISyntaxException e) {
+            return null;
+        }
     }
 }

@@ -14,6 +14,11 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import org.apache.camel.builder.RouteBuilder;
@@ -82,6 +87,18 @@ class PlatformHttpIT {
         assertThat(page.head())
                 .contains("Content-Type: text/html", "Content-Security-Policy: default-src 'none';", "ETag: ")
                 .doesNotContainIgnoringCase("cookie");
+    }
+
+    /** Which has no header Host. */
+    @Test
+    void should_answer_requests_of_http_2() throws Exception {
+        HttpResponse<String> me = HttpClient.newHttpClient()
+                .send(
+                        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + BASE + "/api/me"))
+                                .build(),
+                        BodyHandlers.ofString());
+        assertThat(me.version()).isEqualTo(HttpClient.Version.HTTP_2);
+        assertThat(me.statusCode()).as(me.body()).isEqualTo(200);
     }
 
     /** Each address that this machine has; some have no other but the local ones. */

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The console behind the HTTP server of Camel Main, under a path of its own. */
-class PlatformHttpIT extends PageIT {
+class UnderAPathIT extends PageIT {
 
     private static final String BASE = "/a/b/redis-delay";
 
