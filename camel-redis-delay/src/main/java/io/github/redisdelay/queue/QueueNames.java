@@ -16,8 +16,8 @@ public final class QueueNames {
      *
      * @param what what it is called in the error message, for example {@code queueName}
      * @return the value
-     * @throws IllegalArgumentException if it is empty, has a brace or a control character, or is longer than
-     *     {@value #MAX_BYTES} bytes
+     * @throws IllegalArgumentException if it is empty, has a brace, a control character or half of a surrogate pair, or is
+     *     longer than {@value #MAX_BYTES} bytes
      */
     public static String check(String what, String value) {
         if (value == null || value.isBlank()) {
@@ -34,6 +34,11 @@ public final class QueueNames {
                 throw new IllegalArgumentException(what + " '" + value.replaceAll("\\p{Cc}", "?")
                         + "' has a control character at position " + i + ": remove it");
             }
+        }
+        // Each would become a question mark, and so the name of another queue.
+        if (!StandardCharsets.UTF_8.newEncoder().canEncode(value)) {
+            throw new IllegalArgumentException(
+                    what + " '" + value + "' has half of a surrogate pair: it cannot be written as UTF-8");
         }
         int bytes = value.getBytes(StandardCharsets.UTF_8).length;
         if (bytes > MAX_BYTES) {

@@ -4,6 +4,7 @@ package io.github.redisdelay.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -42,6 +43,15 @@ class QueueNamesTest {
                 .hasMessageContaining("has 202 bytes: at most 200");
         assertThatThrownBy(() -> QueueNames.check("queueName", "\ud83d\ude00".repeat(51)))
                 .hasMessageContaining("has 204 bytes: at most 200");
+    }
+
+    @Test
+    void should_refuse_half_of_a_surrogate_pair_which_would_become_the_name_of_another_queue() {
+        for (String name : List.of("orders\ud83d", "\ude00orders")) {
+            assertThatThrownBy(() -> QueueNames.check("queueName", name))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("half of a surrogate pair");
+        }
     }
 
     @ParameterizedTest
