@@ -12,6 +12,7 @@ import io.github.redisdelay.queue.StoredMessage;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.exception.ShownId;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
@@ -124,7 +125,8 @@ final class Actions {
         if (!done(queue, DelayQueue::resume)) {
             return new ActionResult("nothing", "The queue was not paused.");
         }
-        long overdue = Answers.of(queue.figures()).overdue();
+        QueueStats stats = figures(queue);
+        long overdue = stats == null ? 0 : stats.overdue();
         return new ActionResult(
                 "done",
                 "The pause has ended"
@@ -179,10 +181,19 @@ final class Actions {
     }
 
     private static String unlessPaused(ObservedQueue queue) {
-        QueueStats stats = Answers.of(queue.figures());
-        return stats.paused()
-                ? "; the queue is paused, so it waits for Resume"
-                : stats.consumers() == 0 ? "; nobody listens, so it waits for a consumer" : "";
+        QueueStats stats = figures(queue);
+        return stats == null
+                ? ""
+                : stats.paused()
+                        ? "; the queue is paused, so it waits for Resume"
+                        : stats.consumers() == 0 ? "; nobody listens, so it waits for a consumer" : "";
+    }
+
+    /** The figures behind a change, which only add words; null if there are none: the change was made all the same. */
+    private static QueueStats figures(ObservedQueue queue) {
+        CompletableFuture<QueueStats> figures = queue.figures();
+        Answers.await(List.of(figures), Answers.PATIENCE);
+        return Answers.now(figures);
     }
 
     private static ActionResult done(Seen seen, String text) {

@@ -268,11 +268,11 @@ public final class ConsoleApi implements AutoCloseable {
      *
      * @param group as {@link #failures} names it
      * @param since when the oldest one was given up; null for any
+     * @param until when the newest one that the user saw was given up; null for any
      * @param count how many the user saw: no more are moved
      */
-    public Jobs.View redriveGroup(String queue, String group, Instant since, Long count) {
-        return jobs.redrive(
-                directory.queue(queue), group, since == null ? null : micros("since", since), checked(count));
+    public Jobs.View redriveGroup(String queue, String group, Instant since, Instant until, Long count) {
+        return jobs.redrive(directory.queue(queue), seen(group, since, until), checked(count));
     }
 
     /**
@@ -280,13 +280,14 @@ public final class ConsoleApi implements AutoCloseable {
      *
      * @param group as {@link #failures} names it; null for all
      * @param since when the oldest one was given up; null for any
+     * @param until when the newest one that the user saw was given up; null for any
      * @param count how many the user saw: no more are dropped
      * @param confirm the queue's name
      */
-    public Jobs.View discardGroup(String queue, String group, Instant since, Long count, String confirm) {
+    public Jobs.View discardGroup(
+            String queue, String group, Instant since, Instant until, Long count, String confirm) {
         confirm(queue, confirm);
-        return jobs.discard(
-                directory.queue(queue), group, since == null ? null : micros("since", since), checked(count));
+        return jobs.discard(directory.queue(queue), seen(group, since, until), checked(count));
     }
 
     /**
@@ -327,6 +328,11 @@ public final class ConsoleApi implements AutoCloseable {
     /** For tests: the next view asks Redis. */
     void forget(String queue) {
         directory.queue(queue).changed();
+    }
+
+    private static Jobs.Seen seen(String group, Instant since, Instant until) {
+        return new Jobs.Seen(
+                group, since == null ? null : micros("since", since), until == null ? null : micros("until", until));
     }
 
     private static void confirm(String queue, String confirm) {

@@ -116,25 +116,36 @@ final class Jobs {
         this.nanoTime = nanoTime;
     }
 
+    /** The dead letters that a user saw: those of a group, or all if it is null, of a time whose ends may be open. */
+    record Seen(String group, Long since, Long until) {
+
+        private boolean has(MessageInfo letter) {
+            long givenUp = DeadLetters.givenUpMicros(letter);
+            return (since == null || givenUp >= since)
+                    && (until == null || givenUp <= until)
+                    && (group == null || DeadLetters.key(letter).equals(group));
+        }
+    }
+
     /** Redrives the dead letters of a group, the oldest first, and no more than the user saw. */
-    View redrive(ObservedQueue queue, String group, Long since, long count) {
+    View redrive(ObservedQueue queue, Seen seen, long count) {
         return begin(
                 queue,
                 ConsoleAction.REDRIVE_GROUP,
                 "redrive",
                 count,
-                (asked, job) -> asked.redriveAll(job.counting(inGroup(group, since)), count),
+                (asked, job) -> asked.redriveAll(job.counting(seen::has), count),
                 "moved back into the queue, where they are due now");
     }
 
     /** Drops the dead letters of a group, or all. */
-    View discard(ObservedQueue queue, String group, Long since, long count) {
+    View discard(ObservedQueue queue, Seen seen, long count) {
         return begin(
                 queue,
                 ConsoleAction.DISCARD_GROUP,
                 "discard",
                 count,
-                (asked, job) -> asked.deadLetters().cancelAll(job.counting(inGroup(group, since)), count),
+                (asked, job) -> asked.deadLetters().cancelAll(job.counting(seen::has), count),
                 "dropped for good");
     }
 
@@ -160,12 +171,6 @@ final class Jobs {
             });
         }));
         return job.view();
-    }
-
-    /** @param group null for all */
-    private static Predicate<MessageInfo> inGroup(String group, Long since) {
-        return letter -> (since == null || DeadLetters.givenUpMicros(letter) >= since)
-                && (group == null || DeadLetters.key(letter).equals(group));
     }
 
     private static String text(CheckResult messages, CheckResult letters) {

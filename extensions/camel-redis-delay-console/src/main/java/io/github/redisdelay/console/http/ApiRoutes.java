@@ -105,11 +105,12 @@ final class ApiRoutes {
             call.only("queue", "id");
             return api.redrive(call.text("queue"), call.text("id"));
         }
-        call.only("queue", "group", "since", "count");
+        call.only("queue", "group", "since", "until", "count");
         return api.redriveGroup(
                 call.text("queue"),
                 call.text("group"),
                 since(call),
+                until(call),
                 call.number("count").orElse(null));
     }
 
@@ -118,15 +119,24 @@ final class ApiRoutes {
             call.only("queue", "id");
             return api.discard(call.text("queue"), call.text("id"));
         }
-        call.only("queue", "group", "all", "since", "count", "confirm");
+        call.only("queue", "group", "all", "since", "until", "count", "confirm");
         // Without a group it must not mean all by accident.
         String group = call.isSet("all") && call.optional("group").isEmpty() ? null : call.text("group");
         return api.discardGroup(
-                call.text("queue"), group, since(call), call.number("count").orElse(null), call.text("confirm"));
+                call.text("queue"),
+                group,
+                since(call),
+                until(call),
+                call.number("count").orElse(null),
+                call.text("confirm"));
     }
 
     private static Instant since(Call call) {
         return call.time("since").orElse(null);
+    }
+
+    private static Instant until(Call call) {
+        return call.time("until").orElse(null);
     }
 
     private static Instant due(Call call) {

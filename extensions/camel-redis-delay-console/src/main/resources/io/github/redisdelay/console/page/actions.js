@@ -6,6 +6,8 @@ import { h, name } from './dom.js';
 import { at, distance, field, isoOf, millis, now, read, wall, zoneName } from './time.js';
 import { button, choice, count, many, messageBadge } from './words.js';
 
+// Of a group just those that were looked at: it may have older ones, and get new ones.
+const shown = group => ({ group: group.group, since: group.first, until: group.last, count: group.count });
 const seen = m => ({ id: m.id, state: m.state, due: m.due });
 
 /** The facts of a message, as a question shows them. */
@@ -139,22 +141,22 @@ export class Actions {
             title: ['Redrive ', count(group.count), ' of ', name(queue), '?'], verb: `Redrive ${count(group.count)}`, type: queue,
             text: () => [h('p', {}, 'They go back into their queue and are due now, all at once; their attempts begin anew.',
                 ' One stays dead if a message with its id waits or is being delivered.'), condition(group, since)]
-        }, 'redrive', () => ({ queue, group: group.group, ...(since ? { since } : {}), count: group.count }));
+        }, 'redrive', () => ({ queue, ...shown(group) }));
     }
 
     discardGroup(queue, group, since) {
         this.run({
             title: ['Discard ', count(group.count), ' of ', name(queue), '?'], verb: `Discard ${count(group.count)}`, danger: true, type: queue,
             text: () => [h('p', {}, 'They are removed with their bodies, and nobody can bring them back.'), condition(group, since)]
-        }, 'discard', () => ({ queue, group: group.group, ...(since ? { since } : {}), count: group.count, confirm: queue }));
+        }, 'discard', () => ({ queue, ...shown(group), confirm: queue }));
     }
 
-    discardAll(queue, dead) {
+    discardAll(queue, dead, until) {
         this.run({
             title: ['Discard all dead letters of ', name(queue), '?'], verb: `Discard all ${count(dead)}`, danger: true, type: queue,
             text: () => h('p', {}, h('strong', {}, `All ${count(dead)} dead letters`),
                 ' of this queue are removed with their bodies, and nobody can bring them back.')
-        }, 'discard', () => ({ queue, all: true, count: dead, confirm: queue }));
+        }, 'discard', () => ({ queue, all: true, until, count: dead, confirm: queue }));
     }
 
     stop(job) {

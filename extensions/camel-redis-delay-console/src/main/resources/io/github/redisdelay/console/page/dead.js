@@ -41,7 +41,7 @@ export class Dead {
             h('nav', { class: 'path', 'aria-label': 'Where you are' }, queueLink(this.queue), ' › '),
             h('div', { class: 'head' }, h('h1', { tabindex: '-1' }, 'Dead letters'),
                 h('span', { class: 'badge dead' }, h('span', { 'aria-hidden': 'true' }, '✕'), ` ${count(q.dead)} dead`),
-                h('div', { class: 'buttons' }, q.dead && may('discardGroup') ? button('Discard all …', () => actions.discardAll(this.queue, q.dead),
+                h('div', { class: 'buttons' }, q.dead && may('discardGroup') ? button('Discard all …', () => actions.discardAll(this.queue, q.dead, q.time),
                     { class: 'danger', 'data-action': 'discardAll' }) : null)),
             h('section', { class: 'card', id: 'groups', 'aria-labelledby': 'groups-title' },
                 h('div', { class: 'bar-line' }, h('h2', { id: 'groups-title' }, 'By cause'),

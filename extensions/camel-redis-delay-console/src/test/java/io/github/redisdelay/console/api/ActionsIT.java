@@ -158,20 +158,48 @@ class ActionsIT extends ApiIT {
                 .findFirst()
                 .orElseThrow();
         assertThat(group.count()).isEqualTo(10);
-        Jobs.View some = ended(api.redriveGroup("orders", group.group(), null, 4L));
+        Jobs.View some = ended(api.redriveGroup("orders", group.group(), null, null, 4L));
         assertThat(some.result()).isEqualTo("4 messages were moved back into the queue, where they are due now.");
         assertThat(get(queue.browse(MessageState.DELAYED, PageStart.first(), 10))
                         .messages())
                 .extracting(MessageInfo::id)
                 .containsExactlyInAnyOrder("a0", "a1", "a2", "a3");
-        Jobs.View rest = ended(api.redriveGroup("orders", group.group(), null, 10L));
+        Jobs.View rest = ended(api.redriveGroup("orders", group.group(), null, null, 10L));
         assertThat(rest.done()).isEqualTo(6);
         assertThat(rest.result()).contains("6 messages were moved back").contains("4 fewer than you saw");
         assertThat(dead()).hasSize(10).allMatch(id -> id.startsWith("b"));
-        Jobs.View dropped = ended(api.discardGroup("orders", null, null, 10L, "orders"));
+        Jobs.View dropped = ended(api.discardGroup("orders", null, null, null, 10L, "orders"));
         assertThat(dropped.result()).isEqualTo("10 messages were dropped for good.");
         assertThat(dead()).isEmpty();
         assertThat(api.jobs(ANYBODY).jobs()).hasSize(3);
+    }
+
+    @Test
+    void should_drop_only_the_dead_letters_that_were_seen() {
+        Map<String, FailureRecord> failures = new LinkedHashMap<>();
+        List.of("a0", "a1", "a2").forEach(id -> failures.put(id, failure("x.A", "r", "failed")));
+        bury(queue, failures);
+        DeadLetters.Group seen = api.failures("orders", null).groups().get(0);
+        api.discard("orders", dead().get(0));
+        bury(queue, Map.of("a3", failure("x.A", "r", "failed")));
+        api.forget("orders");
+        assertThat(api.failures("orders", null).groups().get(0).group()).isEqualTo(seen.group());
+        Jobs.View dropped = ended(api.discardGroup("orders", seen.group(), seen.first(), seen.last(), 3L, "orders"));
+        assertThat(dropped.result()).startsWith("2 messages were dropped for good. 1 fewer than you saw");
+        assertThat(dead()).singleElement().asString().startsWith("a3");
+    }
+
+    @Test
+    void should_say_that_a_change_was_made_also_if_nothing_else_can_be_told() {
+        bury(queue, Map.of("o-1", failure("x.Y", "r", "failed")));
+        String letter = dead().get(0);
+        String consumers = redis.keyPrefix() + ":{orders}:consumers";
+        redis.client().getKeys().delete(consumers);
+        redis.client().getBucket(consumers).set("which figures need, and the change does not");
+        assertThatThrownBy(() -> get(queue.stats())).hasMessageContaining("WRONGTYPE");
+        ActionResult result = api.redrive("orders", letter);
+        assertThat(result.outcome()).isEqualTo("done");
+        assertThat(result.text()).endsWith("its attempts begin anew.");
     }
 
     @Test
