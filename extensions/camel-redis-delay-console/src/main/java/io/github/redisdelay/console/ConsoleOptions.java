@@ -45,6 +45,8 @@ public record ConsoleOptions(
     public static final String DEFAULT_HIDDEN_HEADERS =
             "authorization|cookie|password|passwd|secret|token|api.?key|credential";
 
+    private static final int ANY_CASE = Pattern.CASE_INSENSITIVE | Pattern.UNICODE_CASE;
+
     public static final ConsoleOptions DEFAULTS = new ConsoleOptions(
             DEFAULT_HOST,
             DEFAULT_PORT,
@@ -52,7 +54,7 @@ public record ConsoleOptions(
             ConsoleAccess.localOnly(),
             false,
             true,
-            Pattern.compile(DEFAULT_HIDDEN_HEADERS, Pattern.CASE_INSENSITIVE),
+            Pattern.compile(DEFAULT_HIDDEN_HEADERS, ANY_CASE),
             null,
             null,
             List.of());
@@ -120,7 +122,7 @@ public record ConsoleOptions(
     public ConsoleOptions withHiddenHeaders(String pattern) {
         Pattern compiled;
         try {
-            compiled = Pattern.compile(pattern, Pattern.CASE_INSENSITIVE);
+            compiled = Pattern.compile(pattern, ANY_CASE);
         } catch (PatternSyntaxException e) {
             throw new IllegalArgumentException(
                     "hiddenHeaders is '" + pattern + "': give a regular expression such as " + DEFAULT_HIDDEN_HEADERS,

@@ -42,6 +42,11 @@ record Caller(String peer, String principal, boolean forwarded) {
                 : new Caller(null, null, false);
     }
 
+    /** Returns whether no browser speaks so: nginx does by default, which tells in no header that it hands a request on. */
+    static boolean isOfProxy(String protocol) {
+        return "HTTP/1.0".equals(protocol);
+    }
+
     private static boolean isA(String name, Class<?> type) {
         return type != null
                 && (type.getName().equals(name)

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 
 /** A server of the console's own, on the one of the JDK. */
@@ -72,6 +73,9 @@ public final class ConsoleServer implements AutoCloseable {
 
     private void handle(HttpExchange exchange) throws IOException {
         try (exchange) {
+            if (!hasBody(exchange.getRequestHeaders())) {
+                threads.received();
+            }
             InputStream body = new Received(exchange.getRequestBody(), threads);
             Response response = answer(exchange, body);
             drain(exchange.getRequestBody());
@@ -102,9 +106,14 @@ public final class ConsoleServer implements AutoCloseable {
                 uri.getRawQuery(),
                 headers,
                 exchange.getRemoteAddress().getAddress().getHostAddress(),
-                false,
+                Caller.isOfProxy(exchange.getProtocol()),
                 null,
                 body));
+    }
+
+    private static boolean hasBody(Headers headers) {
+        return headers.containsKey("Transfer-Encoding")
+                || !"0".equals(Objects.requireNonNullElse(headers.getFirst("Content-Length"), "0"));
     }
 
     private static void drain(InputStream rest) throws IOException {

@@ -26,6 +26,7 @@ final class ServletCaller {
             first = wrapper.getRequest();
         }
         boolean forwarded = !Objects.equals(first.getRemoteAddr(), request.getRemoteAddr())
+                || Caller.isOfProxy(request.getProtocol())
                 || Boolean.TRUE.equals(first.getAttribute(TOMCAT_FORWARDED))
                 || !(first instanceof HttpServletRequest http)
                 || Collections.list(http.getHeaderNames()).stream().anyMatch(Request::isOfProxy);

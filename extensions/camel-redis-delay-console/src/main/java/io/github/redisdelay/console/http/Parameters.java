@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -19,6 +20,8 @@ final class Parameters {
 
     /** The most bytes of a body. */
     static final int MAX_BODY = 64 * 1024;
+
+    private static final int MAX_MEMBERS = 16;
 
     private Parameters() {}
 
@@ -86,14 +89,24 @@ final class Parameters {
                 throw tooLarge();
             }
             if (Jsoner.deserialize(text(bytes, bytes.length)) instanceof JsonObject json) {
-                return json;
+                return checked(json);
             }
             throw Call.bad("The body has to be a JSON object.");
-        } catch (CharacterCodingException | DeserializationException e) {
+        } catch (CharacterCodingException | DeserializationException | NumberFormatException e) {
             throw Call.bad("The body is not JSON in UTF-8.");
         } catch (IOException e) {
             throw new Refusal(408, "badRequest", "The body did not arrive.");
         }
+    }
+
+    /** The log has all members of a change: there must be few, and none that holds others. */
+    private static Map<String, Object> checked(JsonObject json) {
+        if (json.size() > MAX_MEMBERS
+                || json.values().stream().anyMatch(value -> value instanceof Map || value instanceof Collection)) {
+            throw Call.bad("The body has to be a JSON object of at most " + MAX_MEMBERS
+                    + " members, each a text, a number, true, false or null.");
+        }
+        return json;
     }
 
     static Refusal tooLarge() {

@@ -35,8 +35,21 @@ public record Request(
         implements ConsoleRequest {
 
     /** What proxies add. Whoever sends one of these is not the browser itself. */
-    private static final Set<String> OF_PROXIES =
-            Set.of("forwarded", "via", "x-real-ip", "x-client-ip", "true-client-ip");
+    private static final Set<String> OF_PROXIES = Set.of(
+            "forwarded",
+            "via",
+            "x-real-ip",
+            "x-client-ip",
+            "x-cluster-client-ip",
+            "x-envoy-external-address",
+            "x-azure-clientip",
+            "x-amzn-trace-id",
+            "true-client-ip",
+            "fastly-client-ip",
+            "cf-connecting-ip",
+            "cdn-loop",
+            "proxy-client-ip",
+            "wl-proxy-client-ip");
 
     @Override
     public String peer() {
@@ -50,8 +63,8 @@ public record Request(
 
     /** Returns whether a header is one that proxies add. */
     public static boolean isOfProxy(String name) {
-        String lower = name.toLowerCase(Locale.ROOT);
-        return OF_PROXIES.contains(lower) || lower.startsWith("x-forwarded");
+        String lower = name.toLowerCase(Locale.ROOT).replace('_', '-');
+        return OF_PROXIES.contains(lower) || lower.startsWith("x-forwarded") || lower.startsWith("x-original-");
     }
 
     @Override

@@ -182,7 +182,11 @@ public record Attack(String name, byte[] request, Set<Integer> statuses) {
                 "X-Forwarded-User",
                 "Forwarded",
                 "Via",
-                "X-Real-IP")) {
+                "X-Real-IP",
+                "X_Forwarded_For",
+                "X-Original-Host",
+                "CF-Connecting-IP",
+                "X-Envoy-External-Address")) {
             all.add(new Attack(
                     "forwarded by " + header,
                     target.get(target.base() + "/api/me", with(header, "127.0.0.1")),
@@ -394,6 +398,8 @@ public record Attack(String name, byte[] request, Set<Integer> statuses) {
                 "{}",
                 "[".repeat(30_000),
                 "{\"a\":".repeat(10_000),
+                "{\"queue\":\"" + target.queue() + "\",\"x\":" + "[".repeat(30_000) + "]".repeat(30_000) + "}",
+                "{\"queue\":\"" + target.queue() + "\",\"x\":1e99999999999999}",
                 target.body() + target.body(),
                 "queue=" + target.queue())) {
             all.add(new Attack(
@@ -401,6 +407,10 @@ public record Attack(String name, byte[] request, Set<Integer> statuses) {
                     target.post(headers -> {}, body),
                     Set.of(400)));
         }
+        all.add(new Attack(
+                "queue with half of a surrogate pair, which would become another's name",
+                target.post(headers -> {}, "{\"queue\":\"" + target.queue() + "\\ud800\"}"),
+                Set.of(400, 404)));
         all.add(new Attack(
                 "body that is not UTF-8",
                 target.post("/api/pause", headers -> {}, new byte[] {'{', '"', (byte) 0xff, '"', ':', '1', '}'}),

@@ -34,6 +34,7 @@ class CallerTest {
                 (proxy, method, arguments) -> switch (method.getName()) {
                     case "getRemoteAddr" -> peer;
                     case "getUserPrincipal" -> (Principal) () -> "ann";
+                    case "getProtocol" -> "HTTP/1.1";
                     case "getHeaderNames" -> Collections.enumeration(headers.keySet());
                     case "getAttribute" ->
                         believed && arguments[0].equals("org.apache.tomcat.request.forwarded") ? Boolean.TRUE : null;
@@ -104,6 +105,17 @@ class CallerTest {
         assertThat(Caller.of(new ServletMessage(
                         context, new HttpServletRequestWrapper(request("127.0.0.1", Map.of("Accept", "x"), false)))))
                 .isEqualTo(new Caller("127.0.0.1", "ann", false));
+    }
+
+    @Test
+    void should_take_old_http_for_that_of_a_proxy() {
+        HttpServletRequest old = new HttpServletRequestWrapper(request("127.0.0.1", Map.of(), false)) {
+            @Override
+            public String getProtocol() {
+                return "HTTP/1.0";
+            }
+        };
+        assertThat(Caller.of(new ServletMessage(context, old))).isEqualTo(new Caller("127.0.0.1", "ann", true));
     }
 
     @Test

@@ -128,6 +128,17 @@ class RequestLimitsIT {
     }
 
     @Test
+    void should_not_hang_up_on_a_client_that_has_sent_all_and_waits_for_an_answer() throws Exception {
+        held = true;
+        CompletableFuture<Answer> waiting = send();
+        await().until(() -> entered.get() == 1);
+        sockets.add(slow("GET /api/me HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "));
+        drip(); // until the time is over in which a request has to be here
+        goOn.countDown();
+        assertThat(waiting.get(10, TimeUnit.SECONDS).status()).isEqualTo(200);
+    }
+
+    @Test
     void should_hang_up_on_clients_whose_body_does_not_come() throws Exception {
         String head = "POST /api/pause HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
                 + "X-Redis-Delay-Console: 1\r\nContent-Length: 1000\r\n\r\n{";
