@@ -50,6 +50,7 @@ class UnderAPathIT extends PageIT {
         browser.see("tr[data-queue=orders]");
         browser.click("tr[data-queue=orders] a");
         browser.click("#messages tr[data-id=o1] a");
+        browser.see("article[data-id=o1]");
         browser.click("[data-action=cancel]");
         browser.click("dialog [data-dialog=go]");
         browser.see("#told [data-outcome=done]");
