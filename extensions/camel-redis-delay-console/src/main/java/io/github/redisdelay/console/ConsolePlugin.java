@@ -2,7 +2,6 @@
 package io.github.redisdelay.console;
 
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.camel.CamelContext;
@@ -62,8 +61,12 @@ public final class ConsolePlugin implements ContextServicePlugin {
         RedisDelayConsole console = RedisDelayConsole.on(context);
         OPTIONS.forEach((name, option) ->
                 properties.resolveProperty(PREFIX + name).ifPresent(value -> option.set(console, value.trim())));
-        Optional.ofNullable(context.getRegistry().findSingleByType(ConsoleAccess.class))
-                .ifPresent(console::access);
+        Set<ConsoleAccess> access = context.getRegistry().findByType(ConsoleAccess.class);
+        if (access.size() > 1) {
+            throw new IllegalArgumentException("there are " + access.size()
+                    + " beans of type ConsoleAccess: there must be one, which says who may do what");
+        }
+        access.forEach(console::access);
         console.start();
     }
 

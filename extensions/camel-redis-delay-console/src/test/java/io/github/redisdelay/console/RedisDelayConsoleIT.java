@@ -233,6 +233,15 @@ class RedisDelayConsoleIT {
     }
 
     @Test
+    void should_not_start_with_two_access_hooks_instead_of_ignoring_both() throws Exception {
+        try (DefaultCamelContext context = context("enabled=true", "port=0")) {
+            context.getRegistry().bind("first", (ConsoleAccess) request -> ConsoleRights.none());
+            context.getRegistry().bind("second", (ConsoleAccess) request -> ConsoleRights.none());
+            assertThatThrownBy(context::start).hasStackTraceContaining("there are 2 beans of type ConsoleAccess");
+        }
+    }
+
+    @Test
     void should_wait_for_replicas_where_the_routes_do() throws Exception {
         String queue = redis.uniqueQueue();
         try (DefaultCamelContext context = new DefaultCamelContext()) {

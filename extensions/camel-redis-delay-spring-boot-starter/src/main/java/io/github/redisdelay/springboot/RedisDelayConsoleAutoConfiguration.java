@@ -26,7 +26,7 @@ import org.springframework.context.annotation.Configuration;
 @AutoConfiguration(after = {CamelAutoConfiguration.class, RedisDelayAutoConfiguration.class})
 @ConditionalOnClass(RedisDelayConsole.class)
 @ConditionalOnBean(CamelAutoConfiguration.class)
-@ConditionalOnProperty(prefix = RedisDelayConsoleProperties.PREFIX, name = "enabled")
+@ConditionalOnProperty(prefix = RedisDelayConsoleProperties.PREFIX, name = "enabled", havingValue = "true")
 @EnableConfigurationProperties(RedisDelayConsoleProperties.class)
 public class RedisDelayConsoleAutoConfiguration {
 
@@ -45,7 +45,7 @@ public class RedisDelayConsoleAutoConfiguration {
         if (properties.getHiddenHeaders() != null) {
             console.hiddenHeaders(properties.getHiddenHeaders());
         }
-        access.ifUnique(console::access);
+        access.ifAvailable(console::access); // of several, none of which is primary, the start fails
         return console;
     }
 

@@ -139,9 +139,11 @@ class RedisDelayConsoleStarterIT {
                 all.toArray(String[]::new));
     }
 
-    @Test
-    void should_be_off_by_default() throws IOException {
-        try (ConfigurableApplicationContext started = start(null, WEB, WITHOUT_SECURITY)) {
+    @ParameterizedTest
+    @ValueSource(strings = {"", "no", "false"})
+    void should_be_off_by_default_and_by_each_word_that_says_so(String enabled) throws IOException {
+        String off = enabled.isEmpty() ? "--x" : "--camel.redis-delay.console.enabled=" + enabled;
+        try (ConfigurableApplicationContext started = start(null, WEB, WITHOUT_SECURITY, off)) {
             assertThat(started.getBeanNamesForType(RedisDelayConsole.class)).isEmpty();
             assertThat(send(port(started), "GET /redis-delay/api/me")).startsWith("404 ");
         }
@@ -244,6 +246,28 @@ class RedisDelayConsoleStarterIT {
                         .startsWith(user.equals("ann") ? "200 " : "403 ");
             }
         }
+    }
+
+    /** Nobody can tell which of them is meant. */
+    @Configuration
+    static class TwoHooks {
+        @Bean
+        ConsoleAccess first() {
+            return request -> ConsoleRights.none();
+        }
+
+        @Bean
+        ConsoleAccess second() {
+            return request -> ConsoleRights.none();
+        }
+    }
+
+    @Test
+    void should_not_start_with_two_access_hooks_instead_of_ignoring_both() {
+        assertThatThrownBy(() -> start(TwoHooks.class, ON, "--camel.redis-delay.console.port=0")
+                        .close())
+                .rootCause()
+                .hasMessageContaining("expected single matching bean but found 2: first,second");
     }
 
     @Test
