@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.slf4j.Logger;
@@ -18,14 +19,19 @@ enum Engine {
 
     private static final Logger LOG = LoggerFactory.getLogger(Engine.class);
 
-    /** All of them must be here: {@code -Dbrowsers=all}, as on a build server. Else the tests of a missing one are skipped. */
-    private static final boolean ALL = "all".equals(System.getProperty("browsers"));
+    /** Those that must be here: {@code -Dbrowsers=webkit,chromium}, as on a build server. The tests of another one are skipped without it. */
+    private static final List<String> REQUIRED =
+            List.of(System.getProperty("browsers", "").split(","));
 
     /** WebKit, for its tests say what is missing, and Chromium where there is one. */
     static List<Engine> tried() {
         return Stream.of(values())
-                .filter(engine -> engine == WEBKIT || ALL || engine.missing() == null)
+                .filter(engine -> engine == WEBKIT || engine.isRequired() || engine.missing() == null)
                 .toList();
+    }
+
+    private boolean isRequired() {
+        return REQUIRED.contains(name().toLowerCase(Locale.ROOT));
     }
 
     /** What keeps it from running here; null if nothing does. */
@@ -39,12 +45,12 @@ enum Engine {
                         + " the path";
     }
 
-    /** A new window. Where the engine is missing the test is skipped, or fails with {@code -Dbrowsers=all}. */
+    /** A new window. Where the engine is missing the test is skipped, or fails if it is required. */
     Browser open() {
         String missing = missing();
         if (missing != null) {
             LOG.warn("The page is not tried in {}: {}", this, missing);
-            if (ALL) {
+            if (isRequired()) {
                 throw new AssertionError(this + " is missing: " + missing);
             }
             Assumptions.abort(this + " is missing: " + missing);

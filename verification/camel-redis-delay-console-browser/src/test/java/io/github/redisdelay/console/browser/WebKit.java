@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import javafx.animation.AnimationTimer;
 import javafx.application.Platform;
 import javafx.concurrent.Worker;
 import javafx.event.Event;
@@ -52,6 +53,9 @@ final class WebKit implements Browser {
             + " || String.fromCharCode(this.keyCode).toLowerCase(); } });"
             + " addEventListener('keydown', event => { const dialog = document.querySelector('dialog[open]');"
             + " if (dialog && event.key === 'Escape' && dialog.dispatchEvent(new Event('cancel', { cancelable: true }))) dialog.close(); });";
+
+    /** As on a phone; those of this port cover the page. */
+    private static final String NO_SCROLL_BARS = "data:text/css,::-webkit-scrollbar { display: none }";
 
     private static Stage stage; // touched by JavaFX's thread alone
     private static String missing; // guarded by the class; null before the start, empty if nothing is missing
@@ -131,6 +135,7 @@ final class WebKit implements Browser {
         run(() -> {
             made[0] = new WebView();
             made[0].getEngine().setUserDataDirectory(data);
+            made[0].getEngine().setUserStyleSheetLocation(NO_SCROLL_BARS);
             WebConsoleListener.setDefaultListener((from, message, line, source) -> {
                 if (from == made[0]) {
                     complaints.add(message + " (" + source + ":" + line + ")");
@@ -219,6 +224,19 @@ final class WebKit implements Browser {
 
     @Override
     public byte[] png() {
+        CompletableFuture<Void> drawn = new CompletableFuture<>();
+        run(() -> new AnimationTimer() {
+            private int frames;
+
+            @Override
+            public void handle(long now) {
+                if (++frames == 3) { // what has changed is drawn with the next one
+                    stop();
+                    drawn.complete(null);
+                }
+            }
+        }.start());
+        drawn.orTimeout(30, TimeUnit.SECONDS).join();
         WritableImage image = call(() -> view.snapshot(null, null));
         int width = (int) image.getWidth();
         int height = (int) image.getHeight();
