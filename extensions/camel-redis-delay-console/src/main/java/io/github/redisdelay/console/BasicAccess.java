@@ -19,6 +19,8 @@ final class BasicAccess implements ConsoleAccess {
     private static final String SCHEME = "basic ";
     /** How many passwords are checked at the same time: each check costs about a tenth of a second of a processor. */
     private static final int MAX_CHECKS = 2;
+    /** How many wait for that: guesses of a crowd must not take all requests that the console works on. */
+    private static final int MAX_WAITING = 4;
     /** The time that a wrong password costs. */
     private static final long DELAY_MILLIS = 500;
 
@@ -70,7 +72,7 @@ final class BasicAccess implements ConsoleAccess {
             return true;
         }
         try {
-            if (!checks.tryAcquire(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)) {
+            if (checks.getQueueLength() >= MAX_WAITING || !checks.tryAcquire(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)) {
                 return false;
             }
             try {

@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -113,6 +114,29 @@ class BasicAccessTest {
         }
         assertThat(access.rights(login("ann", PASSWORD)).any()).isTrue();
         assertThat(wrong).allSatisfy(each -> assertThat(each.join().any()).isFalse());
+    }
+
+    @Test
+    void should_not_let_a_crowd_of_guesses_wait() throws InterruptedException {
+        int crowd = 24;
+        List<Duration> taken = Collections.synchronizedList(new ArrayList<>());
+        List<Thread> guessing = new ArrayList<>();
+        for (int i = 0; i < crowd; i++) {
+            String guess = "guess " + i;
+            guessing.add(new Thread(() -> {
+                long begun = System.nanoTime();
+                access.rights(login("ann", guess));
+                taken.add(Duration.ofNanos(System.nanoTime() - begun));
+            }));
+        }
+        guessing.forEach(Thread::start);
+        for (Thread each : guessing) {
+            each.join();
+        }
+        assertThat(taken)
+                .hasSize(crowd)
+                .as("a check takes 500 ms")
+                .anyMatch(each -> each.compareTo(Duration.ofMillis(400)) < 0);
     }
 
     @ParameterizedTest
