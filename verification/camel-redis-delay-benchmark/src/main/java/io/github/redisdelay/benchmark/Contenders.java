@@ -3,6 +3,7 @@ package io.github.redisdelay.benchmark;
 
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.client.DelayQueueClient;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -14,11 +15,18 @@ final class Contenders implements AutoCloseable {
     private static final AtomicInteger QUEUES = new AtomicInteger();
 
     private final Environment environment;
+    private final Link link;
     private final DelayQueueClient look;
     private final Map<String, RedissonClient> clients = new HashMap<>();
 
     Contenders(Environment environment) {
+        this(environment, Link.to(environment, Duration.ZERO));
+    }
+
+    /** @param link by which the contenders reach Redis; stays the caller's */
+    Contenders(Environment environment, Link link) {
         this.environment = environment;
+        this.link = link;
         this.look = DelayQueueClient.create(environment.control(), ClientOptions.DEFAULTS);
     }
 
@@ -29,7 +37,7 @@ final class Contenders implements AutoCloseable {
 
     /** A contender on a queue that may hold what another one of this layout has put there. */
     Contender open(String subject, String queue) throws Exception {
-        RedissonClient redisson = clients.computeIfAbsent(subject, any -> environment.newRedisson());
+        RedissonClient redisson = clients.computeIfAbsent(subject, any -> environment.newRedisson(link));
         return switch (subject) {
             case Subject.CAMEL -> new CamelContender(redisson, queue, look.queue(queue));
             case Subject.QUEUE -> new QueueContender(redisson, queue);

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -25,33 +26,42 @@ public final class Environment implements AutoCloseable {
     private static final int CONTROL_TIMEOUT_MILLIS = 120_000;
 
     private final boolean quick;
+    private final Duration link;
     private final RedisProcess redis;
     /** For looking at the server and emptying it, so that no experiment's own client is disturbed. */
     private final RedissonClient control;
 
-    private Environment(boolean quick, RedisProcess redis) {
+    private Environment(boolean quick, Duration link, RedisProcess redis) {
         this.quick = quick;
+        this.link = link;
         this.redis = redis;
-        this.control = newRedisson(CONTROL_TIMEOUT_MILLIS);
+        this.control = newRedisson(address(), CONTROL_TIMEOUT_MILLIS);
     }
 
     /**
      * Starts the server.
      *
+     * @param link see {@link #link()}
      * @param binary empty to search for one
      */
-    static Environment start(boolean quick, String binary, Path log) throws IOException, InterruptedException {
-        return new Environment(quick, RedisProcess.start(binary, log));
+    static Environment start(boolean quick, Duration link, String binary, Path log)
+            throws IOException, InterruptedException {
+        return new Environment(quick, link, RedisProcess.start(binary, log));
     }
 
     /** A further server of the same binary, for what can be measured at the same time; the caller closes it. */
     public Environment another() throws IOException, InterruptedException {
-        return new Environment(quick, RedisProcess.start(binary(), Files.createTempFile("redis", ".log")));
+        return new Environment(quick, link, RedisProcess.start(binary(), Files.createTempFile("redis", ".log")));
     }
 
     /** True for a smoke run: small numbers, one round. */
     public boolean quick() {
         return quick;
+    }
+
+    /** The delay in each direction between the measured clients and Redis that was asked for; zero for none. */
+    public Duration link() {
+        return link;
     }
 
     /** The number of rounds in which everything is measured. */
@@ -76,12 +86,21 @@ public final class Environment implements AutoCloseable {
 
     /** A client with Redisson's own settings; the caller shuts it down. */
     public RedissonClient newRedisson() {
-        return newRedisson(new Config().useSingleServer().getTimeout());
+        return newRedisson(address());
     }
 
-    private RedissonClient newRedisson(int timeoutMillis) {
+    /** The same at the near end of a link. */
+    public RedissonClient newRedisson(Link over) {
+        return newRedisson(over.address());
+    }
+
+    private static RedissonClient newRedisson(String address) {
+        return newRedisson(address, new Config().useSingleServer().getTimeout());
+    }
+
+    private static RedissonClient newRedisson(String address, int timeoutMillis) {
         Config config = new Config();
-        config.useSingleServer().setAddress(address()).setTimeout(timeoutMillis);
+        config.useSingleServer().setAddress(address).setTimeout(timeoutMillis);
         return Redisson.create(config);
     }
 

@@ -17,13 +17,15 @@ import java.util.List;
  * Runs the experiments and writes the report.
  *
  * <p>System properties: {@code benchmark.only} names of experiments with commas between, empty for all;
- * {@code benchmark.quick} {@code true} for a smoke run; {@code benchmark.report} the folder of the report;
+ * {@code benchmark.quick} {@code true} for a smoke run; {@code benchmark.link} the delay between clients and Redis in each direction,
+ * such as {@code 0.5ms}, empty for none; {@code benchmark.report} the folder of the report;
  * {@code redis.server} the binary of the server, empty to search for one.
  */
 public final class Main {
 
     private static final List<Experiment> EXPERIMENTS = List.of(
-            new Rates(),
+            Rates.all(),
+            Rates.overLink(),
             new Mixed(),
             new Scale(),
             new Recovery(),
@@ -44,6 +46,7 @@ public final class Main {
         List<String> failed = new ArrayList<>();
         try (Environment environment = Environment.start(
                         Boolean.getBoolean("benchmark.quick"),
+                        Link.delay(System.getProperty("benchmark.link", "").trim()),
                         System.getProperty("redis.server", "").trim(),
                         report.resolve("redis.log"));
                 Figures figures = Figures.writingTo(report.resolve("raw.csv"))) {

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** The numbers of messages that can be scheduled, and delivered, in a second. */
+/** The numbers of messages that can be scheduled, and delivered, in a second: all ways, or some of them over a slower link. */
 final class Rates implements Experiment {
 
     private static final DueTime FAR = DueTime.after(Duration.ofHours(1));
@@ -27,42 +27,106 @@ final class Rates implements Experiment {
     private static final List<String> DELIVERY =
             List.of(Subject.CAMEL, Subject.QUEUE, Subject.RDELAYEDQUEUE, Subject.FLOOR, Subject.FENCED_FLOOR);
 
+    /** Taken one by one over a slower link, they take long. */
+    private static final int BACKLOG_ONE_BY_ONE = 2_000;
+
+    private static final int PINGS = 200;
+
+    private final String name;
+    private final boolean overLink;
+
+    private Rates(String name, boolean overLink) {
+        this.name = name;
+        this.overLink = overLink;
+    }
+
+    /** All ways to schedule and to deliver. */
+    static Rates all() {
+        return new Rates("rates", false);
+    }
+
+    /** A few of them over the link that was asked for, or a usual one. */
+    static Rates overLink() {
+        return new Rates("link", true);
+    }
+
     @Override
     public String name() {
-        return "rates";
+        return name;
     }
 
     @Override
     public void run(Environment environment, Figures figures) throws Exception {
-        try (Contenders contenders = new Contenders(environment)) {
+        Duration delay = overLink && environment.link().isZero() ? Link.USUAL : environment.link();
+        try (Link link = Link.to(environment, delay);
+                Contenders contenders = new Contenders(environment, link)) {
+            if (!link.direct()) {
+                ping(link, figures);
+            }
             int backlog = environment.quick() ? 10_000 : 100_000;
             // Round 0 is for the compiler of the JVM only.
-            Duration warmUp = Duration.ofMillis(environment.quick() ? 200 : 1500);
-            new Run(environment, contenders, null, 0, warmUp, environment.quick() ? 3_000 : 20_000).all();
+            Duration warmUp = Duration.ofMillis(environment.quick() ? 200 : overLink ? 500 : 1500);
+            measure(new Run(
+                    name, environment, link, contenders, null, 0, warmUp, environment.quick() ? 3_000 : 20_000));
             for (int round = 1; round <= environment.rounds(); round++) {
-                Duration time = Duration.ofMillis(environment.quick() ? 300 : 2000);
-                new Run(environment, contenders, figures, round, time, backlog).all();
+                Duration time = Duration.ofMillis(environment.quick() ? 300 : overLink ? 700 : 2000);
+                measure(new Run(name, environment, link, contenders, figures, round, time, backlog));
             }
+        }
+    }
+
+    private void measure(Run run) throws Exception {
+        if (overLink) {
+            run.some();
+        } else {
+            run.all();
+        }
+    }
+
+    private void ping(Link link, Figures figures) throws Exception {
+        try (Ping ping = Ping.open(link.address())) {
+            for (int i = 0; i < PINGS; i++) {
+                ping.once();
+            }
+            figures.add(name, Subject.FLOOR, link.parameter("PING"), 0, "round trip", ping.medianMillis(), "ms");
         }
     }
 
     /** @param figures null for a warm-up */
     private record Run(
-            Environment environment, Contenders contenders, Figures figures, int round, Duration time, int backlog) {
+            String name,
+            Environment environment,
+            Link link,
+            Contenders contenders,
+            Figures figures,
+            int round,
+            Duration time,
+            int backlog) {
 
         private interface Measurement {
             void of(Contender contender, String parameter) throws Exception;
         }
 
+        /** What the time on the way changes most. */
+        void some() throws Exception {
+            callers(1);
+            callers(16);
+            each(SCHEDULING, "schedule async=" + Contender.UNDER_WAY, this::asynchronous);
+            each(DELIVERY, "deliver fifo", this::fifo);
+        }
+
+        private void callers(int callers) throws Exception {
+            each(SCHEDULING, "schedule callers=" + callers, (contender, parameter) -> {
+                // The requests of several callers go to Redis in two calls; one of the floor's carries half of them.
+                boolean two = callers > 1 && contender.subject().equals(Subject.FLOOR);
+                int calls = FloorContender.CALLS;
+                waiting(contender, parameter, two ? calls : callers, two ? callers / calls : 1);
+            });
+        }
+
         void all() throws Exception {
             for (int callers : CALLERS) {
-                each(SCHEDULING, "schedule callers=" + callers, (contender, parameter) -> {
-                    // The requests of several callers go to Redis in two calls; one of the floor's carries half of
-                    // them.
-                    boolean two = callers > 1 && contender.subject().equals(Subject.FLOOR);
-                    int calls = FloorContender.CALLS;
-                    waiting(contender, parameter, two ? calls : callers, two ? callers / calls : 1);
-                });
+                callers(callers);
             }
             each(SCHEDULING, "schedule async=" + Contender.UNDER_WAY, this::asynchronous);
             each(
@@ -152,25 +216,27 @@ final class Rates implements Experiment {
 
         /** All due in the order in which they were scheduled, and before the consumer starts. */
         private void fifo(Contender contender, String parameter) throws Exception {
+            boolean oneByOne = contender instanceof RDelayedQueueContender;
+            int messages = oneByOne && !link.direct() ? Math.min(backlog, BACKLOG_ONE_BY_ONE) : backlog;
             int[] next = {0};
-            contender.scheduleAll(() -> next[0] < backlog ? Message.of(next[0]++, DueTime.now()) : null);
+            contender.scheduleAll(() -> next[0] < messages ? Message.of(next[0]++, DueTime.now()) : null);
             if (contender instanceof RDelayedQueueContender redissons) {
                 // To its advantage: what it does when a message becomes due is over.
                 Waiting.until(
                         Duration.ofMinutes(2),
                         "all messages are transferred",
-                        () -> redissons.transferred() == backlog);
+                        () -> redissons.transferred() == messages);
             }
-            checkStored(contender, backlog);
-            Arrivals arrivals = new Arrivals(backlog);
+            checkStored(contender, messages);
+            Arrivals arrivals = new Arrivals(messages);
             Cost cost = Cost.begin(environment);
             try (Consumption consumption = contender.consume(arrivals)) {
                 if (!arrivals.await(Duration.ofMinutes(2))) {
-                    throw new IllegalStateException(contender.subject() + ": " + arrivals.count() + " of " + backlog
+                    throw new IllegalStateException(contender.subject() + ": " + arrivals.count() + " of " + messages
                             + " messages were delivered within 2 minutes");
                 }
                 awaitEmpty(contender);
-                add(contender, parameter, backlog, cost.end());
+                add(contender, parameter, messages, cost.end());
             }
             arrivals.check();
         }
@@ -209,7 +275,8 @@ final class Rates implements Experiment {
                 double messages = moved * (2 - (double) moved / backlog);
                 add(contender, parameter, messages, moved, taken);
                 if (figures != null) {
-                    figures.add("rates", contender.subject(), parameter, round, "delivered", delivered, "messages");
+                    String full = link.parameter(parameter);
+                    figures.add(name, contender.subject(), full, round, "delivered", delivered, "messages");
                 }
             }
             arrivals.check();
@@ -236,17 +303,14 @@ final class Rates implements Experiment {
                 return;
             }
             String subject = contender.subject();
-            figures.add("rates", subject, parameter, round, "rate", messages / taken.seconds(), "messages/s");
-            figures.add(
-                    "rates",
-                    subject,
-                    parameter,
-                    round,
-                    "redis cpu",
-                    taken.redisSeconds() * 1e6 / delivered,
-                    "us/message");
-            figures.add(
-                    "rates", subject, parameter, round, "jvm cpu", taken.jvmSeconds() * 1e6 / delivered, "us/message");
+            String full = link.parameter(parameter);
+            figures.add(name, subject, full, round, "rate", messages / taken.seconds(), "messages/s");
+            double redis = taken.redisSeconds() * 1e6 / delivered;
+            figures.add(name, subject, full, round, "redis cpu", redis, "us/message");
+            if (link.direct()) { // a proxy is in this JVM
+                double jvm = taken.jvmSeconds() * 1e6 / delivered;
+                figures.add(name, subject, full, round, "jvm cpu", jvm, "us/message");
+            }
         }
     }
 }

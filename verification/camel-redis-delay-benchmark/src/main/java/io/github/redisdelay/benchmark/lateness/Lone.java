@@ -4,16 +4,15 @@ package io.github.redisdelay.benchmark.lateness;
 import io.github.redisdelay.benchmark.Environment;
 import io.github.redisdelay.benchmark.Experiment;
 import io.github.redisdelay.benchmark.Figures;
+import io.github.redisdelay.benchmark.Link;
+import io.github.redisdelay.benchmark.Ping;
 import io.github.redisdelay.benchmark.Subject;
-import io.github.redisdelay.testkit.RedisSocket;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.HdrHistogram.Histogram;
 import org.redisson.api.RedissonClient;
 
 /**
@@ -45,21 +44,23 @@ public final class Lone implements Experiment {
         for (int round = 1; round <= environment.rounds(); round++) {
             List<String> order = new ArrayList<>(SUBJECTS);
             Collections.rotate(order, round);
-            for (String subject : order) {
-                measure(environment, figures, subject, messages, round);
+            try (Link link = Link.to(environment, environment.link())) {
+                for (String subject : order) {
+                    measure(environment, link, figures, subject, messages, round);
+                }
             }
             scripts(environment, figures, messages, round);
         }
     }
 
-    private void measure(Environment environment, Figures figures, String subject, int messages, int round)
+    private void measure(Environment environment, Link link, Figures figures, String subject, int messages, int round)
             throws Exception {
         environment.clear();
-        RedissonClient redisson = environment.newRedisson();
+        RedissonClient redisson = environment.newRedisson(link);
         LatenessRecorder recorder = new LatenessRecorder();
-        Histogram pings = new Histogram(3);
+        double roundTrip;
         try (Messaging messaging = Lateness.messaging(subject, redisson, recorder);
-                RedisSocket socket = RedisSocket.open(environment.address())) {
+                Ping ping = Ping.open(link.address())) {
             if (!environment.quick() && round == 1) {
                 warmUp(messaging, recorder);
             }
@@ -67,23 +68,24 @@ public final class Lone implements Experiment {
             for (int number = 0; number < messages; number++) {
                 // Both after a pause: to wake up a thread or a processor is part of it.
                 LockSupport.parkNanos(PAUSE_NANOS);
-                pings.recordValue(pingMicros(socket));
+                ping.once();
                 LockSupport.parkNanos(PAUSE_NANOS);
                 sendOne(number, messaging, recorder);
             }
             recorder.check(messages);
+            roundTrip = ping.medianMillis();
         } finally {
             redisson.shutdown();
         }
-        double roundTrip = pings.getValueAtPercentile(50) / 1e3;
-        figures.add(name(), subject, PARAMETER, round, "round trip", roundTrip, "ms");
+        String parameter = link.parameter(PARAMETER);
+        figures.add(name(), subject, parameter, round, "round trip", roundTrip, "ms");
         for (int percentile : List.of(50, 99)) {
             double millis = recorder.lateness().getValueAtPercentile(percentile) / 1e3;
-            figures.add(name(), subject, PARAMETER, round, "p" + percentile, millis, "ms");
+            figures.add(name(), subject, parameter, round, "p" + percentile, millis, "ms");
             figures.add(
                     name(),
                     subject,
-                    PARAMETER,
+                    parameter,
                     round,
                     "p" + percentile + " in round trips",
                     millis / roundTrip,
@@ -92,7 +94,7 @@ public final class Lone implements Experiment {
         figures.add(
                 name(),
                 subject,
-                PARAMETER,
+                parameter,
                 round,
                 "p50 beyond two round trips",
                 recorder.lateness().getValueAtPercentile(50) / 1e3 - 2 * roundTrip,
@@ -103,16 +105,6 @@ public final class Lone implements Experiment {
         OpenLoop.Sent sent = new OpenLoop(WARM_UP_RATE, WARM_UP_MICROS, new Random(0)).run(recorder, messaging);
         messaging.awaitStored();
         await(recorder, sent.messages());
-    }
-
-    private static long pingMicros(RedisSocket socket) throws IOException {
-        long begin = System.nanoTime();
-        String answer = socket.call("PING");
-        long micros = Math.max(1, TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - begin));
-        if (!"+PONG".equals(answer)) {
-            throw new IOException("PING: " + answer);
-        }
-        return micros;
     }
 
     private static void sendOne(int number, Messaging messaging, LatenessRecorder recorder) throws Exception {

@@ -23,6 +23,12 @@ public final class Report {
                         + " consumer started, and of messages with random due times within 200 ms, from the first due time until"
                         + " the queue is empty."
             },
+            "link",
+            new String[] {
+                "Rates over a link",
+                "The same with a proxy between the clients and Redis that holds up everything for so long in each direction."
+                        + " RDelayedQueue, which takes one message in a round trip, delivers 2 000."
+            },
             "mixed",
             new String[] {
                 "Both at once",
@@ -111,9 +117,11 @@ public final class Report {
 
     private static String command(boolean quick) {
         String only = System.getProperty("benchmark.only", "").trim();
+        String link = System.getProperty("benchmark.link", "").trim();
         return "mvn -B -ntp -Pbenchmark -DskipTests -pl :camel-redis-delay-benchmark -am verify"
                 + (quick ? " -Dbenchmark.quick=true" : "")
-                + (only.isEmpty() ? "" : " -Dbenchmark.only=" + only);
+                + (only.isEmpty() ? "" : " -Dbenchmark.only=" + only)
+                + (link.isEmpty() ? "" : " -Dbenchmark.link=" + link);
     }
 
     private void write() throws IOException {
