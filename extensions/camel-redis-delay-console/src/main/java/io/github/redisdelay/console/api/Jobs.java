@@ -9,6 +9,7 @@ import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.ImportReport;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.exception.ErrorText;
+import io.github.redisdelay.queue.exception.ShownId;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -22,6 +23,8 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The changes of many messages: those under way, and those that have ended within the last hour. Thread-safe. */
 final class Jobs {
@@ -32,6 +35,8 @@ final class Jobs {
     private static final int MOST_ENDED = 100;
     private static final long KEPT_NANOS = Duration.ofHours(1).toNanos();
     private static final String IMPORT = "import";
+
+    private static final Logger LOG = LoggerFactory.getLogger(Jobs.class);
 
     private final Supplier<List<ImportRun>> imports;
     private final LongSupplier nanoTime;
@@ -238,6 +243,11 @@ final class Jobs {
                     : "It has failed after " + job.done.get() + " messages; what was done stays done: "
                             + ErrorText.of(error);
             job.endedNanos = nanoTime.getAsLong();
+            LOG.info(
+                    "console: {} in queue '{}' has ended: {}",
+                    job.kind,
+                    queue.name(),
+                    error == null ? result : ShownId.of(job.error));
             queue.changed();
         });
     }

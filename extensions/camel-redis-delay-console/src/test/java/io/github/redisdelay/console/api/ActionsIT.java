@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.console.api.ApiException.Kind;
 import io.github.redisdelay.queue.DelayQueue;
@@ -14,6 +15,7 @@ import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.Settlement;
+import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -208,7 +210,11 @@ class ActionsIT extends ApiIT {
         assertThatThrownBy(() -> api.purge("orders", "order"))
                 .hasMessageContaining("'confirm' has to be the queue's name");
         assertThat(get(queue.stats()).delayed()).isEqualTo(1000);
+        LogLines lines = new LogLines(Jobs.class);
         Jobs.View purged = ended(api.purge("orders", "orders"));
+        await().untilAsserted(() -> assertThat(lines.of(Level.INFO))
+                .containsExactly("console: purge in queue 'orders' has ended: " + purged.result()));
+        lines.close();
         assertThat(purged.done()).isEqualTo(1000);
         assertThat(purged.result()).isEqualTo("1000 messages were cancelled; what is being delivered was left alone.");
         assertThat(get(queue.stats()).delayed()).isZero();
