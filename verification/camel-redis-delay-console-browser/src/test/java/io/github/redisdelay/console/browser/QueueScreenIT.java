@@ -60,7 +60,7 @@ class QueueScreenIT extends PageIT {
         browser.click("g[data-bar][data-count='5']");
         browser.seeNo("#messages tr[data-id=early0]");
         browser.see("#messages .filter", "Due from");
-        assertThat(browser.count("#messages tr[data-id^=later]")).isEqualTo(5);
+        browser.until("document.querySelectorAll('#messages tr[data-id^=later]').length === 5");
         browser.click("[data-filter=clear]");
         browser.see("#messages tr[data-id=early0]");
         assertNoComplaints();
