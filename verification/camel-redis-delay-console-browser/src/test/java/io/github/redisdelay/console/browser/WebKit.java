@@ -28,6 +28,7 @@ import javafx.scene.input.KeyCode;
 import javafx.scene.input.KeyEvent;
 import javafx.scene.input.MouseButton;
 import javafx.scene.robot.Robot;
+import javafx.scene.text.Text;
 import javafx.scene.web.WebView;
 import javafx.stage.Stage;
 import javafx.stage.StageStyle;
@@ -68,7 +69,7 @@ final class WebKit implements Browser {
         if (missing == null) {
             missing = start();
         }
-        return missing.isEmpty() ? null : missing;
+        return missing.isEmpty() ? null : missing + " (it needs Pango and a font: CONTRIBUTING.md names the packages)";
     }
 
     private static String start() {
@@ -82,6 +83,7 @@ final class WebKit implements Browser {
                         Platform.setImplicitExit(false);
                         Platform.startup(() -> {
                             try {
+                                new Text("needs Pango and a font").getLayoutBounds();
                                 WebView probe = new WebView();
                                 probe.getEngine()
                                         .getLoadWorker()
@@ -92,7 +94,7 @@ final class WebKit implements Browser {
                                             }
                                         });
                                 show(probe);
-                                probe.getEngine().loadContent("<p>text that needs a font</p>");
+                                probe.getEngine().loadContent("<p>ready</p>");
                             } catch (Throwable e) { // NoClassDefFoundError, UnsatisfiedLinkError: whatever it is, it is
                                 // told
                                 started.complete(e.toString());
