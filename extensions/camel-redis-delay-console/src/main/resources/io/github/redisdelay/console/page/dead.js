@@ -4,10 +4,10 @@ import { get } from './api.js';
 import { spark } from './chart.js';
 import { h, memo, name } from './dom.js';
 import { MessageList } from './list.js';
-import { at, isoOf, now } from './time.js';
-import { button, choice, count, many, messageLink, queueLink, reasonWord } from './words.js';
+import { at, isoOf, now, read, wall } from './time.js';
+import { button, choice, count, many, messageLink, path, reasonWord } from './words.js';
 
-const SINCE = [['all', 'all'], ['day', 'last day'], ['hour', 'last hour']];
+const SINCE = [['all', 'all'], ['day', 'last day'], ['today', 'since midnight'], ['hour', 'last hour']];
 
 export class Dead {
     constructor(params, app) {
@@ -30,7 +30,8 @@ export class Dead {
 
     choose(range) {
         this.range = range;
-        this.since = range === 'all' ? null : isoOf(Math.floor(now()) - { day: 86400000, hour: 3600000 }[range]);
+        this.since = range === 'all' ? null : isoOf(range === 'today' ? read(wall(now()).date + 'T00:00')
+            : Math.floor(now()) - { day: 86400000, hour: 3600000 }[range]);
         this.app.reload();
     }
 
@@ -38,11 +39,11 @@ export class Dead {
         const { q, failures } = this, actions = this.app.actions, may = right => q.actions.includes(right),
             acts = may('redriveGroup') || may('discardGroup');
         return [
-            h('nav', { class: 'path', 'aria-label': 'Where you are' }, queueLink(this.queue), ' › '),
+            path(this.queue, 'Dead letters'),
             h('div', { class: 'head' }, h('h1', { tabindex: '-1' }, 'Dead letters'),
                 h('span', { class: 'badge dead' }, h('span', { 'aria-hidden': 'true' }, '✕'), ` ${count(q.dead)} dead`),
-                h('div', { class: 'buttons' }, q.dead && may('discardGroup') ? button('Discard all …', () => actions.discardAll(this.queue, q.dead, q.time),
-                    { class: 'danger', 'data-action': 'discardAll' }) : null)),
+                h('div', { class: 'buttons' }, q.dead && may('discardGroup') ? button('Discard all …',
+                    () => actions.discardAll(this.queue, q.dead, q.time), { class: 'danger', 'data-action': 'discardAll' }) : null)),
             h('section', { class: 'card', id: 'groups', 'aria-labelledby': 'groups-title' },
                 h('div', { class: 'bar-line' }, h('h2', { id: 'groups-title' }, 'By cause'),
                     choice('Given up', SINCE, this.range, range => this.choose(range)),

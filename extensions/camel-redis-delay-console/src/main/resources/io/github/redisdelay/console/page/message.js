@@ -4,7 +4,11 @@ import { bodyAddress, get } from './api.js';
 import { pretty, dump } from './body.js';
 import { h, memo, name } from './dom.js';
 import { at, distance, millis, now, span } from './time.js';
-import { address, choice, count, many, messageBadge, messageLink, queueLink, reasonWord } from './words.js';
+import { badge, choice, count, finding, isOfDead, many, messageBadge, messageLink, path, reasonWord, remark,
+    stateWord } from './words.js';
+
+/** A message that is late by less is on its way to a consumer. */
+const PATIENCE = 5000;
 
 export class Message {
     constructor(params, app) {
@@ -12,12 +16,11 @@ export class Message {
     }
 
     async load() {
-        const found = await get('message', { queue: this.queue, id: this.id }).catch(problem => {
+        const [found, q] = await Promise.all([get('message', { queue: this.queue, id: this.id }).catch(problem => {
             if (problem.kind !== 'notFound') throw problem;
             return { messages: [], deadLetters: [] };
-        });
-        this.rights ??= (await get('queue', { queue: this.queue })).actions;
-        this.data = found;
+        }), get('queue', { queue: this.queue })]);
+        Object.assign(this, { data: found, q, rights: q.actions });
     }
 
     title() {
@@ -27,7 +30,7 @@ export class Message {
     view() {
         const { messages, deadLetters } = this.data;
         return [
-            h('nav', { class: 'path', 'aria-label': 'Where you are' }, queueLink(this.queue), ' › '),
+            path(this.queue, 'Message'),
             messages.length ? null : [h('div', { class: 'head' }, h('h1', { tabindex: '-1' }, name(this.id))),
                 h('p', { class: 'nothing', 'data-empty': '' },
                     'It is not in this queue: it was delivered, cancelled or discarded, or it never was there.')],
@@ -41,7 +44,7 @@ export class Message {
     one(m, i) {
         const late = m.state === 'waiting' && millis(m.due) < now();
         return h('article', { key: m.state + m.id, class: 'message', 'data-id': m.id, 'data-state': m.state },
-            h('div', { class: 'head' }, h(i ? 'h2' : 'h1', { tabindex: '-1' }, name(m.id)), messageBadge(m.state),
+            h('div', { class: 'head' }, h(i ? 'h2' : 'h1', { tabindex: '-1' }, name(m.id)), messageBadge(m.state), late ? badge('late') : null,
                 h('div', { class: 'buttons' }, this.rights.length ? this.app.actions.buttons(this.queue, this.rights, m) : null)),
             h('dl', { class: 'tiles' },
                 m.state === 'dead' ? tile('given up', distance(m.deadAt || m.due), at(m.deadAt || m.due))
@@ -55,13 +58,26 @@ export class Message {
                     key.endsWith('Micros') ? span(value / 1000) : name(value)))),
             m.unreadable ? h('p', { class: 'remark warning' }, h('span', { class: 'sign', 'aria-hidden': 'true' }, '!'), h('bdi', {}, m.unreadable))
                 : null,
-            this.timeline(m),
+            this.timeline(m), m.state === 'waiting' ? this.why(m, late) : null,
             m.failure ? h('section', { class: 'card failure', 'aria-label': 'Last failure' }, h('h2', {}, 'Last failure'),
                 h('p', {}, 'delivery ', count(m.failure.attempt), ' · ', at(m.failure.at), m.failure.host ? [' on ', name(m.failure.host)] : null,
                     m.failure.route ? [' · route ', name(m.failure.route)] : null, m.failure.endpoint ? [' · ', name(m.failure.endpoint)] : null),
                 h('p', { class: 'exception' }, h('strong', {}, name(m.failure.exception || 'no exception')),
                     m.failure.message ? [': ', name(m.failure.message)] : null)) : null,
             this.headers(m.headers || []), this.body(m));
+    }
+
+    /** Why a message waits that could be delivered, or will not be when it is due: what is known of its queue. */
+    why(m, late) {
+        const { q } = this, known = q.diagnosis.filter(one => !isOfDead(one.text));
+        const lags = ['late', 'paused'].includes(q.state);
+        if (!(late ? lags || now() - millis(m.due) > PATIENCE : q.state === 'paused')) return null;
+        return h('section', { class: 'card remarks', 'aria-labelledby': 'why-title' },
+            h('h2', { id: 'why-title' }, late ? 'Why it waits' : '', late && lags ? ': ' : '',
+                lags ? [name(this.queue), ' is ', stateWord(q.state)] : null),
+            h('ul', { id: 'remarks' }, known.length ? known.map(one => remark(one.level, finding(this.queue, one.text)))
+                : remark('info', q.listeners ? `${many(q.listeners, 'listener is', 'listeners are')} there, and what was due before it goes first.`
+                    : 'Nobody listens.')));
     }
 
     timeline(m) {
@@ -71,11 +87,11 @@ export class Message {
         if (m.state === 'working') steps.push(['current', `delivery ${m.attempts} under way`, m.due, 'due '], ['next', 'lease ends', m.leaseEnd]);
         if (m.state === 'waiting') {
             const which = m.attempts ? `delivery ${m.attempts + 1}` : 'first delivery', late = millis(m.due) < now();
-            steps.push([late ? 'current' : 'next', late ? `waits for its ${which}` : which, m.due, late ? 'was due ' : 'due ']);
+            steps.push([late ? 'late' : 'next', late ? `waits for its ${which}` : which, m.due, late ? 'was due ' : 'due ']);
         }
         if (m.state === 'dead') steps.push(['failed', 'given up', m.deadAt || m.due]);
         return h('ol', { class: 'timeline', 'aria-label': 'Its way' }, steps.map(([kind, word, time, before], i) => h('li', { key: i, class: kind },
-            h('b', {}, h('span', { 'aria-hidden': 'true' }, { past: '● ', failed: '✕ ', current: '◐ ', next: '○ ' }[kind]), word),
+            h('b', {}, h('span', { 'aria-hidden': 'true' }, { past: '● ', failed: '✕ ', current: '◐ ', late: '▲ ', next: '○ ' }[kind]), word),
                 h('span', {}, before || '', at(time, { digits: 0 })), h('small', {}, distance(time)))));
     }
 

@@ -5,8 +5,8 @@ import { line, Outlook } from './chart.js';
 import { keep, kept } from './choices.js';
 import { h, name } from './dom.js';
 import { MessageList } from './list.js';
-import { at, distance, isoOf, millis, now, span, timed } from './time.js';
-import { address, badge, button, choice, count, many, remark } from './words.js';
+import { at, distance, isoOf, millis, now, span } from './time.js';
+import { address, badge, button, choice, count, finding, many, remark, stateOf } from './words.js';
 
 const SPANS = [['minute', 'minute'], ['hour', 'hour'], ['day', 'day'], ['month', 'month'], ['all', 'all']];
 const SERIES = [['waiting', 'waiting', count], ['oldestOverdueMicros', 'overdue age', micros => micros ? span(micros / 1000) : '0'],
@@ -46,7 +46,7 @@ export class Queue {
         const q = this.data, actions = this.app.actions, may = right => q.actions.includes(right);
         return [
             h('div', { class: 'head' },
-                h('h1', { tabindex: '-1' }, name(this.name)), badge(q.state), q.partitions > 1
+                h('h1', { tabindex: '-1' }, name(this.name)), badge(stateOf(q)), q.partitions > 1
                     ? h('span', { class: 'quiet' }, `${q.partitions} partitions`) : null,
                 h('div', { class: 'buttons' },
                     q.state !== 'paused' && may('pause') ? button('Pause …', () => actions.pause(this.name, q),
@@ -57,12 +57,12 @@ export class Queue {
                     may('purge') ? button('Purge …', () => actions.purge(this.name, q), { key: 'purge', class: 'danger', 'data-action': 'purge' })
                         : null)),
             q.diagnosis.length ? h('section', { class: 'card remarks', 'aria-label': 'Diagnosis' },
-                h('ul', { id: 'remarks' }, q.diagnosis.map(one => remark(one.level, timed(one.text))))) : null,
+                h('ul', { id: 'remarks' }, q.diagnosis.map(one => remark(one.level, finding(this.name, one.text))))) : null,
             h('dl', { class: 'tiles', id: 'figures' },
                 tile('waiting', count(q.waiting)), tile('overdue', count(q.overdue),
                     q.overdue ? 'oldest ' + span(q.oldestOverdueMicros / 1000) : 'none is late', q.overdue ? 'late' : ''),
                 tile('working', count(q.working)),
-                tile('dead', count(q.dead), q.dead ? h('a', { href: address('dead', { queue: this.name }) },
+                tile('dead', q.dead ? h('a', { href: address('dead', { queue: this.name }) }, count(q.dead)) : '0', q.dead ? h('a', { href: address('dead', { queue: this.name }) },
                     q.deadLastHour ? `${count(q.deadLastHour)} in the last hour` : 'by cause') : 'nothing given up', q.dead ? 'dead' : ''),
                 tile('listeners', count(q.listeners), q.listeners ? null : 'nobody listens', q.listeners || !q.waiting ? '' : 'late'),
                 tile('next due', q.nextDue ? (millis(q.nextDue) < now() ? 'now' : distance(q.nextDue)) : '–', q.nextDue ? at(q.nextDue) : null),
@@ -122,7 +122,7 @@ export class Queue {
     listenersCard(q) {
         return h('section', { class: 'card', id: 'listeners', 'aria-labelledby': 'listeners-title' },
             h('div', { class: 'bar-line' }, h('h2', { id: 'listeners-title' }, 'Listeners'),
-                h('span', { class: 'quiet' }, many(q.listeners, 'is', 'are') + ' there')),
+                h('span', { class: 'quiet' }, q.listeners ? many(q.listeners, 'is', 'are') + ' there' : 'none is there')),
             q.consumers.length ? h('table', { class: 'list small' }, h('thead', {},
                 h('tr', {}, h('th', { scope: 'col' }, 'Name'), h('th', { scope: 'col' }, 'Last seen'),
                 h('th', { scope: 'col', class: 'n' }, 'Working on'))),

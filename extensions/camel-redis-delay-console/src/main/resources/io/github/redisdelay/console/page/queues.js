@@ -3,8 +3,8 @@
 import { get, Problem } from './api.js';
 import { spark } from './chart.js';
 import { h, memo, name } from './dom.js';
-import { distance, millis, now, span, timed } from './time.js';
-import { badge, button, count, many, queueLink, queueStates, remark, stateWord } from './words.js';
+import { distance, millis, now, span } from './time.js';
+import { address, badge, button, count, finding, many, queueLink, queueStates, remark, stateOf, stateWord } from './words.js';
 
 const RANK = { error: 0, warning: 1 };
 const REMARKS = 5;
@@ -30,7 +30,7 @@ export class Queues {
 
     view() {
         const all = this.data.queues, wanted = this.filter.toLowerCase();
-        const listed = all.filter(q => (!this.only || q.state === this.only) && q.name.toLowerCase().includes(wanted));
+        const listed = all.filter(q => (!this.only || stateOf(q) === this.only) && q.name.toLowerCase().includes(wanted));
         const gone = all.filter(q => q.state === 'unreachable').length;
         const sum = what => gone && gone === all.length ? null : all.reduce((total, q) => total + q[what], 0);
         const remarks = all.flatMap(q => q.diagnosis.filter(one => one.level in RANK).map(one => ({ ...one, q }))).sort((a,
@@ -43,7 +43,7 @@ export class Queues {
                     gone ? h('span', { class: 'late' }, h('b', {}, count(gone)), ' unreachable') : null)),
             remarks.length ? h('section', { class: 'card remarks', 'aria-label': 'What needs you' },
                 h('ul', { id: 'remarks' }, (this.allRemarks ? remarks : remarks.slice(0, REMARKS)).map(one => remark(one.level, queueLink(one.q.name),
-                    ' ', timed(one.text)))),
+                    ' · ', finding(one.q.name, one.text)))),
                 remarks.length > REMARKS ? button(this.allRemarks ? 'Show fewer' : `Show ${remarks.length - REMARKS} more`,
                     () => { this.allRemarks = !this.allRemarks; this.app.show(); }, { class: 'plain' }) : null) : null,
             all.length > 7 ? h('div', { class: 'bar-line' },
@@ -51,7 +51,7 @@ export class Queues {
                     h('input', { id: 'filter', type: 'search', placeholder: 'filter by name', autocomplete: 'off', spellcheck: 'false',
                     on: { input: event => { this.filter = event.target.value; this.app.show(); } } })),
                 h('div', { class: 'choice', role: 'group', 'aria-label': 'Only one state' },
-                    queueStates.map(state => [state, all.filter(q => q.state === state).length]).filter(([state, n]) => n
+                    queueStates.map(state => [state, all.filter(q => stateOf(q) === state).length]).filter(([state, n]) => n
                     || state === this.only).map(([state, n]) =>
                     button([badge(state), ' ', count(n)], () => { this.only = this.only === state ? null : state; this.app.show(); },
                         { key: state, 'aria-pressed': String(this.only === state), 'aria-label': `Only those that are ${stateWord(state)}: ${n}`,
@@ -76,12 +76,13 @@ export class Queues {
             return h('tr', { 'data-queue': q.name, 'data-state': q.state },
                 h('th', { scope: 'row' }, queueLink(q.name, { title: q.name }), q.partitions > 1
                     ? h('small', { class: 'quiet' }, ` ${q.partitions} partitions`) : null),
-                h('td', { class: 'state', 'data-label': 'State' }, badge(q.state)),
+                h('td', { class: 'state', 'data-label': 'State' }, badge(stateOf(q))),
                 h('td', { class: 'n', 'data-label': 'Waiting' }, n(q.waiting)),
                 h('td', { class: 'n' + (q.overdue ? ' late' : ' zero'), 'data-label': 'Overdue' }, n(q.overdue),
                     q.overdue ? h('small', {}, ` oldest ${span(q.oldestOverdueMicros / 1000)}`) : null),
                 h('td', { class: 'n' + (q.working ? '' : ' zero'), 'data-label': 'Working' }, n(q.working)),
-                h('td', { class: 'n' + (q.dead ? ' dead' : ' zero'), 'data-label': 'Dead' }, n(q.dead),
+                h('td', { class: 'n' + (q.dead ? ' dead' : ' zero'), 'data-label': 'Dead' }, q.dead
+                    ? h('a', { href: address('dead', { queue: q.name }) }, n(q.dead)) : n(q.dead),
                     q.deadLastHour ? h('small', {}, ` +${count(q.deadLastHour)} in 1 h`) : null),
                 h('td', { class: 'n', 'data-label': 'Listeners' }, n(q.listeners),
                     q.listeners === 0 && q.waiting > 0 ? h('strong', { class: 'late', title: 'Nobody listens' }, ' !',

@@ -105,8 +105,9 @@ export function at(iso, { date = 'auto', digits = 3, ...props } = {}) {
     return h('time', { datetime: iso, title: `${there.date} ${there.time}${fraction} (${zoneName()})\n${iso} (UTC)`, ...props }, text);
 }
 
-/** A sentence in which each time is shown in the chosen zone. */
+/** A sentence of the server's, in which each time is shown in the chosen zone, and large numbers are grouped. */
 export function timed(sentence) {
     const parts = String(sentence).split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/);
-    return h('bdi', {}, parts.map((part, i) => i % 2 ? at(part, { digits: 0 }) : part));
+    return h('bdi', {}, parts.map((part, i) => i % 2 ? at(part, { digits: 0 })
+        : part.replace(/(^|[ (])(\d{4,})(?= [a-z])/g, (all, before, digits) => before + digits.replace(/\B(?=(\d{3})+$)/g, '\u202f'))));
 }

@@ -2,12 +2,14 @@
 
 import { h, name } from './dom.js';
 import { query } from './api.js';
+import { timed } from './time.js';
 
 const STATES = {
     late: ['▲', 'late', 'Messages are overdue'],
     unreachable: ['✕', 'unreachable', 'Redis does not answer for this queue'],
     paused: ['‖', 'paused', 'No message is given to anybody until it is resumed'],
     onTime: ['✓', 'on time', 'Nothing is overdue'],
+    dead: ['✕', 'dead letters', 'Nothing waits, but messages were given up'],
     empty: ['–', 'empty', 'Nothing waits']
 };
 const MESSAGE_STATES = { waiting: ['○', 'waiting'], working: ['◐', 'working'], dead: ['✕', 'dead'] };
@@ -16,6 +18,8 @@ const REASONS = {
     failed: 'failed', leaseExpired: 'lease expired', released: 'given back', expired: 'expired (time to live)', none: 'first delivery'
 };
 
+/** How a queue is: one without messages that has dead letters is not simply empty. */
+export const stateOf = q => q.state === 'empty' && q.dead ? 'dead' : q.state;
 export const queueStates = Object.keys(STATES);
 export const stateWord = state => (STATES[state] || ['', state])[1];
 export const reasonWord = reason => REASONS[reason] || reason;
@@ -43,6 +47,19 @@ export const address = (screen, values) => '#/' + screen + (values ? '?' + query
 export const queueLink = (queue, props) => h('a', { href: address('queue', { name: queue }), ...props }, name(queue));
 /** A dead letter is shown as the message that it was; its own id, which ends with the time, is the title. */
 export const messageLink = (queue, id, as = id) => h('a', { href: address('message', { queue, id }), title: id }, name(as));
+
+const DEAD_LETTERS = /^\d+ dead letters?/;
+export const isOfDead = text => DEAD_LETTERS.test(text);
+
+/** A sentence of the diagnosis of a queue; what it says of dead letters leads to them. */
+export function finding(queue, text) {
+    const [letters] = DEAD_LETTERS.exec(text) || [''];
+    return [letters ? h('a', { href: address('dead', { queue }) }, timed(letters)) : null, timed(text.slice(letters.length))];
+}
+
+/** Where a screen below that of a queue is. */
+export const path = (queue, here) => h('nav', { class: 'path', 'aria-label': 'Where you are' }, h('a', { href: '#/' }, 'Queues'), ' › ',
+    queueLink(queue), ' › ', h('span', { 'aria-current': 'page' }, here));
 
 /** The last part of a class's name, the whole one as the title. */
 export const shortClass = text => text ? h('span', { title: text, class: 'exception' }, name(text.slice(text.lastIndexOf('.') + 1) || text)) : null;
