@@ -62,8 +62,8 @@ export class Queue {
                 tile('waiting', count(q.waiting)), tile('overdue', count(q.overdue),
                     q.overdue ? 'oldest ' + span(q.oldestOverdueMicros / 1000) : 'none is late', q.overdue ? 'late' : ''),
                 tile('working', count(q.working)),
-                tile('dead', q.dead ? h('a', { href: address('dead', { queue: this.name }) }, count(q.dead)) : '0', q.dead ? h('a', { href: address('dead', { queue: this.name }) },
-                    q.deadLastHour ? `${count(q.deadLastHour)} in the last hour` : 'by cause') : 'nothing given up', q.dead ? 'dead' : ''),
+                tile('dead', q.dead ? this.toDead(count(q.dead)) : '0', !q.dead ? 'nothing given up'
+                    : this.toDead(q.deadLastHour ? `${count(q.deadLastHour)} in the last hour` : 'by cause'), q.dead ? 'dead' : ''),
                 tile('listeners', count(q.listeners), q.listeners ? null : 'nobody listens', q.listeners || !q.waiting ? '' : 'late'),
                 tile('next due', q.nextDue ? (millis(q.nextDue) < now() ? 'now' : distance(q.nextDue)) : '–', q.nextDue ? at(q.nextDue) : null),
                 tile('last due', q.lastDue ? distance(q.lastDue) : '–', q.lastDue ? at(q.lastDue, { digits: 0 }) : null)),
@@ -72,6 +72,10 @@ export class Queue {
             this.app.jobs.view(this.name, q.actions.length ? actions : null),
             this.list.view(q, actions, ['waiting', 'working', 'dead'])
         ];
+    }
+
+    toDead(words) {
+        return h('a', { href: address('dead', { queue: this.name }) }, words);
     }
 
     outlookCard(q) {
