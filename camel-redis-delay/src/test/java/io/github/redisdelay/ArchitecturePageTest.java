@@ -31,6 +31,7 @@ class ArchitecturePageTest {
     private static final Path CONTRIBUTING = Path.of("../CONTRIBUTING.md");
     private static final Path TESTS = Path.of("src/test/java");
     private static final Path EXTENSIONS = Path.of("../extensions");
+    private static final Path VERIFICATION = Path.of("../verification");
     private static final Path EXAMPLE = Path.of("../camel-redis-delay-example-spring-boot/src");
     private static final Path SCRIPTS = Path.of("src/main/resources/io/github/redisdelay/queue/lua");
 
@@ -172,6 +173,7 @@ class ArchitecturePageTest {
         Set<String> others = files(TESTS);
         others.addAll(files(EXTENSIONS));
         others.addAll(files(EXAMPLE));
+        others.addAll(files(VERIFICATION));
         assertThat(found(QUOTED, Files.readString(CONTRIBUTING))
                         .map(match -> match.group(1))
                         .distinct()
