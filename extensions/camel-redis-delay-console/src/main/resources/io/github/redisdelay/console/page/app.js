@@ -35,7 +35,7 @@ class App {
         this.path = path;
         this.params = new URLSearchParams(values.join('?'));
         this.screen = new Screen(this.params, this);
-        this.loadedAt = null;
+        this.loadedAt = this.missing = null;
         this.moved = true;
         const main = document.querySelector('main');
         main.inert = true;
@@ -59,10 +59,13 @@ class App {
         try {
             if (!this.me || this.failures || round % 30 === 0) this.me = await get('me');
             serverZone(this.me.zone);
-            const [jobs] = await Promise.all([get('jobs'), screen.load()]);
+            const [jobs, missing] = await Promise.all([get('jobs'), screen.load().then(() => null, problem => {
+                if (problem.kind !== 'notFound' || !this.queue()) throw problem;
+                return problem;
+            })]);
             if (round !== this.round) return;
             this.jobs.take(jobs.jobs);
-            Object.assign(this, { trouble: null, failures: 0, loadedAt: now() });
+            Object.assign(this, { missing, trouble: null, failures: 0, loadedAt: now() });
         } catch (problem) {
             if (round !== this.round) return;
             if (!problem.kind) console.error(problem);
@@ -92,11 +95,12 @@ class App {
         main.classList.toggle('old', Boolean(this.trouble && this.loadedAt));
         main.inert = false;
         main.setAttribute('aria-busy', String(!this.loadedAt));
-        patch(main, this.loadedAt ? [h('div', { key: location.hash, class: 'screen', 'data-screen': this.path || 'queues' }, this.screen.view(),
+        patch(main, this.loadedAt ? [h('div', { key: location.hash, class: 'screen', 'data-screen': this.path || 'queues' },
+            this.missing ? this.noQueue() : this.screen.view(),
             this.path === '' ? this.jobs.view(null, this.me.readOnly ? null : this.actions) : null)]
             : this.trouble ? [] : [h('p', { class: 'quiet' }, 'Reading …')]);
-        document.title = (this.loadedAt ? shown(this.screen.title()) + ' · ' : '') + 'redis-delay' + (this.me?.environment
-            ? ' · ' + shown(this.me.environment) : '');
+        const title = this.missing ? 'No such queue' : this.loadedAt ? shown(this.screen.title()) : null;
+        document.title = [title, 'redis-delay', this.me?.environment ? shown(this.me.environment) : null].filter(Boolean).join(' · ');
         if (this.moved && this.loadedAt) {
             this.moved = false;
             window.scrollTo(0, 0);
@@ -105,8 +109,19 @@ class App {
         }
     }
 
+    /** The queue that the address names, if any. */
+    queue() {
+        return this.params.get(this.path === 'queue' ? 'name' : 'queue');
+    }
+
+    noQueue() {
+        return [h('div', { class: 'head' }, h('h1', { tabindex: '-1' }, 'No such queue')),
+            h('p', { 'data-empty': 'queue' }, timed(this.missing.message)),
+            h('p', {}, h('a', { class: 'button', href: '#/' }, 'All queues'))];
+    }
+
     header() {
-        const { me } = this, server = me?.server, queue = this.params.get('queue') || (this.path === 'queue' ? this.params.get('name') : null);
+        const { me } = this, server = me?.server, queue = this.missing ? null : this.queue();
         const off = ahead();
         return [
             h('a', { class: 'home', href: '#/' }, h('img', { src: 'favicon.svg', alt: '', width: '20', height: '20' }), 'redis-delay'),
@@ -121,8 +136,8 @@ class App {
                 h('label', { class: 'unseen', for: 'find' }, 'Find a message by its id'),
                     h('input', { id: 'find', type: 'search', placeholder: 'find id   /', autocomplete: 'off', autocapitalize: 'off',
                     spellcheck: 'false' }),
-                queue ? h('select', { id: 'find-where', 'aria-label': 'Where' }, h('option', { value: 'here' }, 'in this queue'),
-                    h('option', { value: 'all' }, 'in all queues')) : null),
+                queue ? h('select', { id: 'find-where', 'aria-label': 'Where' }, h('option', { value: 'all' }, 'in all queues'),
+                    h('option', { value: 'here' }, 'in this queue only')) : null),
             choice('Times', modes().map(mode => [mode, mode]), chosenMode(), mode => { choose(mode); this.show(); },
                 { class: 'choice times', title: 'Times: ' + zoneName(), id: 'times' }),
             Math.abs(off) > 2000 ? h('span', { class: 'clock late', id: 'clock' },
@@ -171,11 +186,10 @@ class App {
 
     find(event) {
         event.preventDefault();
-        const field = document.getElementById('find'), id = field.value, queue = this.params.get('queue')
-            || (this.path === 'queue' ? this.params.get('name') : null);
+        const field = document.getElementById('find'), id = field.value, queue = this.missing ? null : this.queue();
         if (id === '') return;
         field.value = '';
-        this.go('find', queue && document.getElementById('find-where')?.value === 'here' ? { id, queue } : { id });
+        this.go('find', queue && document.getElementById('find-where')?.value === 'here' ? { id, queue } : { id, first: queue });
     }
 
     key(event) {

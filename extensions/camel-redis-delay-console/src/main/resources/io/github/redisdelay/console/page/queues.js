@@ -100,33 +100,65 @@ function next(q) {
     return millis(q.nextDue) < now() ? 'now' : distance(q.nextDue);
 }
 
-/** The screen of a search by id: where it is, of one queue or all. */
+/**
+ * The screen of a search by id: in one queue (queue), or in all, from the one on that the reader was looking at (first). An id that is
+ * not found is looked for without the spaces around it, as copying leaves them.
+ */
 export class Find {
     constructor(params, app) {
-        Object.assign(this, { app, id: params.get('id') || '', queue: params.get('queue'), found: [], failed: [], looked: 0, all: null });
+        const id = params.get('id') || '';
+        Object.assign(this, { app, id, wanted: id, queue: params.get('queue'), first: params.get('first'), all: null });
+        this.again();
+    }
+
+    again() {
+        Object.assign(this, { found: [], failed: [], looked: 0, over: false });
     }
 
     async load() {
         if (this.all) return;
-        this.all = this.queue ? [this.queue] : (await get('queues')).queues.map(q => q.name);
-        const rest = [...this.all];
-        const look = async () => {
-            while (rest.length && this.app.screen === this) {
-                const queue = rest.shift();
-                try {
-                    const { messages, deadLetters } = await get('message', { queue, id: this.id });
-                    if (messages.length || deadLetters.length) this.found.push({ queue, states: messages.map(m => m.state) });
-                } catch (problem) {
-                    if (problem.kind !== 'notFound') this.failed.push(queue);
-                }
-                this.looked++;
-                this.app.show();
-            }
+        const { queues, more } = this.queue ? { queues: [] } : await get('queues');
+        const others = queues.map(q => q.name).filter(queue => queue !== this.first);
+        this.all = this.queue ? [this.queue] : this.first ? [this.first, ...others] : others;
+        this.more = more;
+        this.ended = this.search();
+    }
+
+    async search() {
+        const rest = [...this.all], look = async () => {
+            while (rest.length && this.app.screen === this) await this.look(rest.shift());
         };
-        this.ended = Promise.all([look(), look(), look(), look()]).then(() => {
-            if (this.app.screen === this && this.found.length === 1 && !this.failed.length) this.app.replace('message',
-                { queue: this.found[0].queue, id: this.id });
-        });
+        if (this.first) await this.look(rest.shift());
+        if (!this.found.length) await Promise.all([look(), look(), look(), look()]);
+        if (this.app.screen !== this) return;
+        const trimmed = this.id.trim();
+        if (!this.found.length && trimmed && this.wanted !== trimmed) {
+            this.wanted = trimmed;
+            this.again();
+            await this.search();
+            return;
+        }
+        this.over = true;
+        if (this.found.length === 1 && !this.failed.length) {
+            if (this.wanted !== this.id) this.app.tell({ outcome: 'trimmed', text: this.trimmed() });
+            this.app.replace('message', { queue: this.found[0].queue, id: this.wanted });
+        }
+        this.app.show();
+    }
+
+    async look(queue) {
+        try {
+            const { messages, deadLetters } = await get('message', { queue, id: this.wanted });
+            if (messages.length || deadLetters.length) this.found.push({ queue, states: messages.map(m => m.state) });
+        } catch (problem) {
+            if (problem.kind !== 'notFound') this.failed.push(queue);
+        }
+        this.looked++;
+        this.app.show();
+    }
+
+    trimmed() {
+        return `No message has the id "${this.id}"; this is "${this.wanted}", without the spaces around it.`;
     }
 
     title() {
@@ -134,20 +166,27 @@ export class Find {
     }
 
     view() {
-        const over = this.looked === this.all.length;
         return [
             h('div', { class: 'head' }, h('h1', { tabindex: '-1' }, 'Find ', name(this.id))),
-            h('p', { role: 'status', id: 'find-status' }, over ? (this.found.length ? `Found in ${many(this.found.length, 'queue', 'queues')}.`
-                : ['Not found', this.queue ? [' in ', name(this.queue)] : ` in ${many(this.looked, 'queue', 'queues')}`,
-                '. It was delivered or cancelled, or it never was there. Ids are compared exactly, upper and lower case included.',
-                this.id.trim() === this.id ? null : [' ',
-                    h('a', { href: this.app.address('find', { id: this.id.trim(), queue: this.queue }) }, 'Find it without the spaces around it')]])
-                : `Looked into ${count(this.looked)} of ${many(this.all.length, 'queue', 'queues')} …`),
+            h('p', { role: 'status', id: 'find-status' }, !this.over
+                ? `Looked into ${count(this.looked)} of ${many(this.all.length, 'queue', 'queues')} …`
+                : this.found.length ? [`Found in ${many(this.found.length, 'queue', 'queues')}. `, this.wanted === this.id ? null : this.trimmed()]
+                    : this.missing()),
+            this.over && !this.found.length && this.queue ? h('p', {}, h('a', { class: 'button', id: 'find-everywhere',
+                href: this.app.address('find', { id: this.id, first: this.queue }) }, 'Look in all queues')) : null,
             this.failed.length ? h('p', { class: 'remark warning' }, h('span', { class: 'sign', 'aria-hidden': 'true' }, '!'),
                 h('span', {}, 'Could not look into: ', this.failed.map((queue, i) => [i ? ', ' : '', name(queue)]))) : null,
             h('ul', { id: 'found' }, this.found.map(one => h('li', { key: one.queue },
-                h('a', { href: this.app.address('message', { queue: one.queue, id: this.id }) }, name(one.queue)), ' – ',
+                h('a', { href: this.app.address('message', { queue: one.queue, id: this.wanted }) }, name(one.queue)), ' – ',
                 one.states.join(', ') || 'dead')))
         ];
+    }
+
+    missing() {
+        return ['Not found', this.queue ? [' in ', name(this.queue), '. It is in another queue, or it']
+            : [` in ${this.more ? 'the first ' : ''}${many(this.looked, 'queue', 'queues')}. It`],
+            ' was delivered or cancelled, or it never was there.',
+            this.wanted === this.id ? null : ' It was looked for without the spaces around it, too.',
+            ' Ids are compared exactly, upper and lower case included.'];
     }
 }

@@ -109,5 +109,5 @@ export function at(iso, { date = 'auto', digits = 3, ...props } = {}) {
 export function timed(sentence) {
     const parts = String(sentence).split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/);
     return h('bdi', {}, parts.map((part, i) => i % 2 ? at(part, { digits: 0 })
-        : part.replace(/(^|[ (])(\d{4,})(?= [a-z])/g, (all, before, digits) => before + digits.replace(/\B(?=(\d{3})+$)/g, '\u202f'))));
+        : part.replace(/(^|[ (])(\d{4,})(?= [a-z]|[:,)])/g, (all, before, digits) => before + digits.replace(/\B(?=(\d{3})+$)/g, '\u202f'))));
 }

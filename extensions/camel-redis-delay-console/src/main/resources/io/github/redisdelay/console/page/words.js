@@ -48,7 +48,7 @@ export const queueLink = (queue, props) => h('a', { href: address('queue', { nam
 /** A dead letter is shown as the message that it was; its own id, which ends with the time, is the title. */
 export const messageLink = (queue, id, as = id) => h('a', { href: address('message', { queue, id }), title: id }, name(as));
 
-const DEAD_LETTERS = /^\d+ dead letters?/;
+const DEAD_LETTERS = /^\d[\d\s]* dead letters?/;
 export const isOfDead = text => DEAD_LETTERS.test(text);
 
 /** A sentence of the diagnosis of a queue; what it says of dead letters leads to them. */
