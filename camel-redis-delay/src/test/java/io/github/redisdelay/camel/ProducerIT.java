@@ -456,4 +456,16 @@ class ProducerIT extends CamelRedisIT {
                 })
                 .hasMessageContaining("is stopped");
     }
+
+    @Test
+    void should_say_that_the_context_is_stopped() {
+        context.start();
+        template.sendBody(uri, "in time");
+        context.stop();
+        assertThatThrownBy(() -> template.sendBody(uri, "late"))
+                .rootCause()
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("CamelContext '" + context.getName()
+                        + "' is stopped: stop the threads that call redis-delay before it stops");
+    }
 }
