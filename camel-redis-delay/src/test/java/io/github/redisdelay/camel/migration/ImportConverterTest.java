@@ -4,13 +4,19 @@ package io.github.redisdelay.camel.migration;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.redisdelay.migration.JsonOrders;
 import io.github.redisdelay.migration.KryoOrders;
+import io.github.redisdelay.migration.Order;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.redisson.codec.JsonJacksonCodec;
 
-/** The converter that the guide shows: orders of Kryo 5, and no other class. */
+/** The converters that the guide shows: orders of Kryo 5 and no other class, and orders in JSON. */
 class ImportConverterTest {
 
     private final ImportConverter converter = new KryoOrders();
@@ -44,5 +50,30 @@ class ImportConverterTest {
                     .hasMessageContaining("class com.example.Evil is not allowed");
         }
         assertThat(converter.convert(payload("refused-order")).id()).isEqualTo("order-1");
+    }
+
+    @Test
+    void should_convert_orders_in_json() throws IOException {
+        ByteBuf written = new JsonJacksonCodec().getValueEncoder().encode(new Order());
+        byte[] payload = ByteBufUtil.getBytes(written);
+        written.release();
+        assertThat(new String(payload, StandardCharsets.UTF_8)).contains("\"@class\":");
+
+        ImportedMessage message = new JsonOrders().convert(payload);
+        assertThat(message.id()).isEqualTo("order-1");
+        assertThat(message.body())
+                .asString()
+                .contains("\"id\":\"order-1\"", "\"cents\":4711")
+                .doesNotContain("@class");
+        assertThat(message.headers()).containsEntry("Content-Type", "application/json");
+    }
+
+    @Test
+    void should_refuse_json_without_an_id() {
+        for (String text : new String[] {"{\"cents\":1}", "[]", "\"order-1\"", "{", ""}) {
+            assertThatThrownBy(() -> new JsonOrders().convert(text.getBytes(StandardCharsets.UTF_8)))
+                    .as(text)
+                    .isInstanceOf(ImportRefusedException.class);
+        }
     }
 }

@@ -2,9 +2,11 @@
 package io.github.redisdelay.example.migration.during;
 
 import org.apache.camel.builder.RouteBuilder;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.stereotype.Component;
 
 @Component
+@ConditionalOnProperty(name = "orders.import", havingValue = "none", matchIfMissing = true)
 public class OrderRoutes extends RouteBuilder {
 
     @Override

@@ -4,6 +4,7 @@ package io.github.redisdelay.example.migration.during;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
+import org.apache.camel.Exchange;
 import org.apache.camel.ProducerTemplate;
 import org.redisson.api.RDelayedQueue;
 import org.springframework.stereotype.Service;
@@ -37,5 +38,16 @@ public class OrderService {
     public void paid(String order) {
         delayedQueue.remove(order); // first there, then here: messages move in this direction
         producer.sendBodyAndHeader("redis-delay:orders?operation=cancel", null, "CamelRedisDelayScheduleId", order);
+    }
+
+    public boolean paidInTime(String order) {
+        boolean removed = delayedQueue.remove(order);
+        Exchange reply = producer.request("redis-delay:orders?operation=cancel", exchange -> exchange.getMessage()
+                .setHeader("CamelRedisDelayScheduleId", order));
+        if (reply.getException() != null) { // request() does not throw it
+            throw new IllegalStateException(
+                    "order " + order + " may wait or not: cancel it again", reply.getException());
+        }
+        return removed || "delayed".equals(reply.getMessage().getHeader("CamelRedisDelayPreviousState"));
     }
 }
