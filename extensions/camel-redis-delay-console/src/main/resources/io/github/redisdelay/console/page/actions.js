@@ -4,7 +4,7 @@ import { post } from './api.js';
 import { ask } from './dialog.js';
 import { h, name } from './dom.js';
 import { at, distance, field, isoOf, millis, now, read, wall, zoneName } from './time.js';
-import { button, choice, count, many, messageBadge } from './words.js';
+import { button, choice, count, explained, many, messageBadge } from './words.js';
 
 // Of a group just those that were looked at: it may have older ones, and get new ones.
 const shown = group => ({ group: group.group, since: group.first, until: group.last, count: group.count });
@@ -168,8 +168,8 @@ export class Actions {
     /** The buttons for a message, as far as the rights go. */
     buttons(queue, rights, m, dots = true) {
         const may = right => rights.includes(right), end = dots ? ' …' : '…';
-        const one = (right, text, run, props) => may(right) ? button(text, run, { key: right, 'data-action': right, 'data-id': m.id,
-            'aria-label': dots ? null : text + ' ' + m.id, ...props }) : null;
+        const one = (right, text, run, props) => may(right) ? button(text, run, { key: right, ...explained(right),
+            'data-action': right, 'data-id': m.id, 'aria-label': dots ? null : text + ' ' + m.id, ...props }) : null;
         if (m.state === 'dead') {
             return [one('redrive', 'Redrive' + end, () => this.redrive(queue, m)),
                 one('discard', 'Discard' + end, () => this.discard(queue, m), { class: 'danger' })];

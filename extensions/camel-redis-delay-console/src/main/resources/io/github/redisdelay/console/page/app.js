@@ -14,7 +14,9 @@ import { address, button, choice } from './words.js';
 const PERIOD = 2000, LONGEST = 8000, TOLD_FOR = 20000;
 const SCREENS = { '': Queues, queue: Queue, message: Message, dead: Dead, find: Find };
 const KEYS = [['/', 'find a message by its id'], ['g, then q', 'all queues'], ['Esc', 'leave a field or a dialog; else one level up'],
-    ['← → Enter', 'walk through the outlook, list a bar'], ['?', 'these keys']];
+    ['← → Enter', 'walk through the outlook, list a bar'],
+    ['Shift Enter', 'list all bars from the one that was listed up to this one; with the mouse: drag, or click with Shift'],
+    ['?', 'these keys']];
 
 class App {
     constructor() {

@@ -41,7 +41,7 @@ function round(most) {
 const inside = (time, digits) => millis(time) - now() > DAY || wall(millis(time)).date !== wall(now()).date
     ? at(time, { date: 'always', digits }) : at(time, { digits });
 
-/** What becomes due when. A click, a drag or Enter chooses bars; the arrow keys walk through them. */
+/** What becomes due when. A click, a drag or Enter chooses bars, with Shift further ones; the arrow keys walk through them. */
 export class Outlook {
     constructor(again, choose) {
         Object.assign(this, { again, choose, width: 760, over: null, drag: null, current: 0 });
@@ -53,7 +53,9 @@ export class Outlook {
         const x0 = left + late + 22, wide = Math.max(120, this.width - x0 - right), step = wide / Math.max(1, bars.length);
         const most = round(Math.max(1, ...usual(bars.map(bar => bar.count))));
         const y = n => top + high - (n ? Math.max(2, Math.min(1, n / most) * high) : 0);
-        const marked = this.drag ? [Math.min(...this.drag), Math.max(...this.drag)] : chosen;
+        const dragged = this.drag ? [Math.min(...this.drag), Math.max(...this.drag)] : [bars.length, -1];
+        const isChosen = bar => chosen && !this.drag && middle(bar) >= millis(chosen.from) && middle(bar) < millis(chosen.to);
+        const band = chosen && !this.drag ? [chosen.from, chosen.to].map(time => x0 + place(bars, millis(time)) * step) : [0, 0];
         this.current = Math.min(this.current, Math.max(0, bars.length - 1));
         const over = this.over === null ? null : bars[this.over];
         const lines = [0, most / 2, most].filter(n => Number.isInteger(n)).map(n => [
@@ -64,10 +66,12 @@ export class Outlook {
                 inside(over.from, 0), ' to ', inside(over.to, 0)]
                 : data.storm ? [h('span', { class: 'sign warning', 'aria-hidden': 'true' }, '⚡'), ' Storm: ',
                     h('strong', {}, count(data.storm.count)), ' due within one second at ', inside(data.storm.at, 0), '.']
-                    : h('span', { class: 'quiet' }, bars.length ? 'Choose one or several bars to list their messages.' : 'Nothing to show.'),
+                    : h('span', { class: 'quiet' }, !bars.length ? 'Nothing to show.'
+                        : 'Click a bar to list its messages. Drag over several, or click another one with Shift, to list theirs.'),
                 small && data.after ? h('span', { class: 'quiet' }, ` ${count(data.after)} more are due later.`) : null),
             h('svg', { class: 'bars', viewBox: `0 0 ${this.width} ${top + high + bottom}`, width: this.width, height: top + high + bottom,
-                role: 'group', 'aria-label': 'Outlook: what becomes due when. Arrow keys walk, Enter lists.' },
+                role: 'group',
+                'aria-label': 'Outlook: what becomes due when. Arrow keys walk, Enter lists a bar, Shift and Enter all bars up to one.' },
                 lines,
                 h('g', { class: 'late' + (data.overdue ? '' : ' none') }, h('title', {},
                     many(data.overdue, 'message is', 'messages are') + ' overdue'),
@@ -78,8 +82,9 @@ export class Outlook {
                     h('text', { class: 'tick', x: left + late / 2, y: top + high + 16, 'text-anchor': 'middle' }, 'overdue')),
                 h('line', { class: 'now', x1: x0 - 4, x2: x0 - 4, y1: top, y2: top + high + 6 }),
                 h('text', { class: 'tick', x: x0 - 4, y: top + high + 16, 'text-anchor': 'middle' }, 'now'),
+                band[1] > band[0] ? h('rect', { class: 'band', x: band[0], y: top - 6, width: band[1] - band[0], height: high + 6 }) : null,
                 bars.map((bar, i) => this.bar(bar, i, { x: x0 + i * step, step, y, top, high, data, most,
-                    marked: marked && i >= marked[0] && i <= marked[1] })),
+                    marked: i >= dragged[0] && i <= dragged[1] ? ' chosen dragged' : isChosen(bar) ? ' chosen' : '' })),
                 ticks(bars, scale, x0, step, wide).map(([x, text]) => h('text', { class: 'tick', x, y: top + high + 16, 'text-anchor': 'middle' },
                     text)),
                 data.after && !small ? h('text', { class: 'tick', x: this.width - 4, y: top + 10, 'text-anchor': 'end' },
@@ -89,13 +94,13 @@ export class Outlook {
 
     bar(bar, i, { x, step, y, top, high, data, most, marked }) {
         const storm = data.storm && data.storm.at >= bar.from && data.storm.at < bar.to;
-        const ended = () => {
+        const ended = event => {
             const [from, to] = this.drag || [i, i];
             this.drag = null;
-            this.choose(Math.min(from, to), Math.max(from, to));
+            this.choose(Math.min(from, to), Math.max(from, to), event.shiftKey);
         };
         return h('g', {
-            key: i, class: 'bar' + (marked ? ' chosen' : '') + (storm ? ' storm' : ''), role: 'button', tabindex: i === this.current ? '0' : '-1',
+            key: i, class: 'bar' + marked + (storm ? ' storm' : ''), role: 'button', tabindex: i === this.current ? '0' : '-1',
                 'data-bar': i, 'data-count': bar.count,
             'aria-label': `${many(bar.count, 'message', 'messages')} due from ${when(bar.from)} to ${when(bar.to)}${storm ? ', with a storm' : ''}`,
             on: {
@@ -126,7 +131,7 @@ export class Outlook {
         const to = { ArrowLeft: i - 1, ArrowRight: i + 1, Home: 0, End: length - 1 }[event.key];
         if (event.key === 'Enter' || event.key === ' ') {
             event.preventDefault();
-            this.choose(i, i);
+            this.choose(i, i, event.shiftKey);
         } else if (to >= 0 && to < length) {
             event.preventDefault();
             this.current = to;
@@ -148,6 +153,15 @@ export class Outlook {
                     h('td', { class: 'n' }, count(bar.count)))),
                 h('tr', { key: 'after' }, h('td', { colspan: '2' }, 'later'), h('td', { class: 'n' }, count(data.after))))));
     }
+}
+
+const middle = bar => (millis(bar.from) + millis(bar.to)) / 2;
+
+/** How many bars there are until a time, in fractions: bars begin at now, so a time moves through them. */
+function place(bars, time) {
+    const i = bars.findIndex(bar => millis(bar.to) > time);
+    if (i < 0) return bars.length;
+    return i + Math.max(0, (time - millis(bars[i].from)) / (millis(bars[i].to) - millis(bars[i].from)));
 }
 
 const when = iso => { const { date, time } = wall(millis(iso)); return (date === wall(now()).date ? '' : date + ' ') + time; };

@@ -5,7 +5,7 @@ import { spark } from './chart.js';
 import { h, memo, name } from './dom.js';
 import { MessageList } from './list.js';
 import { at, isoOf, now, read, wall } from './time.js';
-import { button, choice, count, many, messageLink, path, reasonWord } from './words.js';
+import { button, choice, count, explained, many, messageLink, path, reasonWord } from './words.js';
 
 const SINCE = [['all', 'all'], ['day', 'last day'], ['today', 'since midnight'], ['hour', 'last hour']];
 
@@ -77,7 +77,7 @@ export class Dead {
             h('td', { class: 'newest', 'data-label': 'Newest' }, group.newest.length
                 ? group.newest.map(id => messageLink(queue, id, id.replace(/@\d+$/, ''))) : '–'),
             acts ? h('td', { class: 'do' }, may('redriveGroup') ? button(`Redrive ${count(group.count)}…`,
-                () => actions.redriveGroup(queue, group, since), { key: 'redrive', 'data-action': 'redriveGroup' }) : null,
+                () => actions.redriveGroup(queue, group, since), { key: 'redrive', 'data-action': 'redriveGroup', ...explained('redrive') }) : null,
                 may('discardGroup') ? button(`Discard ${count(group.count)}…`, () => actions.discardGroup(queue, group, since),
                     { key: 'discard', class: 'danger', 'data-action': 'discardGroup' }) : null) : null));
     }

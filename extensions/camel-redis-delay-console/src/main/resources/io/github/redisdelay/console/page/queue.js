@@ -6,7 +6,7 @@ import { keep, kept } from './choices.js';
 import { h, name } from './dom.js';
 import { MessageList } from './list.js';
 import { at, distance, isoOf, millis, now, span } from './time.js';
-import { address, badge, button, choice, count, finding, many, remark, stateOf } from './words.js';
+import { address, badge, button, choice, count, explained, finding, many, remark, stateOf } from './words.js';
 
 const SPANS = [['minute', 'minute'], ['hour', 'hour'], ['day', 'day'], ['month', 'month'], ['all', 'all']];
 const SERIES = [['waiting', 'waiting', count], ['oldestOverdueMicros', 'overdue age', micros => micros ? span(micros / 1000) : '0'],
@@ -19,7 +19,7 @@ export class Queue {
         this.span = kept('span', SPANS.map(([value]) => value), 'hour');
         this.list = new MessageList(this.name, ['waiting', 'working', 'dead'].find(state => state === params.get('state')) || 'waiting',
             () => app.reload());
-        this.chart = new Outlook(() => app.show(), (from, to) => this.chose(from, to));
+        this.chart = new Outlook(() => app.show(), (...bars) => this.chose(...bars));
         this.tables = { outlook: false, history: false };
     }
 
@@ -35,9 +35,11 @@ export class Queue {
         return (this.data?.overdue ? `${count(this.data.overdue)} overdue · ` : '') + this.name;
     }
 
-    chose(from, to) {
-        const { bars } = this.outlook;
-        this.list.begin('waiting', { from: bars[from].from, to: bars[to].to });
+    /** Lists what is due in some bars, or also in those that were chosen before. */
+    chose(first, last, further) {
+        const { bars } = this.outlook, before = further && this.list.to ? this.list : null;
+        this.list.begin('waiting', { from: [bars[first].from, before?.from ?? bars[first].from].sort()[0],
+            to: [bars[last].to, before?.to ?? bars[last].to].sort()[1] });
         this.app.reload();
         document.getElementById('messages').scrollIntoView({ block: 'nearest' });
     }
@@ -53,7 +55,8 @@ export class Queue {
                         { key: 'pause', 'data-action': 'pause' }) : null,
                     q.state === 'paused' && may('resume') ? button('Resume …', () => actions.resume(this.name, q),
                         { key: 'resume', class: 'main', 'data-action': 'resume' }) : null,
-                    may('check') ? button('Check …', () => actions.check(this.name), { key: 'check', 'data-action': 'check' }) : null,
+                    may('check') ? button('Check …', () => actions.check(this.name), { key: 'check',
+                        'data-action': 'check', ...explained('check') }) : null,
                     may('purge') ? button('Purge …', () => actions.purge(this.name, q), { key: 'purge', class: 'danger', 'data-action': 'purge' })
                         : null)),
             q.diagnosis.length ? h('section', { class: 'card remarks', 'aria-label': 'Diagnosis' },
@@ -79,8 +82,7 @@ export class Queue {
     }
 
     outlookCard(q) {
-        const { bars } = this.outlook, { from, to } = this.list, flip = what => { this.tables[what] = !this.tables[what]; this.app.show(); };
-        const first = bars.findIndex(bar => bar.to > from), last = bars.findLastIndex(bar => bar.from < to);
+        const { from, to } = this.list, flip = what => { this.tables[what] = !this.tables[what]; this.app.show(); };
         return h('section', { class: 'card' + (q.state === 'paused' ? ' paused' : ''), id: 'outlook', 'aria-labelledby': 'outlook-title',
             on: { pointerup: () => this.chart.dropped(), pointerleave: () => this.chart.dropped() } },
             h('div', { class: 'bar-line' }, h('h2', { id: 'outlook-title' }, 'Outlook'),
@@ -88,7 +90,7 @@ export class Queue {
                 choice('Span', SPANS, this.span, value => { this.span = value; keep('span', value); this.app.reload(); }, { id: 'spans' }),
                 button('as a table', () => flip('outlook'), { class: 'plain', 'aria-pressed': String(this.tables.outlook), 'data-twin': 'outlook' })),
             this.tables.outlook ? this.chart.table(this.outlook) : this.chart.view(this.outlook,
-                { chosen: from && to && first >= 0 && last >= first ? [first, last] : null, scale: this.span }));
+                { chosen: from && to ? { from, to } : null, scale: this.span }));
     }
 
     historyCard(sampled) {

@@ -66,6 +66,14 @@ export const shortClass = text => text ? h('span', { title: text, class: 'except
 
 export const button = (text, action, props) => h('button', { type: 'button', on: { click: action }, ...props }, text);
 
+const EXPLAINED = {
+    check: 'Looks for messages that neither wait nor are being delivered, and lets them wait again',
+    redrive: 'Puts a dead letter back into its queue, to be delivered anew'
+};
+
+/** What the button of an action does, where its word does not say it. */
+export const explained = action => EXPLAINED[action] ? { title: EXPLAINED[action], 'aria-description': EXPLAINED[action] } : {};
+
 /** One of several choices; the chosen one is pressed. */
 export function choice(label, options, chosen, choose, props) {
     return h('div', { class: 'choice', role: 'group', 'aria-label': label, ...props }, options.map(([value, text]) =>
