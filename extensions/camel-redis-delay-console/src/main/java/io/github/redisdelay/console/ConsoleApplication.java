@@ -7,6 +7,7 @@ import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.io.File;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Map;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.ByteArrayCodec;
@@ -26,16 +27,22 @@ import org.redisson.config.Config;
  * queues         queues to show besides those that are found, with commas between them
  * </pre>
  *
- * <p>It listens on 127.0.0.1 only, and ends with the process.
+ * <p>It listens on 127.0.0.1 only, and ends with the process. With slf4j-simple on its class path it logs each change, with its
+ * time; settings of slf4j-simple go before this.
  */
 public final class ConsoleApplication {
 
     private static final int CONNECTIONS = 16;
     private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(3);
 
+    /** Maven's option -q is the default level of all that runs in its process. */
+    private static final Map<String, String> LOG = Map.of(
+            "log.io.github.redisdelay", "info", "showDateTime", "true", "dateTimeFormat", "yyyy-MM-dd'T'HH:mm:ss.SSSXXX");
+
     private ConsoleApplication() {}
 
     public static void main(String[] args) throws Exception {
+        LOG.forEach((name, value) -> System.getProperties().putIfAbsent("org.slf4j.simpleLogger." + name, value));
         Config config = config();
         RedissonClient redisson = Redisson.create(config);
         ClientOptions options =
