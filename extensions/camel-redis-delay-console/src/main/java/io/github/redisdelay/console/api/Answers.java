@@ -9,12 +9,18 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
 
 /** The waits for answers of Redis, each of which has an end. */
 final class Answers {
 
     /** The longest wait, also where a client has a longer request timeout of its own. */
     static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    /** The beginning of the component's errors. */
+    private static final Pattern QUEUE = Pattern.compile("^queue '[^']*': ");
+
+    private static final Pattern ISO = Pattern.compile("\\bPT(?=\\d)(?:\\d+H)?(?:\\d+M)?(?:[0-9.]+S)?");
 
     private Answers() {}
 
@@ -38,7 +44,15 @@ final class Answers {
             return refusal;
         }
         return new ApiException(
-                error instanceof IllegalArgumentException ? Kind.BAD_REQUEST : Kind.UNREACHABLE, ErrorText.of(error));
+                error instanceof IllegalArgumentException ? Kind.BAD_REQUEST : Kind.UNREACHABLE, text(error));
+    }
+
+    /** An error for people, who see beside it which queue it is. */
+    private static String text(Throwable error) {
+        String text = QUEUE.matcher(ErrorText.of(error)).replaceFirst("");
+        text = ISO.matcher(text)
+                .replaceAll(length -> Times.words(Duration.parse(length.group()).toNanos() / 1000));
+        return text.startsWith("Connection ") ? "Redis cannot be reached: " + text : text;
     }
 
     /** Waits until all have ended, well or not, but no longer than this; zero or less is no wait. */
@@ -58,7 +72,7 @@ final class Answers {
     /** Why there is no answer. */
     static String problem(CompletableFuture<?> answer) {
         return answer.isCompletedExceptionally()
-                ? answer.handle((done, error) -> ErrorText.of(error)).join()
+                ? answer.handle((done, error) -> text(error)).join()
                 : "Redis has not answered in time";
     }
 

@@ -45,9 +45,10 @@ final class Cached<T> {
     /** The next one who asks gets a new answer: something was changed. */
     synchronized void forget() {
         last = null;
+        known = null;
     }
 
-    /** The latest answer that there was, of any age. */
+    /** The latest answer that there was, of any age, but for what was forgotten. */
     Optional<T> known() {
         return Optional.ofNullable(known);
     }

@@ -142,7 +142,7 @@ public final class ConsoleApi implements AutoCloseable {
 
     /** A queue in full. */
     public Merged queue(Visitor visitor, String queue) {
-        return queues.queue(directory.queue(queue), visitor);
+        return queues.queue(directory.queue(queue), visitor, () -> directory.isKnown(queue));
     }
 
     /**

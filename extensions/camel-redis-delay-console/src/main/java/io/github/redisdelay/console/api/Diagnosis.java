@@ -52,13 +52,18 @@ final class Diagnosis {
         return stats.oldestOverdueMicros() >= LATE_MICROS || stats.overdue() > 0 && stats.consumers() == 0;
     }
 
+    /** Whether messages wait, and nobody is there for them. */
+    static boolean isDeserted(QueueStats stats) {
+        return stats.consumers() == 0 && stats.delayed() > 0;
+    }
+
     static List<Finding> of(Facts facts) {
         List<Finding> found = new ArrayList<>();
         if (facts.stats().paused()) {
             found.add(paused(facts));
         } else if (isLate(facts.stats())) {
             found.add(late(facts));
-        } else if (facts.stats().consumers() == 0 && facts.stats().delayed() > 0) {
+        } else if (isDeserted(facts.stats())) {
             found.add(new Finding(
                     "info", "nobody listens" + lastSeen(facts) + ": what becomes due will wait for a consumer"));
         }
@@ -101,17 +106,18 @@ final class Diagnosis {
 
     private static Finding paused(Facts facts) {
         QueueStats stats = facts.stats();
-        String more = facts.nextHour() == null || facts.nextHour() == 0
+        String due = stats.overdue() == 0
+                ? "nothing is due yet"
+                : stats.overdue() + (stats.overdue() == 1 ? " is due and waits" : " are due and wait") + " for Resume"
+                        + oldest(stats);
+        String soon = facts.nextHour() == null || facts.nextHour() == 0
                 ? ""
-                : ", and " + facts.nextHour() + " more become due within the next hour";
+                : ", " + facts.nextHour()
+                        + (stats.overdue() == 0 ? "" : " more")
+                        + (facts.nextHour() == 1 ? " becomes" : " become") + " due within the next hour";
         return new Finding(
                 stats.overdue() > 0 ? "error" : "warning",
-                "paused: "
-                        + (stats.overdue() == 0
-                                ? "nothing is due yet"
-                                : stats.overdue() + (stats.overdue() == 1 ? " is" : " are")
-                                        + " due and waits for Resume" + oldest(stats))
-                        + more);
+                "paused" + (isDeserted(stats) ? ", and nobody listens" + lastSeen(facts) : "") + ": " + due + soon);
     }
 
     private static Finding late(Facts facts) {
@@ -165,16 +171,18 @@ final class Diagnosis {
             return new Finding("warning", letters);
         }
         DeadLetters.Group first = facts.letters().groups().get(0);
-        String cause = first.exception() != null
-                ? first.exception()
-                : first.reason() != null ? "reason " + first.reason() : "no cause is recorded";
-        return new Finding(
-                "warning",
-                letters + ", " + first.count()
-                        + (facts.letters().complete()
-                                ? ""
-                                : " of the newest " + facts.letters().lookedAt())
-                        + " since " + Times.text(first.first()) + ": " + cause
-                        + (first.route() == null ? "" : " in route " + first.route()));
+        String cause = (first.exception() != null
+                        ? first.exception()
+                        : first.reason() != null ? "reason " + first.reason() : "no cause is recorded")
+                + (first.route() == null ? "" : " in route " + first.route());
+        if (!facts.letters().complete()) {
+            return new Finding(
+                    "warning",
+                    letters + ", most often of the newest " + facts.letters().lookedAt() + ": " + cause + " ("
+                            + first.count() + " of these)");
+        }
+        // The letters and the figures are of two moments.
+        String these = first.count() >= dead ? dead == 1 ? "" : ", all" : ", " + first.count() + " of them";
+        return new Finding("warning", letters + these + " since " + Times.text(first.first()) + ": " + cause);
     }
 }

@@ -167,6 +167,22 @@ final class Directory {
                 .orElseGet(() -> observed(all.get(0), name));
     }
 
+    /** Whether a source or a registry tells of a queue; true also if a registry cannot tell. */
+    boolean isKnown(String name) {
+        List<QueueSource> all = sources();
+        if (all.stream().anyMatch(source -> source.partitions().containsKey(name))) {
+            return true;
+        }
+        Map<QueueSource, CompletableFuture<List<QueueInfo>>> registries = new LinkedHashMap<>();
+        all.forEach(source -> registries.put(source, placeOf(source).names().get(NAMES_NANOS)));
+        Answers.await(registries.values(), PATIENCE);
+        return registries.values().stream()
+                .map(Answers::now)
+                .anyMatch(names -> names == null
+                        || names.size() > MOST
+                        || names.stream().anyMatch(info -> info.name().equals(name)));
+    }
+
     /** The first server. */
     Server server() {
         QueueSource first = sources().get(0);

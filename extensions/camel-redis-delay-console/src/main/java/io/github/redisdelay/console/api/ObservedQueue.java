@@ -83,7 +83,8 @@ final class ObservedQueue {
             storms.put(
                     span,
                     new Cached<>(
-                            () -> outlook.get(DETAILS_NANOS).thenCompose(counts -> Storm.in(counts, this::outlook)),
+                            () -> outlook.get(DETAILS_NANOS)
+                                    .thenCompose(counts -> Storm.in(counts, this::outlook, this::firstDue)),
                             nanoTime));
         }
     }
@@ -127,6 +128,12 @@ final class ObservedQueue {
 
     private CompletableFuture<Outlook> outlook(List<Long> bounds) {
         return ask(queue -> queue.outlook(bounds));
+    }
+
+    /** When the first message is due that is due at a time or later; empty if there is none. */
+    private CompletableFuture<Optional<Long>> firstDue(long micros) {
+        return ask(queue -> queue.browse(MessageState.DELAYED, PageStart.at(micros), 1))
+                .thenApply(page -> page.messages().stream().findFirst().map(MessageInfo::dueMicros));
     }
 
     /** Asks for something that depends on the Redis server's time. */
@@ -183,12 +190,15 @@ final class ObservedQueue {
         return storms.get(span).get(STORM_NANOS);
     }
 
-    /** The last storm that was found in a span and is still ahead; null if none was, or nobody has looked. */
-    Storm knownStorm(Span span, long nowMicros) {
+    /**
+     * The last storm that was found in a span and is still ahead; null if none was, nobody has looked, or fewer messages than it
+     * had are ahead by now.
+     */
+    Storm knownStorm(Span span, QueueStats now) {
         return storms.get(span)
                 .known()
                 .flatMap(found -> found)
-                .filter(found -> found.isAhead(nowMicros))
+                .filter(found -> found.isAhead(now.timeMicros()) && found.count() <= now.delayed() - now.overdue())
                 .orElse(null);
     }
 
@@ -221,5 +231,6 @@ final class ObservedQueue {
         deadLetters.forget();
         newestDeadLetters.forget();
         outlooks.values().forEach(Cached::forget);
+        storms.values().forEach(Cached::forget);
     }
 }

@@ -2,6 +2,7 @@
 package io.github.redisdelay.console.api;
 
 import io.github.redisdelay.console.ConsoleAction;
+import io.github.redisdelay.console.api.ApiException.Kind;
 import io.github.redisdelay.queue.ConsumerInfo;
 import io.github.redisdelay.queue.Outlook;
 import io.github.redisdelay.queue.QueueStats;
@@ -10,12 +11,16 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** The views of all queues, of one queue, and of what is ahead of it. Thread-safe. */
@@ -64,7 +69,26 @@ final class QueueViews {
             Long deadLastHour,
             int partitions,
             List<String> actions,
-            List<Diagnosis.Finding> diagnosis) {}
+            List<Diagnosis.Finding> diagnosis) {
+
+        private Row with(List<Diagnosis.Finding> findings) {
+            return new Row(
+                    name,
+                    state,
+                    waiting,
+                    overdue,
+                    oldestOverdueMicros,
+                    working,
+                    dead,
+                    listeners,
+                    nextDue,
+                    nextHour,
+                    deadLastHour,
+                    partitions,
+                    actions,
+                    findings);
+        }
+    }
 
     /** All queues that somebody may see. */
     public record Queues(Instant time, List<Row> queues, boolean more) {}
@@ -125,13 +149,35 @@ final class QueueViews {
                 .thenComparing(row -> row.oldestOverdueMicros() == null ? 0 : -row.oldestOverdueMicros())
                 .thenComparing(row -> row.dead() == null ? 0 : -row.dead())
                 .thenComparing(Row::name));
-        return new Queues(time == 0 ? null : Times.of(time), rows, more);
+        return new Queues(time == 0 ? null : Times.of(time), toldOnce(rows), more);
+    }
+
+    /** The same problem of all unreachable queues is told at the first of them. */
+    private static List<Row> toldOnce(List<Row> rows) {
+        Map<List<Diagnosis.Finding>, Long> counts = rows.stream()
+                .filter(row -> row.state().equals(State.unreachable.name()))
+                .collect(Collectors.groupingBy(Row::diagnosis, Collectors.counting()));
+        Set<List<Diagnosis.Finding>> told = new HashSet<>();
+        return rows.stream()
+                .map(row -> counts.getOrDefault(row.diagnosis(), 1L) == 1
+                        ? row
+                        : row.with(
+                                told.add(row.diagnosis())
+                                        ? List.of(also(row.diagnosis().get(0), counts.get(row.diagnosis()) - 1))
+                                        : List.of()))
+                .toList();
+    }
+
+    private static Diagnosis.Finding also(Diagnosis.Finding finding, long others) {
+        return new Diagnosis.Finding(
+                finding.level(),
+                finding.text() + " (" + others + (others == 1 ? " other queue" : " other queues") + ", too)");
     }
 
     /** Asks for what explains figures. */
     private static List<CompletableFuture<?>> details(ObservedQueue queue, QueueStats stats) {
         List<CompletableFuture<?>> asked = new ArrayList<>();
-        if (isDeserted(stats)) {
+        if (Diagnosis.isDeserted(stats)) {
             asked.add(queue.consumers());
         } else if (Diagnosis.isLate(stats)) {
             asked.add(queue.held());
@@ -143,14 +189,21 @@ final class QueueViews {
         return asked;
     }
 
-    private static boolean isDeserted(QueueStats stats) {
-        return stats.consumers() == 0 && stats.delayed() > 0;
-    }
-
-    /** A queue in full. */
-    Merged queue(ObservedQueue queue, Visitor visitor) {
-        queue.history().look();
+    /**
+     * A queue in full.
+     *
+     * @param isKnown whether anything but its figures tells of a queue; asked if these do not
+     * @throws ApiException if there is none
+     */
+    Merged queue(ObservedQueue queue, Visitor visitor, BooleanSupplier isKnown) {
         QueueStats stats = Answers.of(queue.figures());
+        if (isBlank(stats) && !isKnown.getAsBoolean()) {
+            throw new ApiException(
+                    Kind.NOT_FOUND,
+                    "There is no queue '" + queue.name()
+                            + "': nobody has used it, and no route of this application leads to it.");
+        }
+        queue.history().look();
         List<CompletableFuture<?>> asked = details(queue, stats);
         asked.add(queue.nextHour());
         asked.add(queue.server());
@@ -169,6 +222,11 @@ final class QueueViews {
                                 Optional.ofNullable(Answers.now(consumers)).orElse(List.of()),
                                 Optional.ofNullable(Answers.now(held)).orElse(Map.of())),
                         queue.history().samples()));
+    }
+
+    private static boolean isBlank(QueueStats stats) {
+        return stats.delayed() + stats.leased() + stats.dead() + stats.stored() + stats.consumers() == 0
+                && !stats.paused();
     }
 
     /** The consumers by name, the last seen first: those of the same name hold their messages together. */
@@ -224,10 +282,10 @@ final class QueueViews {
                                 : hour.counts().stream()
                                         .mapToLong(Long::longValue)
                                         .sum(),
-                        isDeserted(stats) ? Answers.now(queue.consumers()) : null,
-                        Diagnosis.isLate(stats) && !isDeserted(stats) ? Answers.now(queue.held()) : null,
+                        Diagnosis.isDeserted(stats) ? Answers.now(queue.consumers()) : null,
+                        Diagnosis.isLate(stats) && !Diagnosis.isDeserted(stats) ? Answers.now(queue.held()) : null,
                         stats.dead() == 0 ? null : Answers.now(queue.newestDeadLetters()),
-                        queue.knownStorm(Span.DAY, stats.timeMicros()),
+                        queue.knownStorm(Span.DAY, stats),
                         full ? Answers.now(queue.server()) : null)));
     }
 
@@ -251,7 +309,7 @@ final class QueueViews {
         Storm storm = outlook.counts().stream().allMatch(count -> count < Storm.LEAST)
                 ? null
                 : Answers.of(queue.storm(span))
-                        .filter(found -> found.isAhead(outlook.timeMicros()))
+                        .filter(found -> found.isAhead(outlook.timeMicros()) && found.isIn(outlook))
                         .orElse(null);
         List<Long> bounds = outlook.boundsMicros();
         return new Ahead(

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.console.api;
 
-import io.github.redisdelay.camel.option.Durations;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -24,8 +23,25 @@ final class Times {
         return ChronoUnit.MICROS.between(Instant.EPOCH, time);
     }
 
-    /** A duration for people, such as {@code 41 min}. */
+    /** A duration for people, such as {@code 41 min}: rounded down, as the page does it beside these words. */
     static String words(long micros) {
-        return Durations.text(Duration.of(micros, ChronoUnit.MICROS));
+        Duration length = Duration.of(micros, ChronoUnit.MICROS);
+        if (length.compareTo(Duration.ofSeconds(10)) < 0) {
+            return length.toSeconds() + "." + length.toMillisPart() / 100 + " s";
+        }
+        if (length.compareTo(Duration.ofMinutes(2)) < 0) {
+            return length.toSeconds() + " s";
+        }
+        if (length.compareTo(Duration.ofHours(2)) < 0) {
+            return length.toMinutes() + " min";
+        }
+        if (length.compareTo(Duration.ofDays(2)) < 0) {
+            return two(length.toHours() + " h", length.toMinutesPart(), " min");
+        }
+        return length.toDays() < 100 ? two(length.toDays() + " d", length.toHoursPart(), " h") : length.toDays() + " d";
+    }
+
+    private static String two(String large, int rest, String unit) {
+        return rest == 0 ? large : large + " " + rest + unit;
     }
 }

@@ -64,7 +64,58 @@ class DiagnosisTest {
     @Test
     void should_say_what_a_pause_holds_up() {
         assertThat(texts(stats(0, 0, 1, true, 103), null, null, null))
-                .containsExactly("paused: nothing is due yet, and 7 more become due within the next hour");
+                .containsExactly("paused: nothing is due yet, 7 become due within the next hour");
+    }
+
+    @Test
+    void should_name_a_pause_and_the_lack_of_consumers() {
+        List<ConsumerInfo> seen = List.of(new ConsumerInfo("notify@app-1", NOW - 119 * MINUTE));
+        assertThat(texts(stats(2, 12 * MINUTE - 1, 0, true, 103), seen, null, null))
+                .containsExactly(
+                        "paused, and nobody listens (the last consumer was notify@app-1, seen 119 min ago): 2 are"
+                                + " due and wait for Resume (the oldest for 11 min), 7 more become due within the next hour");
+    }
+
+    @Test
+    void should_not_tell_of_more_dead_letters_than_there_are() {
+        assertThat(dead(300, 256, false, 136))
+                .isEqualTo("300 dead letters, most often of the newest 256: java.net.ConnectException in route send"
+                        + " (136 of these)");
+        assertThat(dead(60, 62, true, 62))
+                .isEqualTo("60 dead letters, all since 2023-11-14T22:13:20Z: java.net.ConnectException in route send");
+        assertThat(dead(60, 60, true, 40)).startsWith("60 dead letters, 40 of them since 2023");
+        assertThat(dead(1, 1, true, 1)).startsWith("1 dead letter since 2023");
+    }
+
+    private static String dead(long dead, int lookedAt, boolean complete, int count) {
+        DeadLetters.Group group = new DeadLetters.Group(
+                "g",
+                "java.net.ConnectException",
+                "send",
+                "failed",
+                null,
+                count,
+                Times.of(NOW),
+                Times.of(NOW),
+                List.of(),
+                List.of(),
+                List.of());
+        DeadLetters letters = new DeadLetters(Times.of(NOW), lookedAt, complete, List.of(group), false);
+        QueueStats stats = new QueueStats(NOW, 0, 0, 0, dead, 0, -1, 1, false, NOW, 0);
+        return Diagnosis.of(new Diagnosis.Facts(stats, null, null, null, letters, null, null))
+                .get(0)
+                .text();
+    }
+
+    @Test
+    void should_round_durations_down_as_the_page_does() {
+        assertThat(Times.words(9_990_000)).isEqualTo("9.9 s");
+        assertThat(Times.words(2 * MINUTE - 1)).isEqualTo("119 s");
+        assertThat(Times.words(12 * MINUTE - 1)).isEqualTo("11 min");
+        assertThat(Times.words(120 * MINUTE)).isEqualTo("2 h");
+        assertThat(Times.words(150 * MINUTE)).isEqualTo("2 h 30 min");
+        assertThat(Times.words(49 * 60 * MINUTE)).isEqualTo("2 d 1 h");
+        assertThat(Times.words(100 * 24 * 60 * MINUTE)).isEqualTo("100 d");
     }
 
     @Test
