@@ -2,6 +2,7 @@
 package io.github.redisdelay.example.migration;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.camel.RedisDelayConsumer;
@@ -20,6 +21,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.camel.CamelContext;
 import org.apache.camel.ProducerTemplate;
+import org.apache.camel.ResolveEndpointFailedException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,6 +30,7 @@ import org.redisson.api.RDelayedQueue;
 import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -35,6 +38,8 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.context.event.EventListener;
 
 /** Follows docs/migration.md with applications on Spring Boot: its classes, its commands, and the lines of the log that it shows. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -319,5 +324,43 @@ class MigrationGuideIT {
         after.getBean(io.github.redisdelay.example.migration.after.OrderService.class)
                 .placed("A-1", now());
         awaitClosed("A-1");
+    }
+
+    /** Sends as late as a thread does that stops at the one event or at the other. */
+    static class LateSender implements DisposableBean {
+
+        private final ProducerTemplate producer;
+        private Throwable atContextClosed;
+        private Throwable atDestroy;
+
+        LateSender(ProducerTemplate producer) {
+            this.producer = producer;
+        }
+
+        private Throwable send() {
+            return catchThrowable(() -> producer.sendBody("redis-delay:orders?delay=1h", "late"));
+        }
+
+        @EventListener(ContextClosedEvent.class)
+        public void closed() {
+            atContextClosed = send();
+        }
+
+        @Override
+        public void destroy() {
+            atDestroy = send();
+        }
+    }
+
+    @Test
+    void a_thread_that_sends_is_stopped_before_camel() {
+        ConfigurableApplicationContext application = application(LateSender.class);
+        LateSender sender = application.getBean(LateSender.class);
+        application.close();
+        assertThat(sender.atContextClosed).isNull();
+        assertThat(sender.atDestroy)
+                .isInstanceOf(ResolveEndpointFailedException.class)
+                .rootCause()
+                .hasMessageContaining("is stopped");
     }
 }
