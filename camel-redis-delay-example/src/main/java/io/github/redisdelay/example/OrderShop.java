@@ -120,7 +120,10 @@ final class OrderShop implements AutoCloseable {
                 .start());
         LOG.info("In the shop, {}", time);
         LOG.info("Open for orders on http://localhost:{}/orders and in {}", settings.httpPort(), settings.inbox());
-        LOG.info("See what waits, and change it, in a browser: {}", console.url());
+        LOG.info(
+                "See what waits, and change it, in a browser: {} (all is over soon: {}=60 leaves time to look)",
+                console.url(),
+                ExampleSettings.SPEED);
     }
 
     /** The address of the console. */

@@ -11,8 +11,16 @@ import java.util.regex.Pattern;
 /** Looks whether all is there that a page's shell commands name. */
 final class ShellCheck {
 
-    private static final Set<String> GOALS =
-            Set.of("process-classes", "test-compile", "test", "verify", "install", "exec:java", "spotless:apply");
+    private static final Set<String> GOALS = Set.of(
+            "process-classes",
+            "test-compile",
+            "test",
+            "package",
+            "verify",
+            "install",
+            "exec:java",
+            "dependency:copy-dependencies",
+            "spotless:apply");
 
     private final Sources sources;
 
