@@ -64,6 +64,30 @@ class MessageScreenIT extends PageIT {
     }
 
     @Test
+    void should_find_a_message_of_another_queue_by_an_id_with_spaces_around_it() {
+        planted.waits(ORDERS, "o1", Planted.IN_AN_HOUR);
+        planted.waits("mails", "m1", Planted.IN_AN_HOUR);
+        show("#/queue?name=mails");
+        browser.see("#messages tr[data-id=m1]");
+        find(" o1 ");
+        browser.see("article[data-id=o1]");
+        browser.see("#told [data-outcome=trimmed]", "without the spaces");
+
+        show("#/find?queue=mails&id=o1");
+        browser.see("#find-status", "Not found in mails");
+        browser.click("#find-everywhere");
+        browser.see("article[data-id=o1]");
+    }
+
+    @Test
+    void should_say_why_a_late_message_waits() {
+        planted.waits(ORDERS, "o1", Planted.LONG_AGO);
+        showMessage("o1");
+        browser.see("article .badge.late");
+        browser.see("#remarks", "nobody listens");
+    }
+
+    @Test
     void should_cancel_only_when_it_is_told_so_twice() {
         planted.waits(ORDERS, "o1", Planted.IN_AN_HOUR);
         showMessage("o1");
