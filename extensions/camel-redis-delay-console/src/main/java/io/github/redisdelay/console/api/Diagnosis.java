@@ -126,7 +126,8 @@ final class Diagnosis {
         if (stats.consumers() == 0) {
             return new Finding("error", overdue + " and nobody listens" + lastSeen(facts));
         }
-        String there = stats.consumers() == 1 ? "1 consumer is" : stats.consumers() + " consumers are";
+        boolean one = stats.consumers() == 1;
+        String there = one ? "1 consumer is" : stats.consumers() + " consumers are";
         if (facts.held() == null) {
             return new Finding("error", overdue + ", although " + there + " there");
         }
@@ -134,7 +135,9 @@ final class Diagnosis {
             return new Finding(
                     "error",
                     overdue + ", although " + there
-                            + " there and work on nothing: they are suspended, or cannot receive; their logs tell why");
+                            + (one
+                                    ? " there and works on nothing: it is suspended, or cannot receive; its log tells why"
+                                    : " there and work on nothing: they are suspended, or cannot receive; their logs tell why"));
         }
         String who = facts.held().entrySet().stream()
                 .sorted(Map.Entry.<String, Integer>comparingByValue().reversed())
@@ -144,7 +147,7 @@ final class Diagnosis {
                 .collect(Collectors.joining(", "));
         return new Finding(
                 "error",
-                overdue + ", although " + there + " there: they are busy (" + who
+                overdue + ", although " + there + (one ? " there: it is busy (" : " there: they are busy (") + who
                         + (facts.held().size() > NAMED ? ", …" : "")
                         + "), so messages wait for a free one; more or faster consumers help");
     }
