@@ -10,10 +10,11 @@ const STEPS = [10000, 30000, MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR,
 
 /** Tells how wide an element is, now and whenever that changes. */
 export function measured(seen) {
-    return node => new ResizeObserver(() => {
+    // In the next frame: what is drawn here could change the width once more, and browsers complain of that.
+    return node => new ResizeObserver(() => requestAnimationFrame(() => {
         const width = Math.round(node.clientWidth);
         if (width) seen(width);
-    }).observe(node);
+    })).observe(node);
 }
 
 /** A row of small bars without axes, for a cell of a table. */
