@@ -83,8 +83,7 @@ final class ObservedQueue {
             storms.put(
                     span,
                     new Cached<>(
-                            () -> outlook.get(DETAILS_NANOS)
-                                    .thenCompose(counts -> Storm.in(counts, this::outlook, this::firstDue)),
+                            () -> outlook.get(DETAILS_NANOS).thenCompose(counts -> Storm.in(counts, this::outlook)),
                             nanoTime));
         }
     }
@@ -128,12 +127,6 @@ final class ObservedQueue {
 
     private CompletableFuture<Outlook> outlook(List<Long> bounds) {
         return ask(queue -> queue.outlook(bounds));
-    }
-
-    /** When the first message is due that is due at a time or later; empty if there is none. */
-    private CompletableFuture<Optional<Long>> firstDue(long micros) {
-        return ask(queue -> queue.browse(MessageState.DELAYED, PageStart.at(micros), 1))
-                .thenApply(page -> page.messages().stream().findFirst().map(MessageInfo::dueMicros));
     }
 
     /** Asks for something that depends on the Redis server's time. */

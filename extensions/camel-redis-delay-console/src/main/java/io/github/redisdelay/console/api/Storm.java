@@ -9,14 +9,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
-import java.util.function.LongFunction;
 import java.util.stream.IntStream;
 
 /**
- * Many messages that become due within one second.
+ * Many messages that become due within one second of the clock.
  *
- * @param at when most of them begin to be due: the time of a message
- * @param to a second later
+ * @param at where the second begins
+ * @param to where it ends
  * @param count how many messages are due from the one to the other
  */
 public record Storm(Instant at, Instant to, long count) {
@@ -49,15 +48,13 @@ public record Storm(Instant at, Instant to, long count) {
     private record Step(long from, long to, long count) {}
 
     /**
-     * Looks for the densest second of a span: in the fullest steps, in the fullest part of each, and so on.
+     * Looks for the densest second of a span: in the fullest steps, in the fullest part of each, and so on. Its seconds are those of
+     * the clock, so that all spans tell the same of one.
      *
      * @param outlook counts between bounds
-     * @param firstDue when the first message is due that is due at a time or later
      */
     static CompletableFuture<Optional<Storm>> in(
-            Outlook span,
-            Function<List<Long>, CompletableFuture<Outlook>> outlook,
-            LongFunction<CompletableFuture<Optional<Long>>> firstDue) {
+            Outlook span, Function<List<Long>, CompletableFuture<Outlook>> outlook) {
         List<Long> bounds = span.boundsMicros();
         long seconds = Math.max(1, (bounds.get(bounds.size() - 1) - bounds.get(0)) / SECOND);
         long total = span.counts().stream().mapToLong(Long::longValue).sum();
@@ -68,47 +65,11 @@ public record Storm(Instant at, Instant to, long count) {
                 return found;
             }));
         }
-        return densest.thenCompose(found -> found.stream()
+        return densest.thenApply(found -> found.stream()
                 .max(Comparator.comparingLong(Step::count))
                 .filter(second -> second.count() >= LEAST
                         && second.count() / TIMES_AVERAGE >= total / seconds) // neither product overflows
-                .map(second -> core(second, outlook)
-                        .thenCompose(core -> firstDue.apply(core.from())
-                                .thenApply(first ->
-                                        first.filter(due -> due < core.to()).orElse(core.from())))
-                        .thenCompose(at -> outlook.apply(List.of(at, at + SECOND)))
-                        .thenApply(Storm::of))
-                .orElseGet(() -> CompletableFuture.completedFuture(Optional.empty())));
-    }
-
-    private static Optional<Storm> of(Outlook second) {
-        return Optional.of(new Storm(
-                        Times.of(second.boundsMicros().get(0)),
-                        Times.of(second.boundsMicros().get(1)),
-                        second.counts().get(0)))
-                .filter(storm -> storm.count() >= LEAST);
-    }
-
-    /** The smallest part of a step, as far as parts of parts go, that has most of its messages: others may be due shortly before. */
-    private static CompletableFuture<Step> core(Step step, Function<List<Long>, CompletableFuture<Outlook>> outlook) {
-        long part = (step.to() - step.from() + PARTS - 1) / PARTS;
-        if (part == step.to() - step.from()) {
-            return CompletableFuture.completedFuture(step);
-        }
-        return outlook.apply(bounds(step, part)).thenCompose(parts -> fullest(parts, 1).stream()
-                .filter(fullest -> fullest.count() > step.count() / 2)
-                .findFirst()
-                .map(fullest -> core(fullest, outlook))
-                .orElseGet(() -> CompletableFuture.completedFuture(step)));
-    }
-
-    private static List<Long> bounds(Step step, long part) {
-        List<Long> bounds = new ArrayList<>();
-        for (long bound = step.from(); bound < step.to(); bound += part) {
-            bounds.add(bound);
-        }
-        bounds.add(step.to());
-        return bounds;
+                .map(second -> new Storm(Times.of(second.from()), Times.of(second.to()), second.count())));
     }
 
     /** The fullest steps with enough messages for a storm. */
@@ -124,16 +85,21 @@ public record Storm(Instant at, Instant to, long count) {
                 .toList();
     }
 
-    /** The densest second of a step, as far as halving into the fullest part finds it; its count is 0 if there is none. */
+    /** The densest second of a step, as far as going into the fullest part finds it; its count is 0 if there is none. */
     private static CompletableFuture<Step> densest(
             Step step, Function<List<Long>, CompletableFuture<Outlook>> outlook) {
-        long width = step.to() - step.from();
-        if (width <= SECOND) {
+        long from = Math.floorDiv(step.from(), SECOND);
+        long to = Math.floorDiv(step.to() + SECOND - 1, SECOND);
+        if (to - from <= 1 && step.from() == from * SECOND && step.to() == to * SECOND) {
             return CompletableFuture.completedFuture(step);
         }
-        long seconds = (width + SECOND - 1) / SECOND;
-        long part = (seconds + PARTS - 1) / PARTS * SECOND;
-        return outlook.apply(bounds(step, part)).thenCompose(parts -> {
+        long part = (to - from + PARTS - 1) / PARTS;
+        List<Long> bounds = new ArrayList<>();
+        for (long bound = from; bound < to; bound += part) {
+            bounds.add(bound * SECOND);
+        }
+        bounds.add(to * SECOND);
+        return outlook.apply(bounds).thenCompose(parts -> {
             List<Step> fullest = fullest(parts, 1);
             return fullest.isEmpty()
                     ? CompletableFuture.completedFuture(new Step(step.from(), step.to(), 0))

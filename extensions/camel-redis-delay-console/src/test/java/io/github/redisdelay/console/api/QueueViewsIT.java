@@ -112,10 +112,12 @@ class QueueViewsIT extends ApiIT {
     void should_count_what_is_ahead_and_find_the_storm() {
         DelayQueue queue = client.queue("reminders");
         long now = get(queue.stats()).timeMicros();
-        DueTime midnight = new DueTime(false, now + Duration.ofHours(7).toNanos() / 1000);
-        scheduleMany(queue, "storm", 1000, midnight);
-        schedule(queue, "shortly-before", new DueTime(false, midnight.micros() - 1));
-        schedule(queue, "a-bit-before", new DueTime(false, midnight.micros() - 300_000));
+        long inSevenHours = now + Duration.ofHours(7).toNanos() / 1000;
+        long second = inSevenHours - inSevenHours % 1_000_000;
+        scheduleMany(queue, "storm", 600, new DueTime(false, second + 100_000));
+        scheduleMany(queue, "its-end", 400, new DueTime(false, second + 850_000));
+        schedule(queue, "shortly-before", new DueTime(false, second - 1));
+        schedule(queue, "just-behind", new DueTime(false, second + 1_000_000));
         for (int hour = 1; hour <= 20; hour++) {
             schedule(
                     queue,
@@ -133,8 +135,8 @@ class QueueViewsIT extends ApiIT {
                 assertThat(ahead.storm()).as(span.code()).isNull();
             } else {
                 assertThat(ahead.storm().count()).as(span.code()).isEqualTo(1001);
-                assertThat(ahead.storm().at()).isEqualTo(Times.of(midnight.micros()));
-                assertThat(ahead.storm().to()).isEqualTo(Times.of(midnight.micros() + 1_000_000));
+                assertThat(ahead.storm().at()).isEqualTo(Times.of(second));
+                assertThat(ahead.storm().to()).isEqualTo(Times.of(second + 1_000_000));
             }
         }
         QueueViews.Ahead all = api.outlook("reminders", "all");
