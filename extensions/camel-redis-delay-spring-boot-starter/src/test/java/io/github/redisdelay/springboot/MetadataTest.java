@@ -40,8 +40,10 @@ class MetadataTest {
     @Test
     void should_have_all_options_with_types_and_descriptions() throws IOException {
         assertThat(properties.values()).hasSizeGreaterThan(50).allSatisfy(property -> {
-            assertThat(property.getString("name")).startsWith(PREFIX);
-            assertThat(property.getString("type")).startsWith("java.lang.");
+            assertThat(property.getString("name"))
+                    .matches("camel\\.(component\\.redis-delay|redis-delay\\.console)\\..+");
+            assertThat(property.getString("type"))
+                    .matches("java\\.lang\\.\\w+|java\\.util\\.List<java\\.lang\\.String>");
             assertThat(property.getString("description")).isNotBlank();
         });
     }
