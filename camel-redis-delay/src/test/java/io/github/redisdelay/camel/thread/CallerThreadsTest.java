@@ -90,6 +90,18 @@ class CallerThreadsTest {
     }
 
     @Test
+    void should_wait_again_after_a_wait_that_was_too_long() throws Exception {
+        exchange();
+        assertThat(callers.await(new CompletableFuture<>())).isNotDone();
+
+        boolean waited = false;
+        for (int i = 2; i < EXCHANGES_UNTIL_TRIAL && !waited; i++) {
+            waited = waits();
+        }
+        assertThat(waited).isTrue();
+    }
+
+    @Test
     void should_not_wait_long_for_an_answer_that_does_not_come() {
         exchange();
 
