@@ -7,7 +7,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import java.util.List;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A second call to finish a delivery gets what the first call has left. */
 class FinishedTwiceIT extends RealQueueIT {
@@ -79,6 +82,26 @@ class FinishedTwiceIT extends RealQueueIT {
         Delivery delivery = claim(1).get(0);
         delivery.superseded();
         assertThat(get(delivery.acknowledge())).isEqualTo(Settlement.STALE_HELD);
+    }
+
+    /** Eviction may take the messages and the leases, and leave the records: they must not be about a new message. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3})
+    void a_new_message_is_not_finished_by_the_delivery_of_one_that_was_evicted(int together) {
+        schedule("first", IN_AN_HOUR); // the session's first call in an hour goes another way
+        schedule("order", LONG_AGO);
+        Delivery delivery = claim(1).get(0);
+        redis.client().getKeys().delete(keys().key("messages"), keys().key("leased"), keys().key("delayed"));
+
+        List<Submission<ScheduleResult>> sent = queue.together(() -> IntStream.range(0, together)
+                .mapToObj(i -> queue.schedule(message(i == 0 ? "order" : "other" + i, IN_AN_HOUR, i == 2 ? 5 : 0)))
+                .toList());
+        sent.forEach(RealQueueIT::get);
+
+        assertThat(get(delivery.acknowledge())).isEqualTo(Settlement.STALE_HELD);
+        assertThat(get(queue.get("order")))
+                .hasValueSatisfying(order -> assertThat(order.info().attempts()).isZero());
+        assertThat(get(queue.stats()).delayed()).isEqualTo(together);
     }
 
     @Test

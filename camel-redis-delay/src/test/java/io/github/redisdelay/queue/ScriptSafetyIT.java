@@ -603,6 +603,27 @@ class ScriptSafetyIT {
         }
     }
 
+    /** An acknowledgement under a claim id of before, behind the one that finishes the message: a client may send both at once. */
+    @Test
+    void should_tell_who_held_a_message_before_the_call() {
+        prepare(LuaScript.ACKNOWLEDGE);
+        String one = "010000000000000000", held = "030000000000000000", gone = "020000000000000000";
+
+        byte[] acknowledged =
+                (byte[]) call(LuaScript.ACKNOWLEDGE, "lane", 1, "l1", CLAIM, "l1", OTHER_CLAIM, "l1", CLAIM);
+        byte[] settled = (byte[]) call(
+                LuaScript.SETTLE,
+                items(
+                        bytes("lane", 2, "base", "dead"),
+                        bytes("l2", CLAIM, "acknowledge", 0, ""),
+                        bytes("l2", OTHER_CLAIM, "acknowledge", 0, ""),
+                        bytes("l2", CLAIM, "acknowledge", 0, "")));
+
+        assertThat(List.of(acknowledged, settled))
+                .extracting(reply -> HexFormat.of().formatHex(reply, 8, reply.length))
+                .containsOnly(one + held + gone);
+    }
+
     @Test
     void should_grant_nothing_for_a_claim_id_of_zeros() {
         // A message that waits has zeros in its record: they are no claim.

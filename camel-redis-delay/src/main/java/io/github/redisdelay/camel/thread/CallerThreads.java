@@ -15,8 +15,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>A thread is tried: at its first exchange, and at each 64th, it does not wait. If it comes with another exchange before that
  * one is answered, it has other things to do, and does not wait for the next 1 000. A wait is short, in case that the thread
- * was misjudged: an exchange whose answer takes longer goes on elsewhere, as it does by default. One thread waits at a time: the
- * answers to many callers come together, and a few threads that go on with all of them are faster than to wake each.
+ * was misjudged: an exchange whose answer takes longer goes on elsewhere, as it does by default, and so do the thread's next 64.
+ * One thread waits at a time: the answers to many callers come together, and a few threads that go on with all of them are faster
+ * than to wake each.
  */
 public final class CallerThreads {
 
@@ -48,7 +49,13 @@ public final class CallerThreads {
             state.set(now - 1);
             if (waits.compareAndSet(false, true)) {
                 try {
-                    waitFor(answered);
+                    answered.get(LONGEST_WAIT_MILLIS, TimeUnit.MILLISECONDS);
+                } catch (ExecutionException | CancellationException e) {
+                    // The producer looks for the outcome.
+                } catch (TimeoutException e) {
+                    state.set(TRIAL - EXCHANGES_UNTIL_TRIAL);
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
                 } finally {
                     waits.set(false);
                 }
@@ -63,15 +70,5 @@ public final class CallerThreads {
         int left = now == TRIAL ? EXCHANGES_WITHOUT_WAIT : TRIAL - now - 1;
         state.set(left == 0 ? 0 : TRIAL - left);
         return answered;
-    }
-
-    private static void waitFor(CompletableFuture<?> answered) {
-        try {
-            answered.get(LONGEST_WAIT_MILLIS, TimeUnit.MILLISECONDS);
-        } catch (ExecutionException | CancellationException | TimeoutException e) {
-            // Who goes on looks for the outcome.
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 }

@@ -94,11 +94,15 @@ class CallerThreadsTest {
         exchange();
         assertThat(callers.await(new CompletableFuture<>())).isNotDone();
 
+        for (int i = 0; i < EXCHANGES_UNTIL_TRIAL; i++) {
+            assertThat(waits()).as("exchange %s after it", i).isFalse();
+        }
+        exchange();
         boolean waited = false;
-        for (int i = 2; i < EXCHANGES_UNTIL_TRIAL && !waited; i++) {
+        for (int i = 1; i < EXCHANGES_UNTIL_TRIAL && !waited; i++) {
             waited = waits();
         }
-        assertThat(waited).isTrue();
+        assertThat(waited).as("after another trial").isTrue();
     }
 
     @Test

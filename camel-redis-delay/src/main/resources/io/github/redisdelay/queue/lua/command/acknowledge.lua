@@ -37,12 +37,14 @@ local finished, outcomes, done = {}, {}, {}
 local n = 0
 for i = 1, count do
   local id = ids[i]
-  if not done[id] and record_has_claim(records[i], claims[i]) then
+  if not record_has_claim(records[i], claims[i]) then
+    outcomes[i] = redis.call('HEXISTS', messages, id) == 1 and 3 or 2
+  elseif done[id] then
+    outcomes[i] = 2
+  else
     done[id] = true
     n = n + 1
     finished[n] = id
-  else
-    outcomes[i] = (done[id] or redis.call('HEXISTS', messages, id) == 0) and 2 or 3
   end
 end
 

@@ -126,10 +126,10 @@ if new then
   end
   -- The first write: refused when memory is full.
   redis.call('ZADD', queue_delayed, unpack(scores))
-  if redis.call('HSET', queue_messages, unpack(fields)) < count then
-    -- A body in no set, as eviction leaves it behind: its id is free, and its record is not about the new message.
-    redis.call('HDEL', queue_state, unpack(ids))
-  end
+  -- A body, or a record, in no set, as eviction leaves it behind: its id is free, and the record must not be about the new
+  -- message, as its claim id would finish that.
+  redis.call('HDEL', queue_state, unpack(ids))
+  redis.call('HSET', queue_messages, unpack(fields))
   reply = struct.pack('<d' .. string.rep('Bd', count), unpack(answers))
 else
   -- One after the other.
@@ -166,8 +166,8 @@ else
       if bodies_lost then
         place_remove(id)
         redis.call('ZREM', queue_leased, id)
-        redis.call('HDEL', queue_state, id)
       end
+      redis.call('HDEL', queue_state, id)
       place_use_priority(level)
       redis.call('ZADD', queue_delayed_set(level), due, id)
       length = length + 1

@@ -34,10 +34,9 @@ if #ARGV == 8 and #ARGV[7] == 0 then
     local scheduled, body = struct.pack('<d', now), ARGV[8]
     -- The first write: refused when memory is full.
     if redis.call('HSETNX', KEYS[1], id, scheduled .. body) == 1 then
-      if redis.call('ZADD', KEYS[2], due, id) == 0 then
-        -- It waited without a body, as eviction leaves it behind: its record is not about the new message.
-        redis.call('HDEL', KEYS[4], id)
-      end
+      -- A record that eviction has left behind must not be about the new message: its claim id would finish that.
+      redis.call('HDEL', KEYS[4], id)
+      redis.call('ZADD', KEYS[2], due, id)
       local result = scheduled .. struct.pack('<Bd', 1, due)
       redis.call('HSET', KEYS[5], ARGV[1], struct.pack('<dd', sequence, now) .. result)
       if promises and #promises > 0 then
