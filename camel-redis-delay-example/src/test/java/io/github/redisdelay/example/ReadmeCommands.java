@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The shell commands of the README that are about the example. */
+/** The shell commands of this module's README. */
 final class ReadmeCommands {
 
     private static final Path ROOT = Path.of("..");
@@ -25,7 +25,7 @@ final class ReadmeCommands {
     private ReadmeCommands() {}
 
     private static List<String> lines() throws IOException {
-        return BLOCK.matcher(Files.readString(ROOT.resolve("README.md")))
+        return BLOCK.matcher(Files.readString(Path.of("README.md")))
                 .results()
                 .flatMap(block -> block.group(1).lines())
                 .toList();

@@ -18,7 +18,7 @@ import org.apache.camel.processor.aggregate.GroupedBodyAggregationStrategy;
 import org.apache.camel.support.RoutePolicySupport;
 import org.junit.jupiter.api.Test;
 
-/** Which routes acknowledge a message, and which return it: each row of the README's table is a test. */
+/** Which routes acknowledge a message, and which return it: each row of the table in docs/consuming.md is a test. */
 class RouteShapesIT extends CamelRedisIT {
 
     private static final String FULL = "seda:full?size=1";
