@@ -3,7 +3,7 @@ package io.github.redisdelay.queue;
 
 /**
  * The reasons why a message is delivered again, as Redis knows them. What lies behind them is told in {@code
- * docs/reliability.md}, "What is not". A lost acknowledgement shows as {@link #LEASE_EXPIRED}; a message that was
+ * docs/guarantees.md}, "What is not". A lost acknowledgement shows as {@link #LEASE_EXPIRED}; a message that was
  * scheduled a second time, as {@link #NONE}.
  */
 public enum RedeliveryReason {

@@ -19,7 +19,7 @@ import org.redisson.config.Config;
  * {@code acknowledge}, or {@code die}, which ends the JVM in the middle of a message whose id ends with {@code poison}.
  * A message with an id ending in {@code -slow} takes 300 ms, and one ending in {@code -stuck} is worked on for ever.
  */
-final class ConsumerProcess {
+public final class ConsumerProcess {
 
     private ConsumerProcess() {}
 
