@@ -24,6 +24,7 @@ import org.apache.camel.ServiceStatus;
 import org.apache.camel.component.direct.DirectComponent;
 import org.apache.camel.impl.DefaultCamelContext;
 import org.apache.camel.spi.IdempotentRepository;
+import org.apache.camel.spi.RestConsumerFactory;
 import org.apache.camel.support.DefaultComponent;
 import org.apache.camel.support.DefaultEndpoint;
 import org.apache.camel.support.DefaultProducer;
@@ -74,6 +75,8 @@ final class Stage implements AutoCloseable {
         context.addComponent("http", new Producers("http"));
         context.addComponent("https", new Producers("https"));
         context.addComponent("sql", new Producers("sql"));
+        bind("rest", (RestConsumerFactory) (camel, processor, verb, base, path, in, out, settings, options) ->
+                camel.getEndpoint("direct:" + verb + base + path).createConsumer(processor));
     }
 
     /** Binds something of the reader's: a bean that a route names. */
