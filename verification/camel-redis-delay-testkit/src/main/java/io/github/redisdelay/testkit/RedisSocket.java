@@ -110,6 +110,38 @@ public final class RedisSocket implements AutoCloseable {
         return new String(text);
     }
 
+    /**
+     * Sends a command and reads the whole answer.
+     *
+     * @return as redis-cli shows it at a terminal, but for a list, whose elements are in one line
+     */
+    public String shown(List<String> words) throws IOException {
+        return shown(String.join(" ", words), send(words));
+    }
+
+    private String shown(String command, String head) throws IOException {
+        if (head == null) {
+            throw new IOException(command + ": the connection was closed");
+        }
+        String rest = head.substring(1);
+        return switch (head.charAt(0)) {
+            case '+' -> rest;
+            case '-' -> "(error) " + rest;
+            case ':' -> "(integer) " + rest;
+            case '$' -> head.equals("$-1") ? "(nil)" : '"' + text(command, head) + '"';
+            case '*' -> list(command, Integer.parseInt(rest));
+            default -> throw new IOException(command + ": " + head);
+        };
+    }
+
+    private String list(String command, int size) throws IOException {
+        StringBuilder list = new StringBuilder(size == 0 ? "(empty array)" : "");
+        for (int i = 1; i <= size; i++) {
+            list.append(i == 1 ? "" : " ").append(i).append(") ").append(shown(command, answers.readLine()));
+        }
+        return list.toString();
+    }
+
     /** Reads on, without a look at it. */
     public void skip(int lines) throws IOException {
         for (int i = 0; i < lines; i++) {

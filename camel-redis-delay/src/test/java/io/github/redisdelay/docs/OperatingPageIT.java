@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import ch.qos.logback.classic.Level;
+import io.github.redisdelay.camel.RedisDelayComponent;
+import io.github.redisdelay.test.RedisServer;
+import io.github.redisdelay.testkit.LogLines;
+import io.github.redisdelay.testkit.RedisSocket;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import org.apache.camel.builder.RouteBuilder;
+import org.apache.camel.impl.DefaultCamelContext;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Follows docs/operating.md. Its redis-cli commands run on a queue in the state that the page speaks of: {@code order-1} waits for half
+ * an hour, {@code order-2} is being delivered, {@code order-3} is dead, and {@code order-4} is overdue, as the consumer is full.
+ */
+class OperatingPageIT {
+
+    static final String PAGE = "docs/operating.md";
+
+    private static final Set<String> READING = Set.of(
+            "--scan",
+            "ACL LOG",
+            "HEXISTS",
+            "HGET",
+            "HGETALL",
+            "HVALS",
+            "INFO",
+            "PUBSUB CHANNELS",
+            "SLOWLOG LEN",
+            "TIME",
+            "ZCARD",
+            "ZRANGE",
+            "ZREVRANGE",
+            "ZSCORE");
+    private static final Pattern LOGGER = Pattern.compile("`(io\\.github\\.redisdelay\\.[\\w.]+)`");
+    private static final Pattern NUMBER = Pattern.compile("\\d+");
+
+    private static RedisServer redis;
+    private static Application application;
+    private static LogLines log;
+    private static final CountDownLatch order2 = new CountDownLatch(1);
+
+    /** A Camel context with the component, on one Redis. */
+    private static final class Application implements AutoCloseable {
+
+        final DefaultCamelContext context = new DefaultCamelContext();
+        final List<String> received = new CopyOnWriteArrayList<>();
+
+        Application(String address) {
+            RedisDelayComponent component = new RedisDelayComponent();
+            component.getConfiguration().setAddress(address);
+            context.disableJMX();
+            context.getShutdownStrategy().setTimeout(10);
+            context.addComponent("redis-delay", component);
+            context.start();
+        }
+
+        void consume(String uri) throws Exception {
+            context.addRoutes(new RouteBuilder() {
+                @Override
+                public void configure() {
+                    from(uri).routeId("close-unpaid").process(exchange -> {
+                        String id = exchange.getMessage().getHeader("CamelRedisDelayMessageId", String.class);
+                        if (id.equals("order-3")) {
+                            throw new ConnectException("the bank is away");
+                        }
+                        if (id.equals("order-2")) {
+                            order2.await();
+                        }
+                        received.add(id);
+                    });
+                }
+            });
+        }
+
+        void ask(String uri, String id) {
+            context.createProducerTemplate().sendBodyAndHeaders(uri, "body", Map.of("CamelRedisDelayScheduleId", id));
+        }
+
+        Map<?, ?> stats() {
+            return context.createProducerTemplate()
+                    .requestBody("redis-delay:orders?operation=stats", (Object) null, Map.class);
+        }
+
+        @Override
+        public void close() throws IOException {
+            context.close();
+        }
+    }
+
+    @BeforeAll
+    static void start() throws Exception {
+        redis = RedisServer.dedicated("appendonly yes");
+        application = new Application(redis.address());
+        application.ask("redis-delay:invoices?partitions=3&delay=30m", "invoice-1");
+        application.ask("redis-delay:orders?delay=30m", "order-1");
+        for (String due : List.of("order-3", "order-2", "order-4")) {
+            application.ask("redis-delay:orders", due);
+        }
+        log = new LogLines("io.github.redisdelay.camel");
+        application.consume("redis-delay:orders?maximumRedeliveries=0&visibilityTimeout=10m");
+        await().untilAsserted(() -> assertThat(application.stats().toString())
+                .contains("delayed=2", "overdue=1", "leased=1", "dead=1", "consumers=1"));
+    }
+
+    @AfterAll
+    static void stop() throws IOException {
+        order2.countDown();
+        application.close();
+        log.close();
+        redis.close();
+    }
+
+    private static List<Block> blocks(String language) throws IOException {
+        return Block.of(PAGE, Files.readAllLines(Block.ROOT.resolve(PAGE))).stream()
+                .filter(block -> block.language().equals(language))
+                .toList();
+    }
+
+    /** Tells whether the page's block is one that this test follows. */
+    static boolean follows(Block block) {
+        return block.page().equals(PAGE)
+                && (block.language().isEmpty()
+                        || block.language().equals("sh")
+                                && block.code().lines().allMatch(line -> line.startsWith("redis-cli ")));
+    }
+
+    static List<String> commands() throws IOException {
+        return blocks("sh").stream()
+                .filter(OperatingPageIT::follows)
+                .flatMap(block -> block.code().lines())
+                .toList();
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("commands")
+    void should_answer_as_the_page_says(String line) throws IOException {
+        RedisCli command = RedisCli.of(line);
+        assertThat(READING).as(line + " only reads").anyMatch(reading -> String.join(" ", command.words())
+                .startsWith(reading));
+        try (RedisSocket socket = RedisSocket.open(redis.address())) {
+            command.check(socket);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "redis-cli ZCARD 'redis-delay:{orders}:delayed' # (integer) 3: wait",
+                "redis-cli ZCARD 'redis-delay:{orders}:waiting' # (integer) 2: wait",
+                "redis-cli ZSCORE 'redis-delay:{orders}:delayed' order-1 # (nil): nothing",
+                "redis-cli INFO memory | grep maxmemory_policy # maxmemory_policy:allkeys-lru: bad",
+                "redis-cli --scan --pattern '*:{orders*}:messages' # \"delay:{orders}:messages\": one",
+                "redis-cli ZCARD 'redis-delay:{orders}:delayed'",
+            })
+    void should_notice_another_answer(String line) throws IOException {
+        try (RedisSocket socket = RedisSocket.open(redis.address())) {
+            assertThatThrownBy(() -> RedisCli.of(line).check(socket)).isInstanceOf(AssertionError.class);
+        }
+    }
+
+    /** But for figures, durations and the address. */
+    private static String shape(String line) {
+        return NUMBER.matcher(line.replaceAll("redis://[\\w.:]+", "redis://").replaceAll("\\d+ (ms|s|min)\\b", "0 min"))
+                .replaceAll("0");
+    }
+
+    @Test
+    void should_follow_all_that_is_shown_without_a_language() throws IOException {
+        assertThat(blocks("")).hasSize(2);
+    }
+
+    @Test
+    void should_log_the_line_of_the_start() throws IOException {
+        String shown = blocks("").get(0).code().strip();
+        assertThat(log.of(Level.INFO)).extracting(OperatingPageIT::shape).contains(shape(shown));
+    }
+
+    @Test
+    void should_say_that_redis_is_full() throws Exception {
+        String shown = blocks("").get(1).code().strip();
+        try (RedisServer full = RedisServer.dedicated("maxmemory 1");
+                Application producer = new Application(full.address())) {
+            assertThatThrownBy(() -> producer.ask("redis-delay:orders", "order-1"))
+                    .hasStackTraceContaining(shown);
+        }
+    }
+
+    @Test
+    void should_name_loggers_that_there_are() throws IOException {
+        List<String> names = LOGGER.matcher(Files.readString(Block.ROOT.resolve(PAGE)))
+                .results()
+                .map((MatchResult found) -> found.group(1))
+                .toList();
+        assertThat(names).isNotEmpty().allSatisfy(name -> {
+            Path source = Path.of("src/main/java", name.split("\\."));
+            assertThat(Files.isDirectory(source) || Files.exists(Path.of(source + ".java")))
+                    .as(name)
+                    .isTrue();
+        });
+    }
+
+    @Test
+    void should_say_when_the_consumer_is_full() {
+        await().atMost(Duration.ofSeconds(40))
+                .untilAsserted(() -> assertThat(log.of(Level.WARN)).anySatisfy(line -> assertThat(line)
+                        .contains(
+                                "a message has been due for 1",
+                                "works on as many as it may (1). The longest running is")));
+    }
+
+    @Test
+    void should_bring_back_an_older_state_with_a_backup() throws Exception {
+        try (RedisServer server = RedisServer.dedicated("dbfilename dump.rdb", "save 3600 1");
+                Application before = new Application(server.address())) {
+            for (String id : List.of("done", "cancelled")) {
+                before.ask("redis-delay:orders?delay=30m", id);
+            }
+            Path file;
+            try (RedisSocket socket = RedisSocket.open(server.address())) {
+                assertThat(socket.call("SAVE")).isEqualTo("+OK");
+                file = Path.of(socket.texts("CONFIG GET dir").get(1), "dump.rdb");
+            }
+            Path copy = Files.copy(file, file.resolveSibling("copy.rdb"));
+            before.ask("redis-delay:orders?operation=cancel", "cancelled");
+            before.ask("redis-delay:orders?operation=promote", "done");
+            before.consume("redis-delay:orders");
+            await().untilAsserted(() -> assertThat(before.received).containsExactly("done"));
+            before.ask("redis-delay:orders?delay=30m", "later");
+            before.close();
+            server.stop();
+            Files.copy(copy, file, StandardCopyOption.REPLACE_EXISTING);
+            server.start();
+            try (Application after = new Application(server.address())) {
+                after.ask("redis-delay:orders?operation=pause", "-");
+                assertThat(after.stats().toString()).contains("delayed=2", "paused=true");
+                after.ask("redis-delay:orders?operation=cancel", "cancelled");
+                after.ask("redis-delay:orders?delay=30m&onDuplicate=ignore", "later");
+                after.ask("redis-delay:orders?delay=30m&onDuplicate=ignore", "done");
+                after.consume("redis-delay:orders");
+                after.ask("redis-delay:orders?operation=promote", "done");
+                after.ask("redis-delay:orders?operation=promote", "later");
+                assertThat(after.received).isEmpty();
+                after.ask("redis-delay:orders?operation=resume", "-");
+                await().untilAsserted(() -> assertThat(after.received).containsExactly("done", "later"));
+            }
+        }
+    }
+
+    @Test
+    void should_go_on_at_a_replica_that_was_made_the_master() throws Exception {
+        try (RedisServer old = RedisServer.dedicated();
+                RedisServer next = RedisServer.dedicated();
+                RedisSocket atOld = RedisSocket.open(old.address());
+                RedisSocket atNext = RedisSocket.open(next.address())) {
+            Application before = new Application(old.address());
+            before.ask("redis-delay:orders?delay=30m", "waits");
+            assertThat(atNext.call("REPLICAOF " + old.host() + " " + old.port()))
+                    .isEqualTo("+OK");
+            await().untilAsserted(
+                            () -> assertThat(atNext.text("INFO replication")).contains("master_link_status:up"));
+            before.ask("redis-delay:orders?delay=30m", "waits, too");
+            before.close();
+            await().untilAsserted(() ->
+                    assertThat(offset(atNext, "slave_repl_offset")).isEqualTo(offset(atOld, "master_repl_offset")));
+            assertThat(atNext.call("REPLICAOF NO ONE")).isEqualTo("+OK");
+            try (Application after = new Application(next.address())) {
+                after.consume("redis-delay:orders");
+                for (String id : List.of("waits", "waits, too")) {
+                    after.ask("redis-delay:orders?operation=promote", id);
+                }
+                await().untilAsserted(() ->
+                        assertThat(new ArrayList<>(after.received)).containsExactlyInAnyOrder("waits", "waits, too"));
+            }
+        }
+    }
+
+    private static String offset(RedisSocket socket, String name) throws IOException {
+        return socket.text("INFO replication")
+                .lines()
+                .filter(line -> line.startsWith(name + ":"))
+                .findFirst()
+                .orElseThrow()
+                .substring(name.length());
+    }
+}
