@@ -9,6 +9,7 @@ import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.camel.RedissonVersion;
 import io.github.redisdelay.camel.thread.ComponentThreads;
+import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.test.RedisExtension;
 import io.github.redisdelay.testkit.LogLines;
 import java.io.IOException;
@@ -16,10 +17,15 @@ import java.io.StringReader;
 import java.net.ConnectException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.main.Main;
 import org.apache.camel.spi.PropertyConfigurerGetter;
@@ -44,6 +50,7 @@ import org.redisson.config.Config;
  *   <li>Properties of Camel are set by Camel Main; others are those of an {@code application.properties} of this project.
  *   <li>Redisson's files are read by Redisson.
  *   <li>Headers of the component have the names and the values that there are.
+ *   <li>A picture of states has those that there are.
  *   <li>Of a shell command each module, profile, class and test exists.
  * </ul>
  */
@@ -60,6 +67,8 @@ class PagesIT {
                     + " failed on route '(?<route>.+)', again in 10 s: ConnectException: (?<failure>.+)");
 
     private static final String GUIDE = "docs/migration.md";
+
+    private static final Pattern TRANSITION = Pattern.compile("(?m)^    (\\S+) --> (\\S+?)(?:: .+)?$");
 
     private static final Pattern DEPENDENCY = Pattern.compile("<dependency>(.*?)</dependency>");
 
@@ -126,6 +135,11 @@ class PagesIT {
             assertThat(block.code()).as(block.toString()).isNotBlank();
         } else if (block.language().equals("sh")) {
             new ShellCheck(sources).check(block);
+        } else if (block.page().equals("README.md") && block.language().equals("text")) {
+            // OrderShopIT runs the program above it, and compares what it prints.
+            assertThat(block.code().lines()).as(block.toString()).allMatch(line -> line.contains(" A-"));
+        } else if (block.language().equals("mermaid") && block.begins("stateDiagram")) {
+            states(block);
         } else if (block.language().isEmpty() && block.begins("redis-delay:")) {
             assertThat(block.code()).as(block.toString()).isEqualTo("redis-delay:queueName[?options]\n");
         } else if (block.language().isEmpty() && block.begins("message '")) {
@@ -146,6 +160,22 @@ class PagesIT {
         try (Stage stage = new Stage(redis, compiler, block)) {
             PageStories.of(block).play(stage);
         }
+    }
+
+    /** The picture has all states, and names no other one; what leads from one to the other is there. */
+    private static void states(Block block) {
+        List<MatchResult> arrows = TRANSITION.matcher(block.code()).results().toList();
+        assertThat(block.code().lines().count()).as(block.toString()).isEqualTo(arrows.size() + 1);
+        Set<String> states = Stream.of(MessageState.values())
+                .map(state -> switch (state) {
+                    case DELAYED, LEASED, DEAD -> state.name().toLowerCase(Locale.ROOT);
+                    case FINISHED, NONE -> "gone";
+                })
+                .collect(Collectors.toSet());
+        assertThat(arrows.stream().flatMap(arrow -> Stream.of(arrow.group(1), arrow.group(2))))
+                .as(block.toString())
+                .filteredOn(state -> !state.equals("[*]"))
+                .containsOnlyElementsOf(states);
     }
 
     /** The line of the log is that of a message which fails as the page says. */

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.redisdelay.test.RedisServer;
+import io.github.redisdelay.testkit.JavaCommand;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalTime;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The README's program, in a JVM of its own, prints what the README says. */
+class OrderShopIT {
+
+    /** What a route logs of an order. */
+    private static final Pattern LINE = Pattern.compile("(\\d\\d:\\d\\d:\\d\\d\\.\\d{3}) (A-\\d .*)");
+
+    private static final String LOGBACK = """
+            <configuration>
+                <appender name="CONSOLE" class="ch.qos.logback.core.ConsoleAppender">
+                    <encoder><pattern>%d{HH:mm:ss.SSS} %msg%n</pattern></encoder>
+                </appender>
+                <root level="INFO"><appender-ref ref="CONSOLE"/></root>
+            </configuration>
+            """;
+
+    @TempDir
+    Path folder;
+
+    private record Line(LocalTime time, String text) {}
+
+    @Test
+    @Timeout(120)
+    void should_print_what_the_readme_says() throws Exception {
+        List<Block> outputs = Block.all().stream()
+                .filter(block ->
+                        block.page().equals("README.md") && block.language().equals("text"))
+                .toList();
+        assertThat(outputs).hasSize(1);
+        List<Line> shown = lines(outputs.get(0).code().lines());
+        List<Line> printed = run(shown.size());
+        assertThat(printed)
+                .extracting(Line::text)
+                .isEqualTo(shown.stream().map(Line::text).toList());
+        assertThat(List.of(printed, shown)).allSatisfy(lines -> {
+            assertThat(lines.get(1).text()).isEqualTo("A-2 placed");
+            assertThat(ChronoUnit.MILLIS.between(
+                            lines.get(1).time(), lines.get(lines.size() - 1).time()))
+                    .as("milliseconds between the second line and the last one")
+                    .isBetween(5_000L, 20_000L);
+        });
+    }
+
+    private static List<Line> lines(Stream<String> output) {
+        return output.map(LINE::matcher)
+                .filter(Matcher::matches)
+                .map(line -> new Line(LocalTime.parse(line.group(1)), line.group(2)))
+                .toList();
+    }
+
+    private List<Line> run(int lines) throws IOException {
+        Path logback = Files.writeString(folder.resolve("logback.xml"), LOGBACK);
+        try (RedisServer server = RedisServer.dedicated()) {
+            Process program = new ProcessBuilder(JavaCommand.of(
+                            List.of(
+                                    "-Dlogback.configurationFile=" + logback,
+                                    "-Dcamel.component.redis-delay.address=" + server.address()),
+                            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                            OrderShop.class))
+                    .redirectErrorStream(true)
+                    .start();
+            try (BufferedReader output = program.inputReader()) {
+                List<String> printed = new ArrayList<>();
+                while (lines(printed.stream()).size() < lines) {
+                    String line = output.readLine();
+                    assertThat(line).as("a line after these: " + printed).isNotNull();
+                    printed.add(line);
+                }
+                return lines(printed.stream());
+            } finally {
+                program.destroyForcibly();
+            }
+        }
+    }
+}
