@@ -41,6 +41,14 @@ class JarIT {
         }
     }
 
+    @Test
+    void should_have_a_name_for_users_who_have_modules() throws IOException {
+        try (JarFile jar = new JarFile(jar().toFile())) {
+            assertThat(jar.getManifest().getMainAttributes().getValue("Automatic-Module-Name"))
+                    .isEqualTo("io.github.redisdelay");
+        }
+    }
+
     private static Path jar() throws IOException {
         try (Stream<Path> files = Files.list(Path.of("target"))) {
             List<Path> jars = files.filter(file ->

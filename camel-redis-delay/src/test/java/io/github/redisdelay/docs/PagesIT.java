@@ -212,7 +212,7 @@ class PagesIT {
                         .as(block + ": a module of this project, and its version")
                         .matches("<groupId>io.github.redisdelay</groupId><artifactId>("
                                 + String.join("|", sources.modules()) + ")</artifactId><version>"
-                                + Pattern.quote(sources.version()) + "</version>(<scope>test</scope>)?");
+                                + Pattern.quote(sources.versionOfPages()) + "</version>(<scope>test</scope>)?");
             } else {
                 assertThat(sources.dependencies())
                         .as(block + ": a dependency of this project's")

@@ -30,17 +30,22 @@ final class Sources {
     private static final Pattern DEPENDENCY = Pattern.compile("<dependency>(.*?)</dependency>");
     private static final Pattern PROPERTY = Pattern.compile("\\$\\{([\\w.-]+)}");
     private static final Pattern VERSION = Pattern.compile("<version>(.*?)</version>");
+    private static final Pattern RELEASE = Pattern.compile("(?m)^## \\[([0-9.]+)]");
 
     private final Map<Path, String> java = new TreeMap<>(); // without space
     private final Map<String, String> poms = new HashMap<>(); // by module
     private final List<Properties> applications = new ArrayList<>();
+    private final String changelog;
 
     Sources(Path root) throws IOException {
+        changelog = Files.readString(root.resolve("CHANGELOG.md"));
         poms.put("", Files.readString(root.resolve("pom.xml")));
         for (MatchResult found : MODULE.matcher(poms.get("")).results().toList()) {
             Path module = root.resolve(found.group(1));
             poms.put(module.getFileName().toString(), Files.readString(module.resolve("pom.xml")));
-            read(module.resolve("src"));
+            if (Files.isDirectory(module.resolve("src"))) {
+                read(module.resolve("src"));
+            }
         }
     }
 
@@ -97,11 +102,17 @@ final class Sources {
         return modules;
     }
 
-    /** The version of all modules. */
+    /** The version of all modules in this build. */
     String version() {
         Matcher version = VERSION.matcher(poms.get(""));
         version.find();
         return version.group(1);
+    }
+
+    /** The version that pages name: the last release, or as long as there is none, that of this build. */
+    String versionOfPages() {
+        Matcher release = RELEASE.matcher(changelog);
+        return release.find() ? release.group(1) : version();
     }
 
     /** What modules depend on, or have the versions of: the inside of each {@code dependency}, without space, with the values of properties. */
