@@ -141,12 +141,9 @@ class OperatingPageIT {
                 .toList();
     }
 
-    /** Tells whether the page's block is one that this test follows. */
+    /** Tells whether this test follows a block. */
     static boolean follows(Block block) {
-        return block.page().equals(PAGE)
-                && (block.language().isEmpty()
-                        || block.language().equals("sh")
-                                && block.code().lines().allMatch(line -> line.startsWith("redis-cli ")));
+        return block.page().equals(PAGE) && (block.language().isEmpty() || RedisCli.isAllOf(block));
     }
 
     static List<String> commands() throws IOException {

@@ -130,8 +130,8 @@ class PagesIT {
                     .allMatch(line -> block.language().isEmpty()
                             || line.startsWith("redis-cli ")
                             || line.startsWith("java -jar "));
-        } else if (OperatingPageIT.follows(block)) {
-            // OperatingPageIT runs its commands, and finds its lines in the log.
+        } else if (OperatingPageIT.follows(block) || SharingPageIT.follows(block)) {
+            // They run its commands, and find its lines in the log.
             assertThat(block.code()).as(block.toString()).isNotBlank();
         } else if (block.language().equals("sh")) {
             new ShellCheck(sources).check(block);

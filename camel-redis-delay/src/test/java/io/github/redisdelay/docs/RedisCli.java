@@ -25,6 +25,11 @@ record RedisCli(String line, List<String> words, Pattern filter, String reply) {
     private static final Pattern WORD = Pattern.compile("'([^']*)'|([^\\s'|>]+)");
     private static final Pattern ANYTHING = Pattern.compile("…|\\d{10,}");
 
+    /** Tells whether a block has such lines and nothing else. */
+    static boolean isAllOf(Block block) {
+        return block.language().equals("sh") && block.code().lines().allMatch(line -> line.startsWith("redis-cli "));
+    }
+
     static RedisCli of(String line) {
         Matcher parts = LINE.matcher(line);
         assertThat(parts.matches()).as(line + " looks like " + LINE).isTrue();
