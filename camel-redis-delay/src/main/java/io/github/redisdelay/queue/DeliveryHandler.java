@@ -11,7 +11,7 @@ public interface DeliveryHandler {
      * {@code concurrentConsumers} messages at a time. The message occupies its slot until one of the delivery's methods
      * ({@link Delivery#acknowledge()}, {@link Delivery#negativeAcknowledge}, {@link Delivery#release()},
      * {@link Delivery#bury}, {@link Delivery#discard()}) is called, from any thread; this method may return earlier. If
-     * it throws, the message is returned at once, its attempt counted.
+     * it throws, the message is returned: it is due again after a second, its attempt counted.
      */
     void handle(Delivery delivery) throws Exception;
 

@@ -2,6 +2,7 @@
 package io.github.redisdelay.docs;
 
 import io.github.redisdelay.camel.RedisDelayComponent;
+import io.github.redisdelay.queue.ClientOptions;
 import org.apache.camel.ConsumerTemplate;
 import org.apache.camel.ProducerTemplate;
 import org.apache.camel.builder.RouteBuilder;
@@ -14,6 +15,7 @@ public abstract class PageCode extends RouteBuilder {
     public ConsumerTemplate consumerTemplate;
     public ProducerTemplate producer;
     public RedissonClient redisson;
+    public ClientOptions options;
     public RedisDelayComponent component;
     public IdempotentRepository myIdempotentRepository;
 

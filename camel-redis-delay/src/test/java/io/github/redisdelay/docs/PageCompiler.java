@@ -24,10 +24,12 @@ final class PageCompiler {
     /** On one line, so that the second line of the source is the first one of the block. */
     private static final String BEFORE =
             "package page; import java.io.*; import java.net.*; import java.time.*; import java.util.*;"
+                    + " import java.util.concurrent.*; import static java.nio.charset.StandardCharsets.UTF_8;"
                     + " import org.apache.camel.*; import org.apache.camel.http.base.*;"
                     + " import org.apache.camel.processor.aggregate.*; import org.apache.camel.support.jsse.*;"
                     + " import io.github.redisdelay.camel.*; import io.github.redisdelay.queue.*;"
-                    + " import io.github.redisdelay.queue.client.*; import io.github.redisdelay.queue.envelope.*;"
+                    + " import io.github.redisdelay.queue.DelayQueue; import io.github.redisdelay.queue.client.*;"
+                    + " import io.github.redisdelay.queue.envelope.*;"
                     + " import io.github.redisdelay.queue.exception.*;"
                     + " import io.github.redisdelay.example.Order;"
                     + " import org.redisson.api.RScoredSortedSet; import org.redisson.client.codec.StringCodec;"

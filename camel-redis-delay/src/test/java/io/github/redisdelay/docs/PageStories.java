@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.docs.PageCode.Invoice;
 import java.net.ConnectException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -333,6 +334,13 @@ final class PageStories {
             stage.start();
             stage.awaitMessages("notifications", 1, 0);
             assertThat(mender.mended).hasValue(1);
+        });
+
+        story("DelayQueueClient.create( due.take()", stage -> {
+            long begin = System.nanoTime();
+            stage.start();
+            assertThat(Duration.ofNanos(System.nanoTime() - begin)).isGreaterThan(Duration.ofSeconds(2));
+            stage.awaitMessages("orders", 0, 0);
         });
 
         story("new SSLContextParameters()", stage -> {

@@ -54,6 +54,7 @@ final class Stage implements AutoCloseable {
     private final Map<String, Processor> producers = new HashMap<>();
     final DelayQueueClient outside;
     final RedissonClient redisson;
+    private final ClientOptions options;
     private final Block block;
     private final PageCompiler compiler;
 
@@ -64,8 +65,8 @@ final class Stage implements AutoCloseable {
         redisson = redis.client();
         component.getConfiguration().setRedisson(redisson);
         component.getConfiguration().setKeyPrefix(keyPrefix);
-        outside = DelayQueueClient.create(
-                redis.client(), new ClientOptions(keyPrefix, ClientOptions.DEFAULTS.requestTimeout()));
+        options = new ClientOptions(keyPrefix, ClientOptions.DEFAULTS.requestTimeout());
+        outside = DelayQueueClient.create(redisson, options);
         context.disableJMX();
         context.setApplicationContextClassLoader(compiler.loader());
         context.getShutdownStrategy().setTimeout(10);
@@ -128,6 +129,7 @@ final class Stage implements AutoCloseable {
         code.consumerTemplate = consumerTemplate;
         code.producer = template;
         code.redisson = redisson;
+        code.options = options;
         code.myIdempotentRepository = idempotentRepository;
         return code;
     }
