@@ -139,14 +139,15 @@ class ArchitecturePageTest {
     }
 
     @Test
-    void should_name_classes_that_exist() {
+    void should_name_classes_that_exist() throws IOException {
         Stream<String> inPictures = Stream.concat(floors.stream(), ways.stream())
                 .flatMap(line -> found(NAME, line))
                 .map(MatchResult::group);
+        Set<String> tests = files(TESTS);
         Stream<String> inText = found(QUOTED, page).map(match -> match.group(1));
         assertThat(Stream.concat(inPictures, inText)
                         .distinct()
-                        .filter(name -> !NO_CLASSES.contains(name) && !exists(name)))
+                        .filter(name -> !NO_CLASSES.contains(name) && !exists(name) && !tests.contains(name + ".java")))
                 .isEmpty();
     }
 
