@@ -133,9 +133,9 @@ class DeserializationSecurityIT extends ConsumerSideIT {
     }
 
     /** As others may have stored it: without our reading it first. */
-    private void store(String id, byte[] afterTime, byte[] state) {
-        byte[] body = new byte[8 + afterTime.length];
-        System.arraycopy(afterTime, 0, body, 8, afterTime.length);
+    private void store(String id, byte[] afterTimes, byte[] state) {
+        byte[] body = new byte[16 + afterTimes.length];
+        System.arraycopy(afterTimes, 0, body, 16, afterTimes.length);
         redis.client()
                 .getScript(ByteArrayCodec.INSTANCE)
                 .eval(

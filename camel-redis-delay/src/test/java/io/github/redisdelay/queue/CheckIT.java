@@ -142,12 +142,16 @@ class CheckIT extends RealQueueIT {
         schedule("a", IN_AN_HOUR);
         schedule("b", IN_AN_HOUR, 7);
         schedule("c", LONG_AGO);
+        long due = info("a").dueMicros();
         delete("delayed", "delayed:7");
 
         assertThat(get(queue.check())).isEqualTo(new CheckResult(3, 3, 0, 0));
 
         snapshot().assertOneStateAtATime(false);
-        // The due time and the priority are lost.
+        // The due times stand with the bodies, the priority is lost.
+        assertThat(get(queue.stats()).overdue()).isOne();
+        assertThat(info("a").dueMicros()).isEqualTo(due);
+        pass(HOUR);
         assertThat(get(queue.stats()).overdue()).isEqualTo(3);
         assertThat(info("b").priority()).isZero();
         assertThat(info("b").attempts()).isZero();
@@ -206,7 +210,7 @@ class CheckIT extends RealQueueIT {
         BlockingQueue<Delivery> received = consume(queue, concurrent(1));
         schedule("first", LONG_AGO);
         get(next(received).acknowledge());
-        schedule("a", IN_AN_HOUR);
+        scheduleForeign(bytes("a"), 1);
         delete("delayed");
         get(queue.check());
         // Long before its safety interval is over.

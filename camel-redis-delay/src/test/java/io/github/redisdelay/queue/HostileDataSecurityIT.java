@@ -86,8 +86,9 @@ class HostileDataSecurityIT extends RealQueueIT {
 
     /** A body as ours are stored. */
     private static byte[] stored(String body) {
-        return ByteBuffer.allocate(8 + body.length())
+        return ByteBuffer.allocate(16 + body.length())
                 .order(ByteOrder.LITTLE_ENDIAN)
+                .putDouble(1)
                 .putDouble(1)
                 .put(bytes(body))
                 .array();

@@ -124,7 +124,7 @@ class ImportIT extends OldQueueIT {
         assertThat(report.remaining()).isZero();
         Set<String> ids = dues().keySet();
         assertThat(ids).hasSize(8).contains("delayed", "new", longest);
-        assertThat(ids.stream().filter(id -> id.matches("(delayed|leased|new)#[-0-9A-Z_a-z]{16}")))
+        assertThat(ids.stream().filter(id -> id.matches("(delayed|leased|new)#[-0-9A-Z_a-z]{14}")))
                 .hasSize(4);
         assertThat(text(get(queue.get("delayed")).orElseThrow().body())).isEqualTo("body of delayed");
         assertThat(text(get(queue.get("new")).orElseThrow().body())).isEqualTo("imported");

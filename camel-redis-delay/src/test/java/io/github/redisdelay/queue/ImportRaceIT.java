@@ -166,7 +166,7 @@ class ImportRaceIT extends OldQueueIT {
         redis.client()
                 .<byte[], byte[]>getMap(keys().key("messages"), ByteArrayCodec.INSTANCE)
                 .readAllValues()
-                .forEach(body -> all.add(text(Arrays.copyOfRange(body, 8, body.length))));
+                .forEach(body -> all.add(text(Arrays.copyOfRange(body, 16, body.length))));
         assertThat(all).as("seed %d", seed).hasSize(messages + (int) equal);
         assertThat(all.stream().filter(payload -> payload.equals("equal"))).hasSize((int) equal);
         all.removeIf("equal"::equals);

@@ -178,7 +178,8 @@ class LostAnswerIT {
         assertThat(result.outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
         assertThat(caller.sendings).hasSize(4);
         assertThat(held().messages())
-                .isEqualTo(java.util.Map.of("a", QueueSnapshot.message(result.scheduledMicros(), "x")));
+                .isEqualTo(java.util.Map.of(
+                        "a", QueueSnapshot.message(result.scheduledMicros(), result.dueMicros(), "x")));
         assertThat(held().keys().get("delayed")).containsEntry("a", String.valueOf(result.dueMicros()));
     }
 

@@ -154,7 +154,7 @@ public abstract class RealQueueIT {
                 .getScript(ByteArrayCodec.INSTANCE)
                 .eval(
                         RScript.Mode.READ_WRITE,
-                        "redis.call('HSET', KEYS[1], ARGV[1], struct.pack('<d', 1) .. 'x') "
+                        "redis.call('HSET', KEYS[1], ARGV[1], struct.pack('<dd', 1, 1) .. 'x') "
                                 + "return redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])",
                         RScript.ReturnType.VALUE,
                         List.of(keys().key("messages"), keys().key("delayed")),

@@ -1488,10 +1488,10 @@ class ScriptSafetyIT {
             "more_kinds",
             "ARGV[1]", // the name of a session
             "ARGV[i]", // a bound of an outlook as it came
+            "ARGV[8]", // a body
             "version",
             "result",
             "base",
-            "scheduled",
             "i", // a position, below 257
             "id",
             "ids[i]",
@@ -1499,7 +1499,8 @@ class ScriptSafetyIT {
             "arguments[at + 5]",
             "body",
             "name",
-            "heads[level]", // made by struct.pack, as is the next
+            "heads[level]", // made by struct.pack, as are the next
+            "due",
             "time",
             "digits",
             "cursor",
@@ -1625,7 +1626,14 @@ class ScriptSafetyIT {
                 Set<String> bounded =
                         switch (name) {
                             // 256, 2 * 256 and 11 * 256: should_claim_across_as_many_lost_bodies_as_a_claim_can_meet.
-                            case "command/claim.lua" -> Set.of("ids", "some", "leases", "fields", "lengths", "dropped");
+                            case "command/claim.lua" ->
+                                Set.of(
+                                        "ids",
+                                        "leases",
+                                        "fields",
+                                        "lengths",
+                                        "dropped",
+                                        "due, d, math.min(d + width - 1, #due");
                             case "include/seen.lua" -> Set.of("old"); // 100
                             // 256, and two or three values for each of 256.
                             case "include/record.lua" -> Set.of("ids");

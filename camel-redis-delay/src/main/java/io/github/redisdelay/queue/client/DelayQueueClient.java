@@ -212,7 +212,7 @@ public final class DelayQueueClient implements AutoCloseable {
     }
 
     /**
-     * A new id as it is generated for a message that is scheduled without one: 16 characters, ordered by time. For callers
+     * A new id as it is generated for a message that is scheduled without one: 14 characters, ordered by time. For callers
      * that want to know the id before they have an answer.
      */
     public String nextId() {

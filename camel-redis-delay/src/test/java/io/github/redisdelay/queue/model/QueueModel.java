@@ -45,13 +45,14 @@ public final class QueueModel {
     /** Of a dead letter's priority. */
     private static final int DEAD = 16;
 
-    private record Message(long scheduled, String body) {
+    private record Message(long scheduled, long due, String body) {
 
         byte[] bytes() {
             byte[] text = body.getBytes(StandardCharsets.ISO_8859_1);
-            return ByteBuffer.allocate(8 + text.length)
+            return ByteBuffer.allocate(16 + text.length)
                     .order(ByteOrder.LITTLE_ENDIAN)
                     .putDouble(scheduled)
+                    .putDouble(due)
                     .put(text)
                     .array();
         }
@@ -367,7 +368,7 @@ public final class QueueModel {
                 answer(reply, 5, lease);
             } else {
                 remove(id);
-                messages.put(id, new Message(time, text(item[4])));
+                messages.put(id, new Message(time, (long) due, text(item[4])));
                 delay(id, (long) due, priority);
                 answer(reply, lease != null ? 3 : pending != null ? 2 : 1, due);
             }
@@ -526,7 +527,7 @@ public final class QueueModel {
             } else if (delayed.containsKey(id) || leased.containsKey(id)) {
                 answer(reply, 2, 0);
             } else {
-                messages.put(id, new Message(time, dead.messages.get(deadId).body));
+                messages.put(id, new Message(time, time + i, dead.messages.get(deadId).body));
                 state.remove(id);
                 delay(id, time + i, dead.state.get(deadId).priority % DEAD);
                 dead.remove(deadId);
@@ -556,7 +557,7 @@ public final class QueueModel {
         if (ofBodies) {
             Map<String, State> restored = new TreeMap<>();
             for (String id : stray) {
-                State s = stateOf(id, time, 0);
+                State s = stateOf(id, messages.get(id).due, 0);
                 boolean held = !s.claim.equals(NO_CLAIM);
                 restored.put(
                         id,
@@ -573,10 +574,7 @@ public final class QueueModel {
             coverEarlier(
                     restored.values().stream().mapToDouble(s -> s.due).min().orElse(Double.POSITIVE_INFINITY), time);
             restored.forEach((id, s) -> {
-                state.computeIfPresent(
-                        id,
-                        (same, old) -> new State(
-                                s.attempts, s.lost, s.reason, s.priority, s.claim, old.due, s.firstDue, s.failure));
+                state.computeIfPresent(id, (same, old) -> s);
                 delay(id, s.due, s.level());
             });
         } else {
@@ -631,7 +629,7 @@ public final class QueueModel {
             boolean fromLease = leased.containsKey(id);
             State s = fromLease
                     ? stateOf(id, leased.get(id), 0)
-                    : stateOf(id, delayed.get(id).due, delayed.get(id).priority);
+                    : stateOf(id, messages.get(id).due, delayed.get(id).priority);
             int lost = fromLease ? Math.min(255, s.lost + 1) : s.lost;
             if (lost >= 2 && !ids.isEmpty()) {
                 break;
@@ -645,7 +643,7 @@ public final class QueueModel {
                             fromLease ? 2 : s.reason,
                             s.priority,
                             claim,
-                            fromLease ? s.due : delayed.get(id).due,
+                            s.due,
                             s.firstDue,
                             s.failure));
             if (lost >= 2) {
@@ -885,6 +883,16 @@ public final class QueueModel {
         delayed.replaceAll((id, w) -> new Waiting(Math.max(0, w.due - micros), w.priority));
         leased.replaceAll((id, at) -> Math.max(0, at - micros));
         seen.replaceAll((id, at) -> Math.max(0, at - micros));
+        messages.replaceAll((id, m) -> new Message(m.scheduled, Math.max(0, m.due - micros), m.body));
+        state.replaceAll((id, s) -> new State(
+                s.attempts,
+                s.lost,
+                s.reason,
+                s.priority,
+                s.claim,
+                Math.max(0, s.due - micros),
+                Math.max(0, s.firstDue - micros),
+                s.failure));
         room.shift(micros);
         if (dead != null) {
             dead.shift(micros);
@@ -901,7 +909,7 @@ public final class QueueModel {
     }
 
     private void put(QueueSnapshot snapshot, String queue) {
-        put(snapshot, queue + "messages", messages, m -> QueueSnapshot.message(m.scheduled, m.body));
+        put(snapshot, queue + "messages", messages, m -> QueueSnapshot.message(m.scheduled, m.due, m.body));
         put(snapshot, queue + "leased", leased, String::valueOf);
         put(snapshot, queue + "state", state, QueueModel::describe);
         put(snapshot, queue + "sessions", calls, c -> QueueSnapshot.call(c.sequence, c.time, latin(c.result)));

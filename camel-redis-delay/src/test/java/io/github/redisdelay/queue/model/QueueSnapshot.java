@@ -106,7 +106,7 @@ public record QueueSnapshot(Map<String, Map<String, String>> keys) {
         return PARTS.stream().map(queue::key).toArray(String[]::new);
     }
 
-    /** Lets time pass: all due times, ends of leases and ends of memories come nearer. */
+    /** Lets time pass: all due times, ends of leases and ends of memories come nearer. The times of scheduling stay. */
     public static void shift(RedissonClient redisson, QueueKeys queue, long micros) {
         redisson.getScript(StringCodec.INSTANCE)
                 .eval(
@@ -114,7 +114,8 @@ public record QueueSnapshot(Map<String, Map<String, String>> keys) {
                         SHIFT,
                         RScript.ReturnType.VALUE,
                         PARTS.stream()
-                                .filter(QueueSnapshot::isSortedSet)
+                                .filter(part ->
+                                        isSortedSet(part) || part.endsWith("messages") || part.endsWith("state"))
                                 .map(part -> (Object) queue.key(part))
                                 .toList(),
                         Long.toString(micros));
@@ -126,11 +127,11 @@ public record QueueSnapshot(Map<String, Map<String, String>> keys) {
 
     private static String message(byte[] bytes) {
         ByteBuffer in = little(bytes);
-        return message((long) in.getDouble(), latin(rest(in)));
+        return message((long) in.getDouble(), (long) in.getDouble(), latin(rest(in)));
     }
 
-    public static String message(long scheduled, String body) {
-        return "scheduled " + scheduled + " body " + body;
+    public static String message(long scheduled, long due, String body) {
+        return "scheduled " + scheduled + " due " + due + " body " + body;
     }
 
     private static String state(byte[] bytes) {

@@ -1,14 +1,39 @@
 -- Lets time pass for a queue: moves all that it waits for into the past. For tests.
 --
--- KEYS  sorted sets
+-- KEYS  sorted sets; hashes of messages and of state records
 -- ARGV  1 by how many microseconds
 -- Reply  1
 -- Cost  O(N log N)
 
+local function earlier(time)
+  return math.max(0, time - ARGV[1])
+end
+
+-- Replaces the doubles from the first position on, before the second one.
+local function shift_within(key, from, to)
+  local all = redis.call('HGETALL', key)
+  for i = 1, #all, 2 do
+    local value = all[i + 1]
+    if #value >= to - 1 then
+      local shifted = string.sub(value, 1, from - 1)
+      for at = from, to - 1, 8 do
+        shifted = shifted .. struct.pack('<d', earlier(struct.unpack('<d', value, at)))
+      end
+      redis.call('HSET', key, all[i], shifted .. string.sub(value, to))
+    end
+  end
+end
+
 for i = 1, #KEYS do
-  local values = redis.call('ZRANGE', KEYS[i], 0, -1, 'WITHSCORES')
-  for j = 1, #values, 2 do
-    redis.call('ZADD', KEYS[i], string.format('%.0f', math.max(0, values[j + 1] - ARGV[1])), values[j])
+  if string.find(KEYS[i], 'messages$') then
+    shift_within(KEYS[i], 9, 17)
+  elseif string.find(KEYS[i], 'state$') then
+    shift_within(KEYS[i], 25, 41)
+  else
+    local values = redis.call('ZRANGE', KEYS[i], 0, -1, 'WITHSCORES')
+    for j = 1, #values, 2 do
+      redis.call('ZADD', KEYS[i], string.format('%.0f', earlier(values[j + 1])), values[j])
+    end
   end
 end
 return 1

@@ -46,7 +46,7 @@ class LookingBench {
             local levels = tonumber(ARGV[3])
             for i = 1, 10000 do
               local id = string.format('%08d-%05d', ARGV[1], i)
-              redis.call('HSET', KEYS[1], id, struct.pack('<d', 1) .. 'x')
+              redis.call('HSET', KEYS[1], id, struct.pack('<dd', 1, 1) .. 'x')
               redis.call('ZADD', KEYS[2 + i % levels], ARGV[2] + math.random(0, 86399999) * 1000, id)
             end
             if levels > 1 then

@@ -5,27 +5,27 @@ import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
 /**
- * Makes message ids: 16 characters of {@code -0-9A-Z_a-z} whose byte order is the order in which one client made them.
+ * Makes message ids: 14 characters of {@code -0-9A-Z_a-z} whose byte order is the order in which one client made them.
  *
  * <p>A queue asks for one where a message is scheduled without an id, a {@code PartitionedQueue} before it chooses the
  * partition; imports do, too.
  *
- * <p>The first 7 characters are 42 bits of milliseconds since the epoch (until the year 2109), the other 9 are 54 bits
- * that begin at random in each millisecond and count from there, so that ids of other clients do not collide with them.
- * When the clock steps back the last millisecond is counted on.
+ * <p>Of 84 bits the first 32 are seconds since the epoch (until the year 2106), the other 52 begin at random in each second and
+ * count from there, so that ids of other clients do not collide with them. When the clock steps back the last second is counted
+ * on. Redis has each id twice or more: with 14 characters it takes 16 bytes there, with more of them 24.
  */
 public final class MessageIdGenerator {
 
     private static final byte[] ALPHABET = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
             .getBytes(java.nio.charset.StandardCharsets.US_ASCII);
-    private static final int RANDOM_BITS = 54;
+    private static final int RANDOM_BITS = 52;
     private static final long RANDOM_LIMIT = 1L << RANDOM_BITS;
 
     private final LongSupplier clock;
     private final RandomGenerator random;
 
     // Guarded by this.
-    private long millis;
+    private long seconds;
     private long count;
 
     /**
@@ -40,26 +40,28 @@ public final class MessageIdGenerator {
         long time;
         long number;
         synchronized (this) {
-            long now = clock.getAsLong();
-            if (now > millis) {
-                millis = now;
+            long now = clock.getAsLong() / 1_000;
+            if (now > seconds) {
+                seconds = now;
                 // The upper half stays free to count into.
                 count = random.nextLong(RANDOM_LIMIT / 2);
             } else if (++count == RANDOM_LIMIT) {
-                millis++;
+                seconds++;
                 count = 0;
             }
-            time = millis;
+            time = seconds;
             number = count;
         }
-        byte[] id = new byte[16];
-        for (int i = 15; i >= 7; i--) {
+        // 36 and 48 bits.
+        long high = time << 4 | number >>> 48;
+        byte[] id = new byte[14];
+        for (int i = 13; i >= 6; i--) {
             id[i] = ALPHABET[(int) (number & 63)];
             number >>>= 6;
         }
-        for (int i = 6; i >= 0; i--) {
-            id[i] = ALPHABET[(int) (time & 63)];
-            time >>>= 6;
+        for (int i = 5; i >= 0; i--) {
+            id[i] = ALPHABET[(int) (high & 63)];
+            high >>>= 6;
         }
         return new String(id, java.nio.charset.StandardCharsets.ISO_8859_1);
     }

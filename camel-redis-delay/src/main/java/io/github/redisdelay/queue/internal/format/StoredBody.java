@@ -4,13 +4,14 @@ package io.github.redisdelay.queue.internal.format;
 import java.util.Arrays;
 
 /**
- * The stored form of a message: 8 bytes, the time of scheduling as a little-endian double, and then its body.
+ * The stored form of a message: 16 bytes, the time of scheduling and the time it was scheduled for, as little-endian doubles, and
+ * then its body.
  *
  * @param scheduledMicros when it was scheduled, in microseconds since the epoch
  */
 public record StoredBody(long scheduledMicros, byte[] body) {
 
-    private static final int HEAD_BYTES = 8;
+    private static final int HEAD_BYTES = 16;
 
     /**
      * Reads it.

@@ -60,9 +60,9 @@ local function first_expiry()
   return tonumber(redis.call('ZRANGE', queue_leased, '0', '0', 'WITHSCORES')[2])
 end
 
--- Find: ids, times, priorities, bodies, and the state records. Those of expired leases are tables until they are made anew.
+-- Find: ids, priorities, bodies, and the state records. Those of expired leases are tables until they are made anew.
 
-local ids, times, levels, bodies, records, dropped = {}, {}, {}, {}, {}, {}
+local ids, levels, bodies, records, dropped = {}, {}, {}, {}, {}
 local expires = first_expiry()
 local due = queue_first_due()
 if stored then
@@ -99,31 +99,26 @@ elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and
   for priority = 9, 0, -1 do
     if in_use[priority] or expired[priority] then
       local due = in_use[priority] and redis.call('ZRANGEBYSCORE', queue_delayed_set(priority), '-inf', now,
-        'WITHSCORES', 'LIMIT', 0, wanted) or {}
+        'LIMIT', 0, wanted) or {}
       local lost = expired[priority] or {}
       local d, l = 1, 1
       -- Bodies of due ones, and where the first of them stands among these.
       local read, from = {}, 1
       while not full and n < wanted do
-        local id, time, record, body
+        local id, record, body
         local next = wanted_expired > 0 and lost[l]
-        if next and (not due[d] or next.time < tonumber(due[d + 1])) then
-          id, time, record = next.id, next.time, next.record
+        if next and (not due[d] or next.time < tonumber(redis.call('ZSCORE', queue_delayed_set(priority), due[d]))) then
+          id, record = next.id, next.record
           body = redis.call('HGET', queue_messages, id)
           wanted_expired = wanted_expired - 1
           l = l + 1
         elseif due[d] then
-          id, time = due[d], tonumber(due[d + 1])
-          local at = (d + 1) / 2
-          if at - from >= #read then
-            local some = {}
-            for i = at, math.min(at + width - 1, #due / 2) do
-              some[#some + 1] = due[2 * i - 1]
-            end
-            read, from = redis.call('HMGET', queue_messages, unpack(some)), at
+          id = due[d]
+          if d - from >= #read then
+            read, from = redis.call('HMGET', queue_messages, unpack(due, d, math.min(d + width - 1, #due))), d
           end
-          body = read[at - from + 1]
-          d = d + 2
+          body = read[d - from + 1]
+          d = d + 1
         else
           break
         end
@@ -138,7 +133,7 @@ elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and
           end
           n = n + 1
           bytes = bytes + #body
-          ids[n], bodies[n], times[n], levels[n], records[n] = id, body, time, priority, record
+          ids[n], bodies[n], levels[n], records[n] = id, body, priority, record
           width = #body > 32768 and 1 or width
         end
       end
@@ -154,16 +149,17 @@ if not stored and #ids > 0 then
   for i = 1, #ids do
     local record, level = records[i], levels[i]
     if not found[i] and not record then
-      -- The first delivery of a message: what record_write would make of it, but for its times the same for all.
+      -- The first delivery of a message: what record_write would make of it, but for its due time the same for all. The score
+      -- has that time as well, but to make a text of a number and a number of that takes longer than all else here.
       heads[level] = heads[level] or struct.pack('<BBBBI4c16', 1, 0, 0, level, 1, claim)
-      records[i] = heads[level] .. struct.pack('<dd', times[i], times[i])
+      local due = #bodies[i] >= 16 and string.sub(bodies[i], 9, 16) or struct.pack('<d', now)
+      records[i] = heads[level] .. due .. due
     else
       if record then
         record.lost = math.min(record.lost + 1, 255)
         record.reason = LEASE_EXPIRED
       else
-        record = record_read(found[i], times[i], level)
-        record.due = times[i]
+        record = record_read(found[i], now, level)
       end
       local alone = record.lost >= 2
       if not alone or i == 1 then

@@ -88,7 +88,6 @@ end
 -- What is moved: ids; bodies behind their ids; for each priority ids behind their due times; then elements by their kind.
 local moved, fields, levels, taken = {}, {}, {}, { pending = {}, ready = {} }
 local length, earliest = nil, math.huge
-local scheduled = struct.pack('<d', now)
 local answers = { now }
 local scores = redis.call('ZMSCORE', source, unpack(elements))
 for i = 1, count do
@@ -115,7 +114,7 @@ for i = 1, count do
     used[id] = true
     moved[#moved + 1] = id
     fields[#fields + 1] = id
-    fields[#fields + 1] = scheduled .. body
+    fields[#fields + 1] = struct.pack('<dd', now, due) .. body
     local dues = levels[level] or {}
     levels[level] = dues
     dues[#dues + 1] = due

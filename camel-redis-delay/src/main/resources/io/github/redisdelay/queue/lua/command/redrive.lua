@@ -53,8 +53,7 @@ local promises = any and wakeup_cover_earlier(base, now, now)
 -- Needs no memory: after it, nothing is refused when memory is full.
 redis.call('ZREM', queue_delayed, '')
 wakeup_write(wakeup_waiters, promises)
-local scheduled = struct.pack('<d', now)
-local reply = { scheduled }
+local reply = { struct.pack('<d', now) }
 for i = 1, count do
   local dead_id = ARGV[2 * i + 2]
   local outcome, due = NONE, 0
@@ -67,7 +66,7 @@ for i = 1, count do
     else
       outcome, due = REDRIVEN, now + (i - 1)
       redis.call('HDEL', queue_state, id)
-      redis.call('HSET', queue_messages, id, scheduled .. string.sub(body, 9))
+      redis.call('HSET', queue_messages, id, struct.pack('<dd', now, due) .. string.sub(body, 17))
       place_use_priority(levels[i])
       redis.call('ZADD', queue_delayed_set(levels[i]), due, id)
       redis.call('HDEL', dead_messages, dead_id)

@@ -13,8 +13,8 @@
 --
 -- All that is there during the whole walk is looked at (see SCAN). Whether a set leads to an id is asked in the same call:
 -- what is being delivered is left alone, and what was finished is not there.
--- A message is due when its record says, at the latest now if it was being delivered; without a record it is due now, and
--- counts as new. A delivery that it was in has no lease any more, and must not finish it.
+-- A message is due when its record says, at the latest now if it was being delivered; without a record it counts as new, and is
+-- due at the time that stands before its body. A delivery that it was in has no lease any more, and must not finish it.
 -- How many have no body is right if nothing else is amiss, so after the last slice of the bodies.
 -- A priority whose set holds something, and that claims do not look at, is noted again by the walk over the bodies.
 -- A dead letter that is not in the index is put there by the walk over the bodies. The walk over the index drops entries
@@ -80,7 +80,7 @@ for level = 0, 9 do
 end
 
 -- The ids of the slice.
-local all, known, bytes, step, steps = {}, {}, 0, 1, 0
+local all, known, dues, bytes, step, steps = {}, {}, {}, 0, 1, 0
 repeat
   local found
   if walk == 'messages' then
@@ -97,6 +97,9 @@ repeat
     if not known[id] and id ~= '' then
       known[id] = true
       all[#all + 1] = id
+      if walk == 'messages' and #fields[i + 1] >= 16 then
+        dues[id] = struct.unpack('<d', fields[i + 1], 9)
+      end
     end
   end
   step = math.min(2 * step, LONGEST_STEP)
@@ -141,23 +144,26 @@ else
   hidden = {}
 end
 
-local records, dues = {}, {}
+local records = {}
 if walk == 'messages' then
   for i = 1, #stray do
-    -- All at the same time: then they come out in the order of their ids.
-    local due = now
+    local due = dues[stray[i]]
+    -- A time that no script wrote.
+    if not due or not (due >= 0 and due <= CALL_MAX_EXACT) or due % 1 ~= 0 then
+      due = now
+    end
     local record = redis.call('HGET', queue_state, stray[i])
     if record then
       record = record_read(record, due, 0)
       if record.claim == RECORD_NO_CLAIM then
         due = record.due
       else
-        due = math.min(record.due, due)
-        record.claim, record.reason = RECORD_NO_CLAIM, LEASE_EXPIRED
+        due = math.min(record.due, now)
+        record.due, record.claim, record.reason = due, RECORD_NO_CLAIM, LEASE_EXPIRED
       end
       records[i] = record
     end
-    dues[i] = due
+    dues[stray[i]] = due
     earliest = math.min(earliest, due)
   end
   ids_in_sets = ids_in_sets + #stray
@@ -186,7 +192,7 @@ if #stray > 0 or #hidden > 0 or #missing > 0 then
     if walk == 'messages' then
       local level = records[i] and record_level(records[i]) or 0
       place_use_priority(level)
-      redis.call('ZADD', queue_delayed_set(level), dues[i], stray[i])
+      redis.call('ZADD', queue_delayed_set(level), dues[stray[i]], stray[i])
     else
       redis.call('HDEL', queue_state, stray[i])
     end

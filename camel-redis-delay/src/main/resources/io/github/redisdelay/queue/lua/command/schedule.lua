@@ -111,7 +111,6 @@ for i = 0, #queue_priorities do
   new = new and none_in(queue_delayed_set(queue_priorities[i]))
 end
 
-local scheduled = struct.pack('<d', now)
 local promises = earliest < math.huge and wakeup_cover_earlier(base, earliest, now)
 
 local reply
@@ -121,15 +120,20 @@ if new then
     local at = 3 + (i - 1) * 5
     local id, due = ids[i], dues[i]
     scores[2 * i - 1], scores[2 * i] = due, id
-    fields[2 * i - 1], fields[2 * i] = id, scheduled .. arguments[at + 5]
+    fields[2 * i - 1], fields[2 * i] = id, struct.pack('<dd', now, due) .. arguments[at + 5]
     answers[2 * i], answers[2 * i + 1] = SCHEDULED, due
   end
   -- The first write: refused when memory is full.
   redis.call('ZADD', queue_delayed, unpack(scores))
+  redis.call('HSET', queue_messages, unpack(fields))
   -- A body, or a record, in no set, as eviction leaves it behind: its id is free, and the record must not be about the new
   -- message, as its claim id would finish that.
-  redis.call('HDEL', queue_state, unpack(ids))
-  redis.call('HSET', queue_messages, unpack(fields))
+  local records = redis.call('HMGET', queue_state, unpack(ids))
+  for i = 1, count do
+    if records[i] then
+      redis.call('HDEL', queue_state, ids[i])
+    end
+  end
   reply = struct.pack('<d' .. string.rep('Bd', count), unpack(answers))
 else
   -- One after the other.
@@ -142,7 +146,7 @@ else
   local bodies_lost = length < ids_in_sets
   -- The first write: refused when memory is full.
   redis.call('ZADD', queue_leased, 'XX', '0', '')
-  reply = { scheduled }
+  reply = { struct.pack('<d', now) }
   for i = 1, count do
     local at = 3 + (i - 1) * 5
     local id, due, claim, body = ids[i], dues[i], arguments[at + 4], arguments[at + 5]
@@ -162,12 +166,14 @@ else
       due, outcome = until_then, FINISHED
     elseif full and free then
       due, outcome = length, FULL
-    elseif redis.call('HSETNX', queue_messages, id, scheduled .. body) == 1 then
+    elseif redis.call('HSETNX', queue_messages, id, struct.pack('<dd', now, due) .. body) == 1 then
       if bodies_lost then
         place_remove(id)
         redis.call('ZREM', queue_leased, id)
       end
-      redis.call('HDEL', queue_state, id)
+      if redis.call('HEXISTS', queue_state, id) == 1 then
+        redis.call('HDEL', queue_state, id)
+      end
       place_use_priority(level)
       redis.call('ZADD', queue_delayed_set(level), due, id)
       length = length + 1
@@ -178,7 +184,7 @@ else
       local holder = lease and claimed and record_is_held(queue_leased, queue_state, id, claim)
       if holder or option.policy == 'replace' or not (pending or lease) then
         -- This is also the way of a body in no set, as eviction leaves it behind: its id is free.
-        redis.call('HSET', queue_messages, id, scheduled .. body)
+        redis.call('HSET', queue_messages, id, struct.pack('<dd', now, due) .. body)
         redis.call('HDEL', queue_state, id)
         place_use_priority(level)
         redis.call('ZADD', queue_delayed_set(level), due, id)

@@ -31,13 +31,14 @@ if #ARGV == 8 and #ARGV[7] == 0 then
 --@include wakeup.lua
       promises = wakeup_cover(wakeup_waiters, ARGV[3], math.min(due, first or due), now)
     end
-    local scheduled, body = struct.pack('<d', now), ARGV[8]
     -- The first write: refused when memory is full.
-    if redis.call('HSETNX', KEYS[1], id, scheduled .. body) == 1 then
+    if redis.call('HSETNX', KEYS[1], id, struct.pack('<dd', now, due) .. ARGV[8]) == 1 then
       -- A record that eviction has left behind must not be about the new message: its claim id would finish that.
-      redis.call('HDEL', KEYS[4], id)
+      if redis.call('HEXISTS', KEYS[4], id) == 1 then
+        redis.call('HDEL', KEYS[4], id)
+      end
       redis.call('ZADD', KEYS[2], due, id)
-      local result = scheduled .. struct.pack('<Bd', 1, due)
+      local result = struct.pack('<dBd', now, 1, due)
       redis.call('HSET', KEYS[5], ARGV[1], struct.pack('<dd', sequence, now) .. result)
       if promises and #promises > 0 then
         redis.call('ZADD', KEYS[8], 'XX', unpack(promises))

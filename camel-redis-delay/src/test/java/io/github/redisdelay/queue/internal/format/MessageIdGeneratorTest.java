@@ -28,19 +28,19 @@ class MessageIdGeneratorTest {
     }
 
     @Test
-    void should_be_16_plain_characters() {
+    void should_be_14_plain_characters() {
         for (int i = 0; i < 1_000; i++) {
             now += i;
-            assertThat(ids.next()).matches("[-0-9A-Z_a-z]{16}");
+            assertThat(ids.next()).matches("[-0-9A-Z_a-z]{14}");
         }
     }
 
     @Test
-    void should_grow_within_a_millisecond_and_from_one_to_the_next() {
+    void should_grow_within_a_second_and_from_one_to_the_next() {
         String last = ids.next();
         for (int i = 0; i < 100_000; i++) {
             if (i % 1_000 == 0) {
-                now++;
+                now += 1_000;
             }
             String next = ids.next();
             assertGreater(next, last);
@@ -62,7 +62,7 @@ class MessageIdGeneratorTest {
     }
 
     @Test
-    void should_carry_into_the_milliseconds_when_the_count_is_used_up() {
+    void should_carry_into_the_seconds_when_the_count_is_used_up() {
         RandomGenerator highest = new RandomGenerator() {
             @Override
             public long nextLong() {
@@ -72,7 +72,7 @@ class MessageIdGeneratorTest {
             @Override
             public long nextLong(long bound) {
                 // Beyond what is given out, so that the count ends within the test.
-                return (1L << 54) - 3;
+                return (1L << 52) - 3;
             }
         };
         MessageIdGenerator few = new MessageIdGenerator(() -> now, highest);
@@ -82,16 +82,16 @@ class MessageIdGeneratorTest {
             assertGreater(next, last);
             last = next;
         }
-        now++;
+        now += 1_000;
         assertGreater(few.next(), last);
     }
 
     @Test
-    void should_keep_the_order_of_time_up_to_its_last_millisecond() {
-        List<Long> times = List.of(1L, 63L, 64L, 4_095L, 4_096L, 1L << 30, 1_700_000_000_000L, (1L << 42) - 1);
+    void should_keep_the_order_of_time_up_to_its_last_second() {
+        List<Long> times = List.of(1L, 63L, 64L, 4_095L, 4_096L, 1L << 30, 1_700_000_000L, (1L << 32) - 1);
         List<String> made = new ArrayList<>();
         for (long time : times) {
-            made.add(new MessageIdGenerator(() -> time, new Random(time)).next());
+            made.add(new MessageIdGenerator(() -> time * 1_000, new Random(time)).next());
         }
         for (int i = 1; i < made.size(); i++) {
             assertGreater(made.get(i), made.get(i - 1));
@@ -99,7 +99,7 @@ class MessageIdGeneratorTest {
     }
 
     @Test
-    void should_differ_between_clients_in_the_same_millisecond() {
+    void should_differ_between_clients_in_the_same_second() {
         Set<String> all = new HashSet<>();
         for (int client = 0; client < 1_000; client++) {
             MessageIdGenerator other = new MessageIdGenerator(() -> now, new Random(client));

@@ -21,7 +21,7 @@ class FailuresIT extends ApiIT {
     private static final String PLANT = """
             for i = tonumber(ARGV[1]), tonumber(ARGV[2]) do
               local id = string.format('m%d@%.0f', i, tonumber(ARGV[3]) + i)
-              redis.call('HSET', KEYS[1], id, struct.pack('<d', 1) .. 'x')
+              redis.call('HSET', KEYS[1], id, struct.pack('<dd', 1, 1) .. 'x')
               redis.call('ZADD', KEYS[2], tonumber(ARGV[3]) + i, id)
               redis.call('HSET', KEYS[3], id,
                 struct.pack('<BBBBI4c16dd', 1, 0, 1, 16, 0, string.rep('\\0', 16), 1, 1) .. ARGV[4 + i % (#ARGV - 3)])

@@ -45,8 +45,9 @@ class LargeQueueIT {
             local from = now[1] * 1000000 + now[2]
             for i = tonumber(ARGV[1]), tonumber(ARGV[2]) do
               local id = 'm' .. i .. ARGV[5]
-              redis.call('HSET', KEYS[1], id, struct.pack('<d', from) .. ARGV[3])
-              redis.call('ZADD', KEYS[2], from + i * tonumber(ARGV[4]), id)
+              local due = from + i * tonumber(ARGV[4])
+              redis.call('HSET', KEYS[1], id, struct.pack('<dd', from, due) .. ARGV[3])
+              redis.call('ZADD', KEYS[2], due, id)
             end
             return 'done'
             """;
