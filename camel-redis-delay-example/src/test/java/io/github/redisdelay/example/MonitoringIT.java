@@ -21,7 +21,7 @@ import org.apache.camel.main.Main;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What {@code docs/monitoring.md} says of Camel Main, as it stands there but for the port. */
+/** The part of {@code docs/monitoring.md} on Camel Main, as it stands there but for the port. */
 class MonitoringIT {
 
     @RegisterExtension

@@ -7,7 +7,7 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What the last failed delivery of a message left: for tools that look at a queue by {@link
+ * The failure record that the last failed delivery of a message left: for tools that look at a queue by {@link
  * io.github.redisdelay.queue.DelayQueue}. Routes have it in the headers {@code CamelRedisDelayFailure…}.
  *
  * <p>Whoever may write to Redis may have written it: do not trust the texts. Together they have at most 4096 bytes.

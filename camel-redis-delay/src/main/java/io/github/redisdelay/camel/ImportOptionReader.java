@@ -19,7 +19,7 @@ record ImportOptionReader(RedisDelayConfiguration options, Set<String> own) {
     private static final Set<String> FOR_IMPORTS =
             names("importFrom", "importCodec", "importConverter", "importId", "importOnError", "importAhead", "dryRun");
 
-    /** What a message is scheduled with. */
+    /** The headers and options by which a message is scheduled. */
     private static final Set<String> FOR_SCHEDULING =
             names("delay", "deliverAt", "priority", "timeToLive", "deduplicationPeriod", "onDuplicate", "batching");
 

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What redrive, purge and a new message do in a route that holds a dead letter. */
+/** Redrive, purge and a new message, in a route that holds a dead letter. */
 class HeldDeadLetterIT extends DeadLetterSideIT {
 
     /** Five dead letters, and one of them is to go back: the others stay, and this one is not lost. */

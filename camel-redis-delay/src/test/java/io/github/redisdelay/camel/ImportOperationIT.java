@@ -51,7 +51,7 @@ class ImportOperationIT extends CamelRedisIT {
         old = redis.uniqueQueue();
     }
 
-    /** What an application on Redisson does. */
+    /** Offers messages as an application on Redisson does. */
     private void offer(Codec codec, Object... messages) {
         RBlockingQueue<Object> list = redis.client().getBlockingQueue(old, codec);
         RDelayedQueue<Object> delayed = redis.client().getDelayedQueue(list);

@@ -99,7 +99,7 @@ class GuaranteesPageIT {
         return pictures.get(number).code().lines().map(String::strip).toList();
     }
 
-    /** What a picture says of one of its servers, in the words of {@link ObservedSteps}. */
+    /** The steps of one server in a picture, in the words of {@link ObservedSteps}. */
     private static List<String> steps(List<String> picture, String server) {
         return picture.stream()
                 .flatMap(line -> Stream.of(

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The README's program, in a JVM of its own, prints what the README says, in each of its languages. */
 class OrderShopIT {
 
-    /** What a route logs of an order. */
+    /** A line that a route logs of an order. */
     private static final Pattern LINE = Pattern.compile("(\\d\\d:\\d\\d:\\d\\d\\.\\d{3}) (A-\\d .*)");
 
     private static final String LOGBACK = """

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 
-/** What a release publishes, and the files that make it. */
+/** The modules that a release publishes, and the files that make it. */
 class PublishedTest {
 
     private static final String BOM = "camel-redis-delay-bom";

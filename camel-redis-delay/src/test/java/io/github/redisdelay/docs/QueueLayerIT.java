@@ -49,7 +49,7 @@ import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** What {@code docs/queue-layer.md} says of the queue layer on its own, and beside Camel. */
+/** The examples of {@code docs/queue-layer.md}: the queue layer on its own, and beside Camel. */
 class QueueLayerIT {
 
     @RegisterExtension

@@ -8,7 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What Prometheus reads: samples in its text format.
+ * The samples that Prometheus reads, in its text format.
  *
  * @param types the type of each metric, by its name
  */

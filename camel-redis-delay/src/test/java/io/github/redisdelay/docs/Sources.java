@@ -115,7 +115,7 @@ final class Sources {
         return release.find() ? release.group(1) : version();
     }
 
-    /** What modules depend on, or have the versions of: the inside of each {@code dependency}, without space, with the values of properties. */
+    /** The dependencies of all modules, and those whose versions they manage: the inside of each {@code dependency}, without space, with the values of properties. */
     Set<String> dependencies() {
         Set<String> dependencies = new TreeSet<>();
         for (String pom : poms.values()) {

@@ -14,7 +14,7 @@ import org.redisson.codec.Kryo5Codec;
 /** Orders that Kryo5Codec wrote, as JSON. */
 public class KryoOrders implements ImportConverter {
 
-    /** What an order is made of, and nothing else. */
+    /** The classes that an order is made of, and no others. */
     private static final Set<String> ALLOWED =
             Set.of(Order.class.getName(), Order.Color.class.getName(), "java.util.ArrayList", "java.util.Date");
 

@@ -23,7 +23,7 @@ import org.redisson.api.redisnode.RedisNodes;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
-/** What becomes of the messages of a delayed queue of Redisson's that is imported. */
+/** Imports move the messages of a delayed queue of Redisson's, each once. */
 class ImportIT extends OldQueueIT {
 
     @Test

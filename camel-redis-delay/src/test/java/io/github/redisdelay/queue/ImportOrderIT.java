@@ -14,7 +14,7 @@ import org.redisson.api.RBlockingQueue;
 import org.redisson.api.RDelayedQueue;
 import org.redisson.client.codec.StringCodec;
 
-/** What an import does to the keys of Redisson, and to the order of its messages. */
+/** An import leaves Redisson's keys right, and keeps messages in their order. */
 class ImportOrderIT extends OldQueueIT {
 
     @Test

@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class DelayServiceIT extends RecipeIT {
 
-    /** What another system was sent. */
+    /** A request that another system has received. */
     private record Call(String path, Headers headers, String body) {}
 
     private final HttpClient client = HttpClient.newHttpClient();

@@ -42,7 +42,7 @@ final class JdkHttp implements RestConsumerFactory, AutoCloseable {
     private final HttpServer server;
     private final List<Service> services = new CopyOnWriteArrayList<>(); // read by the server's thread
 
-    /** What a route offers: a method, and paths whose parameters are groups. */
+    /** A service that a route offers: a method, and paths whose parameters are groups. */
     private record Service(String method, Pattern path, List<String> parameters, DefaultConsumer consumer) {}
 
     JdkHttp() throws IOException {

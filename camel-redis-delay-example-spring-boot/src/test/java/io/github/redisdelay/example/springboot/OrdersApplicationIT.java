@@ -288,7 +288,7 @@ class OrdersApplicationIT {
                 BodyHandlers.ofString());
     }
 
-    /** What a terminal shows. */
+    /** The answer to a command of the page, as a terminal shows it. */
     private String send(String command) throws IOException, InterruptedException {
         Readme.Curl curl = Readme.Curl.of(command, port);
         return http.send(curl.request(), BodyHandlers.ofString())

@@ -56,7 +56,7 @@ public final class ImportRun {
         this.toldNanos = begunNanos;
     }
 
-    /** What tells it apart from the other imports of its component. */
+    /** The name that tells it apart from the other imports of its component. */
     public String id() {
         return id;
     }

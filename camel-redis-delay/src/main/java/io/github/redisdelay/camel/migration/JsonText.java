@@ -30,7 +30,7 @@ final class JsonText {
 
     private boolean hasClassMembers;
 
-    /** What the second pass has written, or null in the first. */
+    /** The output of the second pass; null in the first. */
     private StringBuilder out;
 
     private JsonText(String text) {

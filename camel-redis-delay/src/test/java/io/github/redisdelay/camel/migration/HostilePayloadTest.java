@@ -263,7 +263,7 @@ class HostilePayloadTest {
         }
     }
 
-    /** What a codec of the other loader makes of it: the message, or the refusal. */
+    /** The message that a codec of the other loader makes of it, or its refusal. */
     private static Object converted(Object codec, byte[] payload) {
         try {
             return codec.getClass().getMethod("convert", byte[].class).invoke(codec, payload);

@@ -163,7 +163,7 @@ class JsonTextTest {
         assertThat(JsonText.withoutClasses(text)).isEqualTo(text);
     }
 
-    /** What stands behind the name of its class is a list of elements, and no name with a value. */
+    /** The list behind the name of a class has elements, and is no name with a value. */
     @Test
     void should_keep_a_list_of_two_texts() {
         assertThat(JsonText.withoutClasses("[\"java.util.ArrayList\",[\"a.B\",\"x\"]]"))
@@ -214,7 +214,7 @@ class JsonTextTest {
         }
     }
 
-    /** Whether Jackson finds one value in it. The digits are not looked at: an exponent may be too large for it. */
+    /** Tells if Jackson finds one value in it. Digits are skipped: an exponent may be too large for it. */
     private static boolean isJson(String text) throws IOException {
         int values = 0;
         try (JsonParser parser = JACKSON.getFactory().createParser(text)) {

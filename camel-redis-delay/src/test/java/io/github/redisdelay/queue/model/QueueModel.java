@@ -846,7 +846,7 @@ public final class QueueModel {
         return leased.containsKey(id) && claimed(id, claim);
     }
 
-    /** What acknowledge.lua asks for: its lease may have got lost. */
+    /** Tells if the state record has this claim id: acknowledge.lua asks for no more, as the lease may have got lost. */
     private boolean claimed(String id, byte[] claim) {
         return state.containsKey(id)
                 && state.get(id).claim.equals(HexFormat.of().formatHex(claim));

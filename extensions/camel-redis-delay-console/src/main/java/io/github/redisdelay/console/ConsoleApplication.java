@@ -37,12 +37,7 @@ public final class ConsoleApplication {
 
     /** Maven's option -q is the default level of all that runs in its process. */
     private static final Map<String, String> LOG = Map.of(
-            "log.io.github.redisdelay",
-            "info",
-            "showDateTime",
-            "true",
-            "dateTimeFormat",
-            "yyyy-MM-dd'T'HH:mm:ss.SSSXXX");
+            "log.io.github.redisdelay", "info", "showDateTime", "true", "dateTimeFormat", "yyyy-MM-dd'T'HH:mm:ss.SSSZ");
 
     private ConsoleApplication() {}
 

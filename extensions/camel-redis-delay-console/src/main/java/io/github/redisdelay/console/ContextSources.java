@@ -154,7 +154,7 @@ final class ContextSources implements ConsoleSources {
 
     private static Opened open(Place place, RedisDelayEndpoint way) {
         SharedRedis redis = way.shareRedis();
-        // What somebody changes here is as safe as what the routes change.
+        // A change from the console is as safe as one by the routes.
         Durability durability = redis.durability();
         ClientOptions options = new ClientOptions(
                 place.keyPrefix(),

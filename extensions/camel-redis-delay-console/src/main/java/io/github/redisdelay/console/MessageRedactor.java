@@ -20,7 +20,7 @@ public interface MessageRedactor {
     record Content(String contentType, Map<String, Object> headers, Object body) {}
 
     /**
-     * What is shown in the place of a content.
+     * Makes the content that is shown in the place of another one.
      *
      * @param id the message's id; of a dead letter, the dead letter's
      */

@@ -12,7 +12,7 @@ public class RedisDelayConsoleProperties {
     static final String PREFIX = "camel.redis-delay.console";
 
     /**
-     * Whether the application has a page to look into delay queues. Needs camel-redis-delay-console.
+     * Gives the application a page to look into delay queues. Needs camel-redis-delay-console.
      */
     private boolean enabled;
 
@@ -37,12 +37,12 @@ public class RedisDelayConsoleProperties {
     private List<String> hostNames = new ArrayList<>();
 
     /**
-     * Whether the page may change something, for those who have the right.
+     * Lets those who have the right change something by the page.
      */
     private boolean actions;
 
     /**
-     * Whether bodies of messages are shown.
+     * Shows bodies of messages.
      */
     private boolean bodies = true;
 

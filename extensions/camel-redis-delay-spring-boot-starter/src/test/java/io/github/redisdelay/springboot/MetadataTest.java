@@ -17,7 +17,7 @@ import org.apache.camel.util.json.Jsoner;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What editors are told of the properties. */
+/** The properties as editors are told of them. */
 class MetadataTest {
 
     private static final Path FILE = Path.of("target/classes/META-INF/spring-configuration-metadata.json");

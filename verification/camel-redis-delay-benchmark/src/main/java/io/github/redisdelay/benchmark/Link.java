@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
  */
 public final class Link implements AutoCloseable {
 
-    /** What is usual between two machines of one data centre, or less. */
+    /** The usual time between two machines of one data centre, or less. */
     static final Duration USUAL = Duration.ofNanos(500_000);
 
     private static final Pattern MILLIS = Pattern.compile("([0-9]+(?:\\.[0-9]{1,3})?)ms");

@@ -107,7 +107,7 @@ final class Rates implements Experiment {
             void of(Contender contender, String parameter) throws Exception;
         }
 
-        /** What the time on the way changes most. */
+        /** The experiments that the time on the way changes most. */
         void some() throws Exception {
             callers(1);
             callers(16);

@@ -99,7 +99,7 @@ class PartitionsClusterIT {
         }
     }
 
-    /** What is on several nodes looks like one queue, in both directions. */
+    /** A queue on several nodes looks like one on a single node, in both directions. */
     private static void assertLooks(DelayQueue queue) throws Exception {
         long day = DueTime.MAX_MICROS - 1_000;
         List<String> ids = new ArrayList<>();

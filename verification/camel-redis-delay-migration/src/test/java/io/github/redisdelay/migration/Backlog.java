@@ -19,7 +19,7 @@ final class Backlog {
 
     private static final int SLICE = 5_000;
 
-    /** What the queue does for each offer, without its publishing. */
+    /** The writes of Redisson's queue for each offer, without its publishing. */
     private static final String OFFER = """
             for i = tonumber(ARGV[1]), tonumber(ARGV[2]) do
                 local text = string.format('%09d', i) .. string.rep('x', tonumber(ARGV[3]) - 9)

@@ -39,7 +39,7 @@ public final class CamelProcess {
     /** So that what a killed one held comes again soon. */
     static final Duration LEASE = Duration.ofSeconds(3);
 
-    /** What the file with the names has behind the name of the history. */
+    /** The ending of the file with the names, behind the name of the history. */
     static final String NAMES = ".names";
 
     private static final int PERIOD_MILLIS = 20;

@@ -33,7 +33,7 @@ final class Fleet implements AutoCloseable {
      */
     record Member(String name, Process process, Path file, Path log) {
 
-        /** What it has written so far; a line that a kill cut short is left out. */
+        /** The lines that it has written so far; one that a kill cut short is left out. */
         List<String> read() {
             return lines(file);
         }
@@ -86,12 +86,12 @@ final class Fleet implements AutoCloseable {
             return Files.exists(file) ? History.read(file) : List.of();
         }
 
-        /** What a process with Camel says of messages whose ids are no texts. */
+        /** The lines of a process with Camel on messages whose ids are no texts. */
         List<String> names() {
             return lines(Path.of(file + CamelProcess.NAMES));
         }
 
-        /** What it has printed. */
+        /** The text that it has printed. */
         String logged() {
             try {
                 return name + ":\n" + Files.readString(log);

@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * What the processes of a fleet have written, as one history whose messages have their texts for ids: whoever delivers a text that
+ * The records of all processes of a fleet as one history, whose messages have their texts for ids: whoever delivers a text that
  * another one has finished delivers it twice.
  */
 final class FleetHistory {

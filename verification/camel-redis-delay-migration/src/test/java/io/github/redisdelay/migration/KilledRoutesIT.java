@@ -90,7 +90,7 @@ class KilledRoutesIT {
     }
 
     /**
-     * Who shares a queue.
+     * The applications that share a queue.
      *
      * @param releases of the old applications
      * @param codec of theirs, see {@link OldQueueProcess}
@@ -122,7 +122,7 @@ class KilledRoutesIT {
 
     private final long seed = Long.getLong("faults.seed", System.nanoTime());
     private final Random random = new Random(seed);
-    /** Who was killed. */
+    /** The history of the kills. */
     private final History history = new History("test", History.MACHINE_CLOCK);
 
     private final List<Member> old = new ArrayList<>();

@@ -29,7 +29,7 @@ import org.redisson.config.Config;
  */
 public final class OldQueueProcess {
 
-    /** What it does. */
+    /** The task of a process. */
     enum Role {
         /** Offers. */
         PRODUCE,
@@ -51,7 +51,7 @@ public final class OldQueueProcess {
         }
     }
 
-    /** What a line of its file begins with; the time in microseconds and a text follow. */
+    /** The first word of a line of its file; the time in microseconds and a text follow. */
     enum Line {
         /** It is about to offer; in the end when the text is due, in milliseconds. */
         OFFERING,

@@ -28,7 +28,7 @@ final class OldRedissons {
 
     private OldRedissons() {}
 
-    /** Whether elements of its queues have the format before 3.21.1. */
+    /** Tells if elements of its queues have the format before 3.21.1. */
     static boolean hasOldElements(String release) {
         return RELEASES.indexOf(release) < RELEASES.indexOf("3.21.1");
     }

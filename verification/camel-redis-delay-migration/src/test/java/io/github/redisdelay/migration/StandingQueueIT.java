@@ -77,7 +77,7 @@ class StandingQueueIT {
         pending.readAll().forEach(element -> pending.addScore(element, -HOUR));
     }
 
-    /** What the queue holds, by due time. */
+    /** The texts that the queue holds, by due time. */
     private static List<String> texts(DelayQueue queue) throws Exception {
         List<String> texts = new ArrayList<>();
         for (MessageInfo message : queue.browse(MessageState.DELAYED, PageStart.first(), DelayQueue.MAX_PAGE)

@@ -1,7 +1,7 @@
 -- Acknowledges deliveries whose ids need not be remembered: what settle.lua does for 'acknowledge', for less. Nearly all
 -- deliveries end here.
 --
--- KEYS  1 messages  2 delayed  3 leased  4 state  5 sessions  6 config
+-- KEYS  1 messages  2 delayed  3 leased  4 state  5 sessions  6 config: the first of queue.lua
 -- ARGV  1 session  2 sequence
 --       then two for each delivery, at most 256: id, claim id (16 bytes)
 -- Reply bytes: struct 'd' time of the call, then for each delivery 'Bd' outcome and 0
@@ -9,8 +9,8 @@
 -- Errors  argument, format, superseded: nothing is changed
 -- Cost  O(log N) for each delivery
 --
--- Acts only on a message that is leased under this very claim id. The state record tells that: what ends a lease takes the
--- claim id away.
+-- Acts only on a message that is held under this very claim id. The state record alone tells that: what ends a lease removes
+-- the record or its claim id, and what stores a message removes a record that its id still has. So `leased` is not read.
 
 --@include call.lua
 --@include session.lua

@@ -12,8 +12,8 @@
 --         0
 -- Reply bytes: struct 'd' time of the call, then for each message 'Bd'
 --         where it was: 0 nowhere  1 delayed  2 leased  3 delayed, and its new due time is beyond the exact range:
---           unchanged  4 nowhere, but finished lately  20 and more: dead, and it has so many dead letters
---           more than 20, at most 100; of pause and resume whether the queue was paused: 0 or 1
+--           unchanged  4 nowhere, but finished lately  21 to 120: dead, and 20 less is the number of its dead letters, of
+--           which 100 are counted at most; of pause and resume whether the queue was paused: 0 or 1
 --         its new due time (0: none); if it is dead, the time in the id of the newest of its dead letters
 -- Errors  argument, config, format, partitions, superseded: nothing is changed
 -- Cost  O(log N) for each message

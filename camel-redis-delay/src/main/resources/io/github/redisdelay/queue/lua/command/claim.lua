@@ -1,6 +1,6 @@
 -- Leases due messages, and messages whose lease expired, to a consumer, and tells when the next thing will happen.
 --
--- KEYS  1 to 17 see queue.lua, of which the last may be missing
+-- KEYS  1 to 17 see queue.lua; those of the priorities may be missing, unless the queue uses any
 -- ARGV  1 session  2 sequence  3 claim id (16 bytes)  4 length of the lease in microseconds
 --       5 how many messages, 0 to 256  6 how many of them may be ones whose lease expired  7 how many bytes of bodies
 --       8 the queue's base key  9 the consumer's member of the waiters, or nothing: it is none

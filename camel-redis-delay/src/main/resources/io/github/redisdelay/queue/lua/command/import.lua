@@ -85,7 +85,7 @@ local function find(i, kind, number, score)
   return redis.call('LPOS', ready, element, 'RANK', nth, 'MAXLEN', number + FURTHER) and now + i - 1 or nil
 end
 
--- What is moved: ids; bodies behind their ids; for each priority ids behind their due times; then elements by their kind.
+-- The messages to move: ids; bodies behind their ids; for each priority ids behind their due times; then elements by their kind.
 local moved, fields, levels, taken = {}, {}, {}, { pending = {}, ready = {} }
 local length, earliest = nil, math.huge
 local answers = { now }
@@ -149,7 +149,7 @@ local promises = #moved > 0 and wakeup_cover_earlier(base, earliest, now)
 -- Needs no memory: after it, nothing is refused when memory is full.
 redis.call('ZREM', queue_leased, '')
 if session_preflight_due then
-  -- What may be done to their keys is tried on nothing.
+  -- The commands on their keys are tried on nothing: a permission that is missing is told here.
   redis.call('ZREM', source, '\0' .. ARGV[1])
   redis.call('LPOP', order, 0)
   redis.call('LPOP', ready, 0)

@@ -13,7 +13,7 @@
 if #ARGV < 2 or #ARGV > 241 then
   error('REDISDELAY argument: number of bounds')
 end
--- What is due before each bound, as ZCOUNT has it.
+-- The bounds as ZCOUNT takes them, each for what is due before it.
 local ends, last = {}, -1
 for i = 1, #ARGV do
   last = call_integer(ARGV[i], last + 1, CALL_MAX_EXACT, 'bound ', i)

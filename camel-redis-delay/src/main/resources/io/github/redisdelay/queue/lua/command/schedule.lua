@@ -1,6 +1,6 @@
 -- Stores messages with the time at which they are due.
 --
--- KEYS  1 to 17 see queue.lua, of which the last may be missing
+-- KEYS  1 to 17 see queue.lua; those of the priorities may be missing, unless the call or the queue uses any
 -- ARGV  1 session  2 sequence  3 the queue's base key
 --       then five for each message, at most 256:
 --         id

@@ -1,4 +1,4 @@
--- What the server says of itself. Changes nothing.
+-- Reads the server's own figures. Changes nothing.
 --
 -- KEYS  1 any key of the queue, which decides the node that is asked
 -- Reply bytes: the sections server, memory and persistence of INFO; empty where the user may not ask

@@ -1,4 +1,4 @@
--- Included on top of every command: what all calls share, their arguments, the clock and the format of the keys.
+-- Included before the other includes: what calls share, their arguments, the clock and the format of the keys.
 
 -- The largest integer that a double, and so a score, holds exactly.
 local CALL_MAX_EXACT = 9007199254740991

@@ -12,7 +12,8 @@
 --                 not have it: with more than 1, these keys are none of a partition
 --
 -- The set in which a delayed id waits is its priority: `delayed` for 0. A queue that uses no other priority pays for none: where
--- a command says so, its caller may leave out the keys from 9 on. It is refused then if the queue uses priorities.
+-- a command says so, its caller may leave out the keys from 9 on. If the call or the queue uses priorities, the call is refused
+-- with the error `keys`, and has changed nothing; its caller sends it again with all keys.
 
 local queue_messages, queue_delayed, queue_leased, queue_state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local queue_config = KEYS[6]

@@ -1,5 +1,5 @@
 -- Included on top of schedule.lua: stores a single message for half of the time, if nothing about it or its queue is special.
--- What it does not finish, it has not begun: the rest of schedule.lua does it, and says what is wrong with it.
+-- It stores the message, or leaves all as it is: then the rest of schedule.lua stores it, or says what is wrong with it.
 --
 -- It stands before all other includes, because to make their functions takes as long as all that it does.
 

@@ -82,7 +82,7 @@ public final class ConsoleApi implements AutoCloseable {
      */
     public record Server(String address, String product, String version, String evictionPolicy, Boolean appendOnly) {}
 
-    /** What a visitor may do here, in any queue. */
+    /** Tells a visitor's rights here, in any queue. */
     public Me me(Visitor visitor) {
         Directory.Server server;
         List<String> rights;
@@ -146,7 +146,7 @@ public final class ConsoleApi implements AutoCloseable {
     }
 
     /**
-     * What is ahead of a queue.
+     * Tells how many messages of a queue become due when.
      *
      * @param span {@code minute}, {@code hour}, {@code day}, {@code month} or {@code all}
      */

@@ -26,7 +26,7 @@ import org.apache.camel.util.json.Jsoner;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What is shown of a message's headers and body. Nothing in it is made an object but text, numbers and times. */
+/** The view of a message's headers and body. It makes objects of text, numbers and times only. */
 final class ContentView {
 
     private static final Logger LOG = LoggerFactory.getLogger(ContentView.class);
@@ -48,7 +48,7 @@ final class ContentView {
      */
     public record Header(String name, String type, String value, boolean hidden) {}
 
-    /** What was scheduled with a message for this one in particular; null where there is nothing. */
+    /** The settings that were scheduled with a message for it alone; each is null if it was not set. */
     public record Policy(Long timeToLiveMicros, Long deduplicationPeriodMicros, String retry) {}
 
     /**
@@ -64,7 +64,7 @@ final class ContentView {
     public record Body(boolean shown, String kind, int size, boolean truncated, String text, String hex) {}
 
     /**
-     * What belongs to a message besides its {@link MessageViews.Message}.
+     * The headers and the body of a message, beside its {@link MessageViews.Message}.
      *
      * @param unreadable why the stored bytes cannot be read as a message; then the body is all of them. Else null
      */

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** What is amiss with a queue, in words, and what to do. */
+/** The sentences that say what is amiss with a queue, and what to do. */
 final class Diagnosis {
 
     /** Overdue for longer than this is late, also where consumers are there. */
@@ -29,7 +29,7 @@ final class Diagnosis {
     public record Finding(String level, String text) {}
 
     /**
-     * What is known of a queue. All but the figures are null where nobody has asked, or Redis has not answered.
+     * The facts that are known of a queue. All but the figures are null where nobody has asked, or Redis has not answered.
      *
      * @param nextHour how many messages become due in the next hour
      * @param held how many messages each consumer works on
@@ -47,12 +47,12 @@ final class Diagnosis {
 
     private Diagnosis() {}
 
-    /** Whether messages are not delivered in time. */
+    /** Tells if messages are not delivered in time. */
     static boolean isLate(QueueStats stats) {
         return stats.oldestOverdueMicros() >= LATE_MICROS || stats.overdue() > 0 && stats.consumers() == 0;
     }
 
-    /** Whether messages wait, and nobody is there for them. */
+    /** Tells if messages wait, and nobody is there for them. */
     static boolean isDeserted(QueueStats stats) {
         return stats.consumers() == 0 && stats.delayed() > 0;
     }

@@ -58,7 +58,7 @@ final class Directory {
 
     private record Key(DelayQueueClient client, String name) {}
 
-    /** What is shared by the queues of one Redis. */
+    /** The cached answers that the queues of one Redis share. */
     private record Place(
             Lane lane, Cached<List<QueueInfo>> names, Cached<ServerInfo> server, Cached<QueueStats> clock) {}
 
@@ -167,7 +167,7 @@ final class Directory {
                 .orElseGet(() -> observed(all.get(0), name));
     }
 
-    /** Whether a source or a registry tells of a queue; true also if a registry cannot tell. */
+    /** Tells if a source or a registry knows a queue; true also if a registry cannot be asked. */
     boolean isKnown(String name) {
         List<QueueSource> all = sources();
         if (all.stream().anyMatch(source -> source.partitions().containsKey(name))) {

@@ -99,7 +99,7 @@ final class History {
         rings[3][at] = stats == null ? -1 : stats.dead();
     }
 
-    /** What there is; null before the first sample. */
+    /** The samples that there are; null before the first one. */
     synchronized Samples samples() {
         if (rings == null) {
             return null;

@@ -30,7 +30,7 @@ final class MessageViews {
 
     private final ContentView contents;
 
-    /** What the last failure left. */
+    /** The last failure of a message. */
     public record FailureRow(
             Instant at, int attempt, String exception, String message, String route, String host, String reason) {
 

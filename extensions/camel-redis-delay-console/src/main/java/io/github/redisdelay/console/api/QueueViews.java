@@ -96,13 +96,13 @@ final class QueueViews {
     /** A consumer, and how many messages it works on. */
     public record Consumer(String name, Instant lastSeen, int working) {}
 
-    /** What is shown of a single queue besides its row. */
+    /** The details of a single queue, beside its row. */
     public record Details(Instant time, Instant lastDue, List<Consumer> consumers, History.Samples history) {}
 
     /** How many messages become due between two times. */
     public record Bar(Instant from, Instant to, long count) {}
 
-    /** What is ahead of a queue. */
+    /** The messages that are ahead of a queue, in bars of time. */
     public record Ahead(Instant time, long overdue, List<Bar> bars, long after, Storm storm) {}
 
     QueueViews(LongSupplier nanoTime) {
@@ -303,7 +303,7 @@ final class QueueViews {
                 .toList();
     }
 
-    /** What is ahead of a queue in a span of time. */
+    /** Counts the messages that are ahead of a queue in a span of time. */
     Ahead ahead(ObservedQueue queue, Span span) {
         Outlook outlook = Answers.of(queue.outlook(span));
         Storm storm = outlook.counts().stream().allMatch(count -> count < Storm.LEAST)

@@ -58,7 +58,7 @@ record Caller(String peer, String principal, boolean forwarded) {
         return value instanceof String text ? text : null;
     }
 
-    /** What a public method without parameters returns; null if there is no such method. */
+    /** Calls a public method without parameters; returns null if there is no such method. */
     private static Object call(Object target, String name) {
         if (target == null) {
             return null;

@@ -30,7 +30,7 @@ final class Refusal extends RuntimeException {
     }
 
     /**
-     * What is wrong.
+     * A reason for a refusal.
      *
      * @param error for programs
      * @param text for people

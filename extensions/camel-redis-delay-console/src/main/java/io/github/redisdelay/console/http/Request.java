@@ -34,7 +34,7 @@ public record Request(
         InputStream body)
         implements ConsoleRequest {
 
-    /** What proxies add. Whoever sends one of these is not the browser itself. */
+    /** The headers that proxies add. A request with one of these does not come from the browser itself. */
     private static final Set<String> OF_PROXIES = Set.of(
             "forwarded",
             "via",

@@ -1,4 +1,4 @@
-// What can be done to messages and queues: the questions, what they send, and what becomes of the answers.
+// The actions on messages and queues: the questions, what they send, and what becomes of the answers.
 
 import { post } from './api.js';
 import { ask } from './dialog.js';

@@ -2,7 +2,7 @@
 
 import { note } from './time.js';
 
-/** What the server refused, or that it did not answer (kind "gone"). */
+/** A refusal of the server, or that it did not answer (kind "gone"). */
 export class Problem extends Error {
     constructor(kind, text, status = 0, answer = null) {
         super(text);

@@ -218,7 +218,7 @@ class App {
     }
 }
 
-/** What went wrong, for people. */
+/** Says what went wrong, for people. */
 function words(problem) {
     if (!problem.kind) return 'The page itself failed: ' + problem.message;
     return problem.kind === 'unreachable' ? `Redis cannot be reached (${problem.message}).` : problem.message;

@@ -42,7 +42,7 @@ function round(most) {
 const inside = (time, digits) => millis(time) - now() > DAY || wall(millis(time)).date !== wall(now()).date
     ? at(time, { date: 'always', digits }) : at(time, { digits });
 
-/** What becomes due when. A click, a drag or Enter chooses bars, with Shift further ones; the arrow keys walk through them. */
+/** The chart of what becomes due when. A click, a drag or Enter chooses bars, with Shift further ones; the arrow keys walk through them. */
 export class Outlook {
     constructor(again, choose) {
         Object.assign(this, { again, choose, width: 760, over: null, drag: null, current: 0 });

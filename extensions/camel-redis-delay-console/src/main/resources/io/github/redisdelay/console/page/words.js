@@ -71,7 +71,7 @@ const EXPLAINED = {
     redrive: 'Puts a dead letter back into its queue, to be delivered anew'
 };
 
-/** What the button of an action does, where its word does not say it. */
+/** Says what the button of an action does, where its word does not. */
 export const explained = action => EXPLAINED[action] ? { title: EXPLAINED[action], 'aria-description': EXPLAINED[action] } : {};
 
 /** One of several choices; the chosen one is pressed. */

@@ -16,13 +16,16 @@ import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisServer;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
@@ -176,25 +179,31 @@ class DirectoryIT extends ApiIT {
             Map<String, Long> first = new TreeMap<>();
             counted.calls.forEach((script, count) -> first.put(script, count.sum()));
             long began = System.nanoTime();
-            List<Future<?>> pages = new ArrayList<>();
-            for (int i = 0; i < 20; i++) {
-                pages.add(executor.submit(() -> {
-                    while (System.nanoTime() - began < Duration.ofSeconds(10).toNanos()) {
-                        try {
-                            console.queues(ANYBODY);
-                            console.queue(ANYBODY, "busy");
-                            console.outlook("busy", "hour");
-                            Thread.sleep(200); // ten times as often as a page does
-                        } catch (RuntimeException e) {
-                            errors.add(e);
-                        }
-                    }
-                    return null;
-                }));
+            // 20 pages for 10 s, each ten times as often as a page asks.
+            CountDownLatch rounds = new CountDownLatch(20 * 50);
+            ScheduledExecutorService pages = Executors.newScheduledThreadPool(20);
+            try {
+                for (int i = 0; i < 20; i++) {
+                    pages.scheduleAtFixedRate(
+                            () -> {
+                                try {
+                                    console.queues(ANYBODY);
+                                    console.queue(ANYBODY, "busy");
+                                    console.outlook("busy", "hour");
+                                } catch (RuntimeException e) {
+                                    errors.add(e);
+                                }
+                                rounds.countDown();
+                            },
+                            0,
+                            200,
+                            TimeUnit.MILLISECONDS);
+                }
+                assertThat(rounds.await(2, TimeUnit.MINUTES)).isTrue();
+            } finally {
+                pages.shutdown();
             }
-            for (Future<?> page : pages) {
-                page.get();
-            }
+            assertThat(pages.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
             double seconds = (System.nanoTime() - began) / 1e9;
             double rate = (counted.sum() - before) / seconds;
             Map<String, Long> last = new TreeMap<>();

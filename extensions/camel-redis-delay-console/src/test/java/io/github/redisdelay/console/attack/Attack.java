@@ -74,7 +74,7 @@ public record Attack(String name, byte[] request, Set<Integer> statuses) {
         }
     }
 
-    /** What is different from a request in order. */
+    /** The difference from a request in order. */
     private interface Headers {
         void change(Map<String, String> headers);
     }

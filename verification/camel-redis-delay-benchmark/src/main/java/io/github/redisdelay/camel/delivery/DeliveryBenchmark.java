@@ -55,7 +55,7 @@ public class DeliveryBenchmark {
         calls = meters.calls("nowhere", "redis-delay");
     }
 
-    /** What gives its name and itself. */
+    /** Makes an object that gives its name and itself. */
     private static <T> T fake(Class<T> type) {
         return type.cast(Proxy.newProxyInstance(
                 type.getClassLoader(),

@@ -36,7 +36,7 @@ interface Browser extends AutoCloseable {
     /** A picture of the window as it is now. */
     byte[] png();
 
-    /** What the page has written to the console since the page was opened: scripts that failed, refusals of the policy, log lines. */
+    /** The lines that the page has written to the console since it was opened: scripts that failed, refusals of the policy, log lines. */
     List<String> complaints();
 
     @Override
@@ -92,7 +92,7 @@ interface Browser extends AutoCloseable {
                 + quoted(text) + ")");
     }
 
-    /** What a reader sees of an element; white space is one space. */
+    /** The text that a reader sees of an element; white space is one space. */
     default String text(String selector) {
         see(selector);
         return (String)

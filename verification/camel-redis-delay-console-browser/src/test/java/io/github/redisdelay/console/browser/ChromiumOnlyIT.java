@@ -8,7 +8,7 @@ import io.github.redisdelay.test.RedisExtension;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What the other engine cannot show: it knows no dark colours, and no Trusted Types. */
+/** The behaviour that the other engine cannot show: it knows no dark colours, and no Trusted Types. */
 class ChromiumOnlyIT {
 
     @RegisterExtension

@@ -34,7 +34,7 @@ enum Engine {
         return REQUIRED.contains(name().toLowerCase(Locale.ROOT));
     }
 
-    /** What keeps it from running here; null if nothing does. */
+    /** The reason that keeps it from running here; null if there is none. */
     private String missing() {
         if (this == WEBKIT) {
             return WebKit.missing();

@@ -15,7 +15,7 @@ import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** What is the same on all screens. */
+/** The frame around all screens. */
 class FrameIT extends PageIT {
 
     @Test

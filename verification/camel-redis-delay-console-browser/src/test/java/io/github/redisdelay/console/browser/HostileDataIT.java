@@ -33,7 +33,7 @@ class HostileDataIT extends PageIT {
             "&lt;b onmouseover=window.pwned=1&gt;x",
             "--><!-- <details open ontoggle=window.pwned=1>");
 
-    /** What neither the page's own code makes, nor anything that it shows. */
+    /** Elements that neither the page's own code makes, nor anything that it shows. */
     private static final String FOREIGN = "[...document.querySelectorAll('*')].filter(e =>"
             + " /^(iframe|object|embed|base|style|math|video|audio|marquee|template)$/i.test(e.tagName)"
             + " || e.tagName === 'SCRIPT' && e.getAttribute('src') !== 'app.js'"

@@ -47,7 +47,7 @@ final class WebKit implements Browser {
             "/", KeyCode.SLASH,
             " ", KeyCode.SPACE);
 
-    /** What this port of WebKit lacks, and each browser has: the names of keys, and Escape in a dialog. */
+    /** Adds what each browser has and this port of WebKit lacks: the names of keys, and Escape in a dialog. */
     private static final String KEYBOARD = "Object.defineProperty(KeyboardEvent.prototype, 'key', { get() {"
             + " return this.charCode ? String.fromCharCode(this.charCode)"
             + " : { 13: 'Enter', 27: 'Escape', 9: 'Tab', 37: 'ArrowLeft', 39: 'ArrowRight', 32: ' ', 191: '/' }[this.keyCode]"
@@ -64,7 +64,7 @@ final class WebKit implements Browser {
     private final List<String> complaints = new CopyOnWriteArrayList<>();
     private final WebView view;
 
-    /** What keeps WebKit from running here, such as a library of the system; null if nothing does. It starts once in a JVM. */
+    /** The reason that keeps WebKit from running here, such as a library of the system; null if there is none. It starts once in a JVM. */
     static synchronized String missing() {
         if (missing == null) {
             missing = start();
