@@ -1,15 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 
--- What could not be told to a partner, written by the route on the dead letters.
-CREATE TABLE IF NOT EXISTS failed_notification (
-    dead_letter_id VARCHAR(280) PRIMARY KEY,
-    message_id     VARCHAR(256) NOT NULL,
-    order_id       VARCHAR(64) NOT NULL,
-    url            VARCHAR,
-    exception      VARCHAR,
-    message        VARCHAR,
-    attempts       INTEGER,
-    failed_at      TIMESTAMP(3) WITH TIME ZONE
+-- What became of each order. What is still to be closed, and when, only Redis knows.
+CREATE TABLE IF NOT EXISTS shop_order (
+    id         VARCHAR(64) PRIMARY KEY,
+    state      VARCHAR(7) NOT NULL,
+    notify_url VARCHAR(200),
+    changed_at TIMESTAMP(3) WITH TIME ZONE NOT NULL
 );
 
 -- The partner's: what it was told.

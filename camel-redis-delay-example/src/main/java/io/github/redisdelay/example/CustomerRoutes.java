@@ -2,6 +2,8 @@
 package io.github.redisdelay.example;
 
 import io.github.redisdelay.camel.RedisDelayConstants;
+import java.util.List;
+import java.util.stream.Collectors;
 import org.apache.camel.builder.RouteBuilder;
 
 /**
@@ -12,10 +14,12 @@ import org.apache.camel.builder.RouteBuilder;
 final class CustomerRoutes extends RouteBuilder {
 
     private final Replay replay;
+    private final OrderBook book;
     private final ShopTime time;
 
-    CustomerRoutes(Replay replay, ShopTime time) {
+    CustomerRoutes(Replay replay, OrderBook book, ShopTime time) {
         this.replay = replay;
+        this.book = book;
         this.time = time;
     }
 
@@ -27,9 +31,9 @@ final class CustomerRoutes extends RouteBuilder {
                 .filter(simple("${body.size} > 0"))
                 .setVariable("steps", body())
                 .to("direct:intend-payments")
-                .setBody(exchange -> exchange.getVariable("steps", java.util.List.class).stream()
+                .setBody(exchange -> exchange.getVariable("steps", List.class).stream()
                         .map(step -> ((Replay.Step) step).json())
-                        .collect(java.util.stream.Collectors.joining("\n", "", "\n")))
+                        .collect(Collectors.joining("\n", "", "\n")))
                 .to(
                         "file:{{inbox}}?fileName=${date:now:yyyyMMdd-HHmmss-SSS}-${exchangeId}.ndjson&tempFileName=${file:name}.writing");
 
@@ -42,9 +46,15 @@ final class CustomerRoutes extends RouteBuilder {
                 .setBody(simple("${body.id}"))
                 .to("redis-delay:customers?onDuplicate=ignore");
 
-        from("redis-delay:customers?concurrentConsumers=4")
+        from("redis-delay:customers?concurrentConsumers=4&maximumRedeliveries=-1")
                 .routeId("customers-pay")
+                .choice()
+                .when(exchange -> book.knows(exchange.getMessage().getBody(String.class)))
                 .setHeader("id", body())
-                .to("direct:payment");
+                .to("direct:payment")
+                .otherwise()
+                // On a busy machine the order is in the inbox still: nobody pays what the shop has not taken.
+                .setProperty(RedisDelayConstants.RETRY_AFTER, constant("200ms"))
+                .end();
     }
 }

@@ -19,9 +19,25 @@ import java.util.Properties;
  *     ({@code on} or {@code off}), by default they are
  * @param time how fast time passes in the shop; environment variable {@value #SPEED}, a factor from 1 to
  *     {@value #MAX_SPEED}, by default 3600: an hour of the shop takes a second
+ * @param role what this process does; the first argument, {@code producer} or {@code consumer}, by default both
  */
 record ExampleSettings(
-        Path dataFolder, Optional<String> redisAddress, int httpPort, int consolePort, boolean replay, ShopTime time) {
+        Path dataFolder,
+        Optional<String> redisAddress,
+        int httpPort,
+        int consolePort,
+        boolean replay,
+        ShopTime time,
+        Role role) {
+
+    /** The parts of the example that a process can have. */
+    enum Role {
+        BOTH,
+        /** Redis, the database, the console, HTTP, customers, partners and bank. */
+        PRODUCER,
+        /** The closing of orders, notifications, looks for refunds, and reminders; there can be several. */
+        CONSUMER
+    }
 
     static final String DATA = "EXAMPLE_DATA";
     static final String REDIS_ADDRESS = "REDIS_ADDRESS";
@@ -35,7 +51,7 @@ record ExampleSettings(
     /** The default of {@link #DATA}, set by the build so that it does not depend on where the example is started. */
     static final String DATA_PROPERTY = "example.data";
 
-    static ExampleSettings of(Map<String, String> environment, Properties system) {
+    static ExampleSettings of(Map<String, String> environment, Properties system, String... arguments) {
         String folder = value(environment, DATA).orElse(system.getProperty(DATA_PROPERTY, "example-data"));
         return new ExampleSettings(
                 Path.of(folder).toAbsolutePath().normalize(),
@@ -43,7 +59,8 @@ record ExampleSettings(
                 port(HTTP_PORT, value(environment, HTTP_PORT).orElse("8080"), 1),
                 port(CONSOLE_PORT, value(environment, CONSOLE_PORT).orElse("8400"), 0),
                 onOff(value(environment, REPLAY).orElse("on")),
-                speed(value(environment, SPEED).orElse("3600")));
+                speed(value(environment, SPEED).orElse("3600")),
+                role(arguments));
     }
 
     Path inbox() {
@@ -52,6 +69,17 @@ record ExampleSettings(
 
     private static Optional<String> value(Map<String, String> environment, String name) {
         return Optional.ofNullable(environment.get(name)).map(String::trim).filter(text -> !text.isEmpty());
+    }
+
+    private static Role role(String... arguments) {
+        return switch (String.join(" ", arguments)) {
+            case "" -> Role.BOTH;
+            case "producer" -> Role.PRODUCER;
+            case "consumer" -> Role.CONSUMER;
+            default ->
+                throw new ExampleException("Arguments '" + String.join(" ", arguments)
+                        + "': write producer or consumer, or nothing for both in one process");
+        };
     }
 
     private static int port(String name, String text, int least) {

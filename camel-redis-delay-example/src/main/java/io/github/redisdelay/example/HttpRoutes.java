@@ -103,7 +103,7 @@ final class HttpRoutes extends RouteBuilder {
                         "order",
                         id,
                         "state",
-                        book.state(id).map(OrderState::name).orElse("UNKNOWN")));
+                        book.state(id).map(OrderBook.State::name).orElse("UNKNOWN")));
         exchange.getMessage().setHeader(Exchange.HTTP_RESPONSE_CODE, book.knows(id) ? 200 : 404);
     }
 

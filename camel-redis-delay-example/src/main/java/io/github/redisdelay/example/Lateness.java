@@ -17,14 +17,14 @@ public final class Lateness {
         max = Math.max(max, millis);
     }
 
-    /** For a line of the log. */
+    /** For the end of a line of the log; empty as long as nothing was delivered. */
     @Override
     public synchronized String toString() {
         if (count == 0) {
-            return "none yet";
+            return "";
         }
         long[] sorted = Arrays.copyOf(last, (int) Math.min(count, KEPT));
         Arrays.sort(sorted);
-        return "p50 " + sorted[sorted.length / 2] + " ms, max " + max + " ms";
+        return "; late by p50 " + sorted[sorted.length / 2] + " ms, max " + max + " ms";
     }
 }

@@ -2,14 +2,17 @@
 package io.github.redisdelay.example;
 
 import io.github.redisdelay.camel.RedisDelayConstants;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Collectors;
 import org.apache.camel.Exchange;
 import org.apache.camel.LoggingLevel;
 import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.http.base.HttpOperationFailedException;
 
 /**
- * Tells a partner what became of an order, by HTTP, again and again until it answers 200. After the last step the
- * notification is with the dead letters; {@link FailedNotificationRoute} takes it from there.
+ * Tells a partner what became of an order, by HTTP, again and again until it answers 200. After the last step, or if the
+ * partner does not let the shop in, the notification is among the dead letters: somebody has to look.
  *
  * <p>The partner's URL travels with the message, as a header.
  */
@@ -18,36 +21,28 @@ final class NotificationRoutes extends RouteBuilder {
     /** The waits after each try, in the shop's time. */
     static final String STEPS = "15s,3m,10m,30m,30m,1h,2h,6h,15h";
 
+    private final List<Duration> steps;
     private final RetryAfter retryAfter;
 
-    NotificationRoutes(RetryAfter retryAfter) {
+    /** @param steps the real waits after each try */
+    NotificationRoutes(List<Duration> steps, RetryAfter retryAfter) {
+        this.steps = steps;
         this.retryAfter = retryAfter;
     }
 
     @Override
     public void configure() {
-        // Not handled: the delivery fails, and its message comes again by the steps, or when the partner wants it to.
+        // Not handled: the delivery fails, and its message comes again by the steps. The component says so in a line.
+        onException(Exception.class).logExhausted(false);
         onException(HttpOperationFailedException.class)
                 .onWhen(simple("${exception.statusCode} == 429"))
                 .logExhausted(false)
-                .setProperty(RedisDelayConstants.RETRY_AFTER, method(retryAfter, "of"))
-                .log(
-                        LoggingLevel.INFO,
-                        Story.NOTIFICATIONS,
-                        "notify   ${variable.order}  try ${variable.attempt}: the partner answered 429, Retry-After:"
-                                + " ${exception.responseHeaders[Retry-After]}");
+                .setProperty(RedisDelayConstants.RETRY_AFTER, method(retryAfter, "of"));
         onException(HttpOperationFailedException.class)
+                .onWhen(simple("${exception.statusCode} == 403"))
                 .logExhausted(false)
-                .log(
-                        LoggingLevel.INFO,
-                        Story.NOTIFICATIONS,
-                        "notify   ${variable.order}  try ${variable.attempt}: the partner answered ${exception.statusCode}");
-        onException(Exception.class)
-                .logExhausted(false)
-                .log(
-                        LoggingLevel.INFO,
-                        Story.NOTIFICATIONS,
-                        "notify   ${variable.order}  try ${variable.attempt}: ${exception.message}");
+                // Another try would be of no use, until somebody has had a word with the partner.
+                .setProperty(RedisDelayConstants.DEAD_LETTER_REASON, constant("the partner does not let us in"));
 
         from("direct:notify")
                 .routeId("plan-notification")
@@ -62,10 +57,10 @@ final class NotificationRoutes extends RouteBuilder {
                 // ago, is enough.
                 .to("redis-delay:notifications?onDuplicate=ignore&deduplicationPeriod=1h");
 
-        bindToRegistry("toldFailures", new ToldFailures());
-        from("redis-delay:notifications?concurrentConsumers=8&redeliveryDelays={{notification.steps}}"
-                        + "&exceptionHandler=#toldFailures")
+        from("redis-delay:notifications?concurrentConsumers=8&redeliveryDelays="
+                        + steps.stream().map(step -> step.toMillis() + "ms").collect(Collectors.joining(",")))
                 .routeId("notify-partner")
+                .autoStartup("{{consume}}")
                 .setVariable("order", header(RedisDelayConstants.MESSAGE_ID))
                 .setVariable("attempt", header(RedisDelayConstants.ATTEMPT))
                 .setVariable("url", header(NotificationUrl.HEADER))
@@ -80,7 +75,7 @@ final class NotificationRoutes extends RouteBuilder {
                 .removeHeaders("*")
                 .setHeader(Exchange.CONTENT_TYPE, constant("application/json"))
                 .setHeader(PartnerRoutes.ATTEMPT, variable("attempt"))
-                .toD("${variable.url}?httpMethod=POST&okStatusCodeRange=200")
+                .toD("${variable.url}?httpMethod=POST&okStatusCodeRange=200&responseTimeout=500")
                 .log(
                         LoggingLevel.INFO,
                         Story.NOTIFICATIONS,

@@ -1,118 +1,89 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.example;
 
-import java.io.FileOutputStream;
-import java.io.IOException;
-import java.io.OutputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Clock;
-import java.time.temporal.ChronoUnit;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import javax.sql.DataSource;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * The states of all orders, kept in memory and in a file of lines {@code time state id}. An order's first line ends with the URL
- * where a partner wants to hear the end of the order, if there is one.
+ * The states of all orders, in the database.
  *
- * <p>It says what became of an order; what is still to be closed, and when, only Redis knows. A line is written after Redis
+ * <p>It says what became of an order; what is still to be closed, and when, only Redis knows. A state is written after Redis
  * has confirmed the step that it tells of. So after a crash the book may be one step behind for an order, never ahead, and
  * each route is written so that taking its step again puts that right.
  *
- * <p>Written lines survive the end of this process, not that of the machine (no fsync): a real shop has a database here.
- * The file grows with each order. Thread-safe.
+ * <p>Thread-safe. What may insert a row is synchronized: of two MERGEs of the same one at the same time H2 lets one fail.
  */
-public final class OrderBook implements AutoCloseable {
+public final class OrderBook {
 
-    private static final Logger LOG = LoggerFactory.getLogger(OrderBook.class);
-
-    private final Map<String, OrderState> orders = new LinkedHashMap<>();
-    private final Map<String, String> notifyUrls = new HashMap<>();
-    private final OutputStream file;
-    private final Clock clock;
+    /** The states of an order. */
+    enum State {
+        /** Its closing is scheduled. */
+        WAITING,
+        /** A payment has arrived, and whether it came in time is not yet written down. */
+        PAYING,
+        /** Paid in time. */
+        PAID,
+        /** Not paid in time. */
+        CLOSED
+    }
 
     /** The numbers of orders in each state; {@code waiting} includes those whose payment is being looked at. */
-    record Counts(int waiting, int paid, int closed) {
-        int all() {
+    record Counts(long waiting, long paid, long closed) {
+        long all() {
             return waiting + paid + closed;
         }
     }
 
-    private OrderBook(OutputStream file, Clock clock) {
-        this.file = file;
+    private final JdbcTemplate sql;
+    private final Clock clock;
+
+    OrderBook(DataSource database, Clock clock) {
+        this.sql = new JdbcTemplate(database);
         this.clock = clock;
     }
 
-    /** Reads the book of last time, or begins a new one. */
-    static OrderBook open(Path path, Clock clock) {
-        try {
-            String text = Files.exists(path) ? Files.readString(path) : "";
-            String whole = text.substring(0, text.lastIndexOf('\n') + 1);
-            if (whole.length() < text.length()) {
-                LOG.warn(
-                        "The order book's last line was not written completely and is dropped: {}",
-                        text.substring(whole.length()));
-                Files.writeString(path, whole);
-            }
-            // Not a channel: that would be closed when Camel interrupts a thread at a forced stop.
-            OrderBook book = new OrderBook(new FileOutputStream(path.toFile(), true), clock);
-            whole.lines().forEach(book::read);
-            return book;
-        } catch (IOException e) {
-            throw new UncheckedIOException("The order book " + path + " cannot be opened", e);
-        }
+    public Optional<State> state(String id) {
+        return sql.queryForList("SELECT state FROM shop_order WHERE id = ?", String.class, id).stream()
+                .map(State::valueOf)
+                .findFirst();
     }
 
-    private void read(String line) {
-        String[] words = line.split(" ");
-        orders.put(words[2], OrderState.valueOf(words[1]));
-        if (words.length > 3) {
-            notifyUrls.put(words[2], words[3]);
-        }
-    }
-
-    public synchronized Optional<OrderState> state(String id) {
-        return Optional.ofNullable(orders.get(id));
-    }
-
-    public synchronized boolean knows(String id) {
-        return orders.containsKey(id);
+    public boolean knows(String id) {
+        return state(id).isPresent();
     }
 
     /** A new order, whose closing is scheduled. Changes nothing if the order is known: it may be paid already. */
     public synchronized void place(Order order) {
-        if (!orders.containsKey(order.id())) {
-            if (order.notifyUrl() != null) {
-                notifyUrls.put(order.id(), order.notifyUrl());
-            }
-            write(order.id(), OrderState.WAITING);
-        }
+        sql.update("""
+                MERGE INTO shop_order USING (VALUES (CAST(? AS VARCHAR))) placed (id) ON shop_order.id = placed.id
+                WHEN NOT MATCHED THEN INSERT (id, state, notify_url, changed_at) VALUES (placed.id, 'WAITING', ?, ?)""", order.id(), order.notifyUrl(), now());
     }
 
     /** The URL where a partner wants to hear the end of the order. */
-    synchronized Optional<String> notifyUrl(String id) {
-        return Optional.ofNullable(notifyUrls.get(id));
+    Optional<String> notifyUrl(String id) {
+        return sql
+                .queryForList(
+                        "SELECT notify_url FROM shop_order WHERE id = ? AND notify_url IS NOT NULL", String.class, id)
+                .stream()
+                .findFirst();
     }
 
     /** A payment has arrived for an order that waits. Changes nothing in any other state. */
-    public synchronized void beginPayment(String id) {
-        if (orders.get(id) == OrderState.WAITING) {
-            write(id, OrderState.PAYING);
-        }
+    public void beginPayment(String id) {
+        sql.update(
+                "UPDATE shop_order SET state = 'PAYING', changed_at = ? WHERE id = ? AND state = 'WAITING'", now(), id);
     }
 
     /** Paid in time. */
-    public synchronized void pay(String id) {
-        if (orders.get(id) != OrderState.PAID) {
-            write(id, OrderState.PAID);
-        }
+    public void pay(String id) {
+        end(id, State.PAID);
     }
 
     /**
@@ -121,52 +92,36 @@ public final class OrderBook implements AutoCloseable {
      * @return false if the order was closed before, which happens when a closing is delivered again, or when a payment
      *     arrived while it was under way
      */
-    public synchronized boolean close(String id) {
-        if (orders.get(id) == OrderState.CLOSED) {
-            return false;
-        }
-        write(id, OrderState.CLOSED);
-        return true;
+    public boolean close(String id) {
+        return end(id, State.CLOSED);
+    }
+
+    /** False if that was its state before. */
+    private synchronized boolean end(String id, State state) {
+        return sql.update("""
+                        MERGE INTO shop_order USING (VALUES (CAST(? AS VARCHAR), CAST(? AS VARCHAR))) ended (id, state)
+                        ON shop_order.id = ended.id
+                        WHEN MATCHED AND shop_order.state <> ended.state THEN UPDATE SET state = ended.state, changed_at = ?
+                        WHEN NOT MATCHED THEN INSERT (id, state, changed_at) VALUES (ended.id, ended.state, ?)""", id, state.name(), now(), now()) > 0;
     }
 
     /** The orders whose payment was interrupted between its arrival and its result. */
-    synchronized List<String> unfinishedPayments() {
-        return orders.entrySet().stream()
-                .filter(order -> order.getValue() == OrderState.PAYING)
-                .map(Map.Entry::getKey)
-                .toList();
+    List<String> unfinishedPayments() {
+        return sql.queryForList("SELECT id FROM shop_order WHERE state = 'PAYING'", String.class);
     }
 
-    synchronized Counts counts() {
-        int paid = 0;
-        int closed = 0;
-        for (OrderState state : orders.values()) {
-            switch (state) {
-                case PAID -> paid++;
-                case CLOSED -> closed++;
-                default -> {}
-            }
-        }
-        return new Counts(orders.size() - paid - closed, paid, closed);
+    Counts counts() {
+        Map<State, Long> counts = new EnumMap<>(State.class);
+        sql.query("SELECT state, COUNT(*) FROM shop_order GROUP BY state", row -> {
+            counts.put(State.valueOf(row.getString(1)), row.getLong(2));
+        });
+        return new Counts(
+                counts.getOrDefault(State.WAITING, 0L) + counts.getOrDefault(State.PAYING, 0L),
+                counts.getOrDefault(State.PAID, 0L),
+                counts.getOrDefault(State.CLOSED, 0L));
     }
 
-    private void write(String id, OrderState state) {
-        String url = state == OrderState.WAITING && notifyUrls.containsKey(id) ? " " + notifyUrls.get(id) : "";
-        String line = clock.instant().truncatedTo(ChronoUnit.MILLIS) + " " + state + " " + id + url + "\n";
-        try {
-            file.write(line.getBytes(StandardCharsets.US_ASCII));
-        } catch (IOException e) {
-            throw new UncheckedIOException("The order book cannot be written", e);
-        }
-        orders.put(id, state);
-    }
-
-    @Override
-    public synchronized void close() {
-        try {
-            file.close();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    private OffsetDateTime now() {
+        return clock.instant().atOffset(ZoneOffset.UTC);
     }
 }

@@ -2,10 +2,17 @@
 package io.github.redisdelay.example;
 
 import io.github.redisdelay.console.RedisDelayConsole;
+import io.github.redisdelay.example.ExampleSettings.Role;
+import io.github.redisdelay.queue.QueueStats;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import org.apache.camel.builder.RouteBuilder;
@@ -18,7 +25,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The running example: Redis, the order book, the database and the routes, started in this order and stopped in reverse.
+ * The running example: Redis, the database and the routes, started in this order and stopped in reverse.
  *
  * <p>Closing it lets Camel finish what is under way and acknowledge it before Redis is stopped, so nothing is lost and
  * nothing is delivered twice.
@@ -64,51 +71,47 @@ final class OrderShop implements AutoCloseable {
 
     private void startAll(DataSet dataSet, Programme programme, Duration replayTime) throws Exception {
         Path folder = settings.dataFolder();
-        opened(DataFolderLock.of(folder));
-        HttpPort.check(ExampleSettings.HTTP_PORT, settings.httpPort(), 8081);
-        HttpPort.check(ExampleSettings.CONSOLE_PORT, settings.consolePort(), 8401);
-        String address = settings.redisAddress().orElseGet(() -> opened(EmbeddedRedis.start(folder.resolve("redis")))
-                .address());
+        String address;
+        ShopDatabase database;
+        if (settings.role() == Role.CONSUMER) {
+            Shared shared = Shared.read(folder);
+            address = shared.redis();
+            database = opened(ShopDatabase.connect(shared.database()));
+        } else {
+            opened(DataFolderLock.of(folder));
+            Shared.forget(folder);
+            checkFree(ExampleSettings.HTTP_PORT, settings.httpPort(), 8081);
+            checkFree(ExampleSettings.CONSOLE_PORT, settings.consolePort(), 8401);
+            address = settings.redisAddress().orElseGet(() -> opened(EmbeddedRedis.start(folder.resolve("redis")))
+                    .address());
+            database = opened(ShopDatabase.open(folder));
+        }
         RedissonClient redisson = connect(address);
         opened(redisson::shutdown);
-        book = opened(OrderBook.open(folder.resolve("order-book.txt"), Clock.systemUTC()));
+        Clock clock = Clock.systemUTC();
+        book = new OrderBook(database.dataSource(), clock);
         waiting = opened(new WaitingMessages(redisson));
-        StoryDatabase database = opened(StoryDatabase.open(folder));
         LOG.info("Redis is {}, files are in {}", withoutPassword(address), folder);
         sayWhatIsLeft();
 
         Main main = new Main();
         // The starter of the shop stops it; Camel's own hook would race with it at a Ctrl-C.
         main.setShutdownStrategy(new SimpleMainShutdownStrategy());
+        ShopTime time = settings.time();
         main.addInitialProperty("inbox", settings.inbox().toString());
         main.addInitialProperty("http.port", String.valueOf(settings.httpPort()));
         main.addInitialProperty("replay.period", String.valueOf(replayTime.toMillis() / REPLAY_BATCHES));
-        ShopTime time = settings.time();
-        main.addInitialProperty("notification.steps", time.realSteps(NotificationRoutes.STEPS));
-        main.addInitialProperty("refund.steps", time.realSteps(RefundRoutes.STEPS));
+        main.addInitialProperty("consume", String.valueOf(settings.role() != Role.PRODUCER));
         main.bind("redisson", redisson); // The components find them there.
         main.bind("stories", database.dataSource());
-        Clock clock = Clock.systemUTC();
-        Lateness lateness = new Lateness();
-        Replay replay = new Replay(dataSet, book, REPLAY_BATCHES);
-        List<RouteBuilder> routes = List.of(
-                // The routes that others call come first: Camel stops routes in the reverse order.
-                new PartnerRoutes(new PartnerMood(SEED), time.real("1h")),
-                new BankRoutes(new Bank(SEED, time), clock),
-                new OrderRoutes(book, time),
-                new PaymentRoutes(new PaymentDesk(book)),
-                new ClosingRoute(book, lateness),
-                new NotificationRoutes(new RetryAfter(time.real("15h"), clock)),
-                new FailedNotificationRoute(),
-                new RefundRoutes(),
-                new ReminderRoutes(time, clock),
-                new HttpRoutes(book),
-                new CustomerRoutes(replay, time),
-                new OrganiserRoutes(programme, time, clock),
-                new SummaryRoute(new Summary(book, lateness, waiting, new StoryCounts(database.dataSource()), replay)));
-        routes.forEach(main.configure()::addRoutesBuilder);
+        routes(database, dataSet, programme, clock).forEach(main.configure()::addRoutesBuilder);
         opened(() -> stop(main));
         main.start();
+        LOG.info("In the shop, {}", time);
+        if (settings.role() == Role.CONSUMER) {
+            LOG.info("This process consumes. Start another consumer, or stop this one: the others carry on");
+            return;
+        }
         for (String id : book.unfinishedPayments()) {
             main.getCamelTemplate().requestBodyAndHeader("direct:payment", null, "id", id);
         }
@@ -118,12 +121,56 @@ final class OrderShop implements AutoCloseable {
                 .environment("EXAMPLE")
                 .actions(true)
                 .start());
-        LOG.info("In the shop, {}", time);
         LOG.info("Open for orders on http://localhost:{}/orders and in {}", settings.httpPort(), settings.inbox());
         LOG.info(
                 "See what waits, and change it, in a browser: {} (all is over soon: {}=60 leaves time to look)",
                 console.url(),
                 ExampleSettings.SPEED);
+        if (settings.role() == Role.PRODUCER) {
+            opened(Shared.publish(folder, address, database.share()));
+            LOG.info("This process only produces: start a consumer beside it");
+        }
+    }
+
+    private List<RouteBuilder> routes(ShopDatabase database, DataSet dataSet, Programme programme, Clock clock) {
+        ShopTime time = settings.time();
+        Lateness lateness = new Lateness();
+        Replay replay = new Replay(dataSet, book, REPLAY_BATCHES);
+        List<RouteBuilder> routes = new ArrayList<>();
+        // The routes that others call come first: Camel stops routes in the reverse order.
+        if (settings.role() != Role.CONSUMER) {
+            routes.add(new PartnerRoutes(new PartnerMood(SEED), time.real("1h")));
+            routes.add(new BankRoutes(new Bank(SEED, time), clock));
+            routes.add(new OrderRoutes(book, time));
+            routes.add(new PaymentRoutes(new PaymentDesk(book)));
+        }
+        if (settings.role() != Role.PRODUCER) {
+            routes.add(new ClosingRoute(book, lateness));
+        }
+        // Their consumers have autoStartup={{consume}}.
+        routes.add(new NotificationRoutes(
+                time.realSteps(NotificationRoutes.STEPS), new RetryAfter(time.real("15h"), clock)));
+        routes.add(new RefundRoutes(time.realSteps(RefundRoutes.STEPS)));
+        routes.add(new ReminderRoutes(time, clock));
+        if (settings.role() != Role.CONSUMER) {
+            routes.add(new HttpRoutes(book));
+            routes.add(new CustomerRoutes(replay, book, time));
+            routes.add(new OrganiserRoutes(programme, time, clock));
+        }
+        routes.add(new Summary(book, lateness, waiting, database, replay));
+        return routes;
+    }
+
+    /** Looks whether a port is free, before anything is started: Camel's own error comes late and says less. */
+    private static void checkFree(String variable, int port, int other) {
+        try {
+            new ServerSocket(port, 1, InetAddress.getLoopbackAddress()).close();
+        } catch (IOException e) {
+            throw new ExampleException(
+                    "Port " + port + " is taken by another program. Choose another: " + variable + "="
+                            + (port == other ? other + 1 : other),
+                    e);
+        }
     }
 
     /** The address of the console. */
@@ -136,14 +183,27 @@ final class OrderShop implements AutoCloseable {
         return waiting.in(queues);
     }
 
+    long deadLetters(String queue) {
+        return waiting.of(queue).dead();
+    }
+
     private void sayWhatIsLeft() {
         OrderBook.Counts counts = book.counts();
-        if (counts.all() > 0) {
+        if (counts.all() == 0) {
+            return;
+        }
+        LOG.info(
+                "carried on: {} orders waiting from last time ({} were paid, {} closed)",
+                waiting.in("orders"),
+                counts.paid(),
+                counts.closed());
+        QueueStats orders = waiting.of("orders");
+        if (orders.overdue() > 0) {
             LOG.info(
-                    "carried on: {} orders waiting from last time ({} were paid, {} closed)",
-                    waiting.closings(),
-                    counts.paid(),
-                    counts.closed());
+                    "The clock went on while the example was down: {} orders were to be closed meanwhile, the first {}"
+                            + " ago; they are closed now. Customers who meant to pay meanwhile come now",
+                    orders.overdue(),
+                    settings.time().inShop(Duration.of(orders.oldestOverdueMicros(), ChronoUnit.MICROS)));
         }
     }
 
@@ -151,7 +211,7 @@ final class OrderShop implements AutoCloseable {
         boolean served = main.isStarted();
         main.stop();
         if (served) {
-            LOG.info("Camel has finished what was under way; {} orders are waiting in Redis", waiting.closings());
+            LOG.info("Camel has finished what was under way; {} orders are waiting in Redis", waiting.in("orders"));
         }
     }
 

@@ -14,7 +14,8 @@ final class PartnerMood {
         OK,
         SERVER_ERROR,
         TOO_MANY_REQUESTS,
-        SILENCE
+        SILENCE,
+        FORBIDDEN
     }
 
     private final long seed;

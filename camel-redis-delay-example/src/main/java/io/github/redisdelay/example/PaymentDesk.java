@@ -49,7 +49,7 @@ public final class PaymentDesk {
     }
 
     private PaymentAnswer nothingToCancel(String id) {
-        OrderState state = book.state(id).orElse(null);
+        OrderBook.State state = book.state(id).orElse(null);
         if (state == null) {
             return new PaymentAnswer(id, Result.UNKNOWN, "no such order");
         }

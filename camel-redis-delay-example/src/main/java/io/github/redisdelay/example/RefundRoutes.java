@@ -2,6 +2,8 @@
 package io.github.redisdelay.example;
 
 import io.github.redisdelay.camel.RedisDelayConstants;
+import java.time.Duration;
+import java.util.List;
 import org.apache.camel.LoggingLevel;
 import org.apache.camel.builder.RouteBuilder;
 
@@ -15,6 +17,13 @@ final class RefundRoutes extends RouteBuilder {
     static final String STEPS = "5s,30s,2m,10m,30m,1h,2h";
 
     private static final String BANK = "http://localhost:{{http.port}}/bank/refunds/${variable.refund}";
+
+    private final List<Duration> steps;
+
+    /** @param steps the real waits after each look */
+    RefundRoutes(List<Duration> steps) {
+        this.steps = steps;
+    }
 
     @Override
     public void configure() {
@@ -35,8 +44,9 @@ final class RefundRoutes extends RouteBuilder {
                 .setBody(variable("refund"))
                 .to("redis-delay:refunds?onDuplicate=ignore");
 
-        from("redis-delay:refunds?concurrentConsumers=8&redeliveryDelays={{refund.steps}}&maximumRedeliveries=50")
+        from("redis-delay:refunds?concurrentConsumers=8&redeliveryDelay=1s&maximumRedeliveries=50")
                 .routeId("look-for-refund")
+                .autoStartup("{{consume}}")
                 .setVariable("refund", body())
                 .setVariable("look", header(RedisDelayConstants.ATTEMPT))
                 .removeHeaders("*")
@@ -47,7 +57,9 @@ final class RefundRoutes extends RouteBuilder {
                 .choice()
                 .when(simple("${body[status]} == 'PENDING'"))
                 // Not an error, and yet not done: the message comes again by the steps.
-                .markRollbackOnly()
+                .setProperty(RedisDelayConstants.RETRY_AFTER)
+                .exchange(exchange -> steps.get(Math.min(exchange.getVariable("look", int.class), steps.size()) - 1))
+                .endChoice()
                 .otherwise()
                 .setVariable("foundBy", constant("look"))
                 .to("sql:classpath:sql/finish-refund.sql")

@@ -22,11 +22,16 @@ final class ReminderRoutes extends RouteBuilder {
 
     private static final String UPDATED_ROWS = "CamelSqlUpdateCount";
 
+    /** However fast time passes in the shop, a machine may be busy for a moment. */
+    private static final Duration LEAST_TIME_TO_LIVE = Duration.ofSeconds(5);
+
     private final Duration ahead;
+    private final Duration timeToLive;
     private final Clock clock;
 
     ReminderRoutes(ShopTime time, Clock clock) {
         this.ahead = time.real(AHEAD);
+        this.timeToLive = ahead.compareTo(LEAST_TIME_TO_LIVE) < 0 ? LEAST_TIME_TO_LIVE : ahead;
         this.clock = clock;
     }
 
@@ -57,8 +62,10 @@ final class ReminderRoutes extends RouteBuilder {
                         exchange.getVariable(STARTS_AT, Instant.class).minus(ahead))
                 .setHeader(STARTS_AT, variable(STARTS_AT))
                 .setBody(variable("title"))
-                // This one replaces an earlier reminder, be that one waiting, being sent or gone.
-                .to("redis-delay:reminders?onDuplicate=replace")
+                // This one replaces an earlier reminder, be that one waiting, being sent or gone. When the event has
+                // begun,
+                // it is of no use any more.
+                .to("redis-delay:reminders?onDuplicate=replace&timeToLive=" + timeToLive.toMillis())
                 .setVariable("done", constant("moved to"))
                 .filter(variable("before").isNull())
                 .setVariable("done", constant("planned for"))
@@ -88,8 +95,9 @@ final class ReminderRoutes extends RouteBuilder {
                                 + RedisDelayConstants.PREVIOUS_STATE + "}")
                 .end();
 
-        from("redis-delay:reminders?concurrentConsumers=4")
+        from("redis-delay:reminders?concurrentConsumers=4&onExpiry=drop")
                 .routeId("send-reminder")
+                .autoStartup("{{consume}}")
                 .setVariable("event", header(RedisDelayConstants.MESSAGE_ID))
                 .setVariable("title", body())
                 .setVariable(STARTS_AT, header(STARTS_AT))

@@ -2,10 +2,10 @@
 package io.github.redisdelay.example;
 
 import java.time.Duration;
-import java.util.Arrays;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Time as it passes in the shop: faster than outside, so that a day of waiting can be watched.
@@ -36,11 +36,9 @@ public record ShopTime(int speed) {
         return tooShort ? Duration.ofMillis(1) : real;
     }
 
-    /** The option {@code redeliveryDelays} for steps of the shop, such as {@code 15s,3m,10m}. */
-    String realSteps(String steps) {
-        return Arrays.stream(steps.split(","))
-                .map(step -> real(step).toMillis() + "ms")
-                .collect(Collectors.joining(","));
+    /** The real durations of steps in the shop, such as {@code 15s,3m,10m}. */
+    List<Duration> realSteps(String steps) {
+        return Stream.of(steps.split(",")).map(this::real).toList();
     }
 
     private static Duration parse(String text) {
@@ -55,6 +53,14 @@ public record ShopTime(int speed) {
             }
         }
         return Duration.ofMillis(millis);
+    }
+
+    /** How long it was in the shop, for a line of the log. */
+    String inShop(Duration real) {
+        Duration inShop = real.multipliedBy(speed);
+        return inShop.toHours() > 0
+                ? inShop.toHours() + " h"
+                : inShop.toMinutes() > 0 ? inShop.toMinutes() + " min" : inShop.toSeconds() + " s";
     }
 
     /** For a line of the log. */

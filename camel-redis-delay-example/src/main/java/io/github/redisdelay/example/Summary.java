@@ -2,68 +2,88 @@
 package io.github.redisdelay.example;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import org.apache.camel.LoggingLevel;
+import org.apache.camel.builder.RouteBuilder;
 
-/** Sums up how the shop is doing: a line for each story. */
-public final class Summary {
+/** Sums up how the shop is doing: the orders each second, the other stories every five seconds, and only what is new. */
+public final class Summary extends RouteBuilder {
 
     private final OrderBook book;
     private final Lateness lateness;
     private final WaitingMessages waiting;
-    private final StoryCounts counts;
+    private final ShopDatabase database;
     private final Replay replay;
 
-    /** The lines of last time. Guarded by this. */
-    private List<String> last = List.of();
+    /** The last line of each story, by its first word. Guarded by this, as is the next. */
+    private final Map<String, String> said = new HashMap<>();
 
-    Summary(OrderBook book, Lateness lateness, WaitingMessages waiting, StoryCounts counts, Replay replay) {
+    private int seconds;
+
+    Summary(OrderBook book, Lateness lateness, WaitingMessages waiting, ShopDatabase database, Replay replay) {
         this.book = book;
         this.lateness = lateness;
         this.waiting = waiting;
-        this.counts = counts;
+        this.database = database;
         this.replay = replay;
     }
 
-    /** The lines for the log that are new since the last time. */
-    public synchronized List<String> news() {
-        List<String> lines = lines();
-        List<String> news = new ArrayList<>(lines);
-        news.removeAll(last);
-        last = lines;
-        return news;
+    @Override
+    public void configure() {
+        from("timer:summary?delay=1s&period=1s")
+                .routeId("sum-up")
+                .bean(this, "news")
+                .split(body())
+                .log(LoggingLevel.INFO, Story.SHOP, "-------- ${body}");
     }
 
-    private List<String> lines() {
-        // In this order: a message leaves its queue after the database has what became of it.
-        long notifications = waiting.in("notifications");
-        long looks = waiting.in("refunds");
-        long reminders = waiting.in("reminders");
+    /** The lines for the log that are new since the last time. To be called once a second. */
+    public synchronized List<String> news() {
+        boolean done = waiting.in("orders", "notifications", "refunds", "reminders", "customers", "bank", "organisers")
+                                + replay.remaining()
+                                + database.count("refund WHERE state = 'PENDING'")
+                        == 0
+                && book.counts().all() > 0;
         List<String> lines = new ArrayList<>();
-        if (notifications + counts.delivered() + counts.givenUp() > 0) {
-            lines.add("notifications: " + counts.delivered() + " delivered, " + counts.givenUp()
-                    + " given up and in the database, " + notifications + " to be tried");
+        if (++seconds % 5 == 0 || done) {
+            lines.add(notifications());
+            lines.add(refunds());
+            lines.add(reminders());
         }
-        if (looks + counts.refundsBegun() + counts.refundsDone("look") + counts.refundsDone("bank") > 0) {
-            lines.add("refunds: " + counts.refundsDone("look") + " done as a look found, " + counts.refundsDone("bank")
-                    + " as the bank said, " + counts.refundsBegun() + " under way");
-        }
-        if (reminders + counts.remindersSent() + counts.eventsCancelled() > 0) {
-            lines.add("reminders: " + counts.remindersSent() + " sent, " + reminders + " to come; "
-                    + counts.eventsCancelled() + " events cancelled");
-        }
-        lines.add(orders(notifications + looks + reminders));
+        lines.add(orders(done));
+        lines.removeIf(line -> line.equals(said.put(line.substring(0, line.indexOf(':')), line))
+                || line.matches("[^1-9]*")); // Nothing but zeros: the story has not begun.
         return lines;
     }
 
-    private String orders(long others) {
+    // A message leaves its queue after the database has what became of it, so the queues are asked first.
+
+    private String notifications() {
+        long waits = waiting.in("notifications");
+        long dead = waiting.of("notifications").dead();
+        String line = "notifications: " + database.count("received_notification") + " delivered, " + waits
+                + " to be tried, " + dead + " dead letters";
+        return dead == 0 ? line : line + ": the console says why";
+    }
+
+    private String refunds() {
+        return "refunds: " + database.count("refund WHERE found_by = 'look'") + " done as a look found, "
+                + database.count("refund WHERE found_by = 'bank'") + " as the bank said, "
+                + database.count("refund WHERE state = 'PENDING'") + " under way";
+    }
+
+    private String reminders() {
+        long waits = waiting.in("reminders");
+        return "reminders: " + database.count("reminder") + " sent, " + waits + " to come; "
+                + database.count("event WHERE cancelled") + " events cancelled";
+    }
+
+    private String orders(boolean done) {
         OrderBook.Counts orders = book.counts();
-        long closings = waiting.closings();
-        String line = orders.all() + " orders scheduled: " + orders.paid() + " paid, " + orders.closed() + " closed, "
-                + closings + " pending in Redis; lateness " + lateness;
-        boolean quiet = closings + others == 0
-                && replay.remaining() == 0
-                && waiting.in("customers", "bank", "organisers") == 0
-                && counts.refundsBegun() == 0;
-        return quiet ? line + ". All is done, open for more; stop with Ctrl-C" : line;
+        return "orders: " + orders.all() + " placed, " + orders.paid() + " paid, " + orders.closed() + " closed, "
+                + waiting.in("orders") + " wait in Redis" + lateness
+                + (done ? ". All is done, open for more; stop with Ctrl-C" : "");
     }
 }

@@ -16,21 +16,16 @@ final class WaitingMessages implements AutoCloseable {
         client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS);
     }
 
-    /** The closings that wait and those being delivered. */
-    long closings() {
-        return in("orders");
+    QueueStats of(String queue) {
+        return client.queue(queue).stats().join();
     }
 
-    /** The messages that wait and those being delivered, and the dead letters that nobody has taken yet. */
+    /** The messages that wait and those being delivered. */
     long in(String... queues) {
         return Arrays.stream(queues)
-                .map(queue -> client.queue(queue).stats().join())
-                .mapToLong(WaitingMessages::held)
+                .map(this::of)
+                .mapToLong(stats -> stats.delayed() + stats.leased())
                 .sum();
-    }
-
-    private static long held(QueueStats stats) {
-        return stats.delayed() + stats.leased() + stats.dead();
     }
 
     @Override

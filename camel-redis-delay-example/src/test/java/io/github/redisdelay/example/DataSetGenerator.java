@@ -12,7 +12,7 @@ import java.util.Random;
  * the example after a change here.
  *
  * <p>About two thirds of the customers pay in time, one in fifty too late, the others never. Of the first orders, each fiftieth
- * has a partner to be notified; three of these partners do not answer any more.
+ * has a partner to be notified; for the first ones that is the warehouse, which is out of order.
  */
 final class DataSetGenerator {
 
@@ -26,7 +26,7 @@ final class DataSetGenerator {
 
     private static final int ORDERS_WITH_PARTNERS = 1_400;
 
-    private static final String PARTNER = PartnerRoutes.url(8080).replace(":8080", ":" + DataSet.HTTP_PORT);
+    private static final int ORDERS_OF_THE_WAREHOUSE = 300;
 
     private static final String[] FIRST_NAMES = {
         "Ada", "Amir", "Anna", "Beatriz", "Chen", "Daniela", "David", "Elena", "Emeka", "Emma", "Farah", "Felix",
@@ -175,12 +175,12 @@ final class DataSetGenerator {
                 Locale.ROOT, "{\"order\":\"%s\",\"after\":\"%dh%dm\"}\n", id, minutes / 60, minutes % 60));
     }
 
-    /** An order with a partner that is gone comes early: its last try is a day after its end. */
+    /** Orders of the partner that is out of order come early: the last try is a day after the end of the order. */
     private static String partner(int number) {
         if (number >= ORDERS_WITH_PARTNERS || number % 50 != 20) {
             return "";
         }
-        boolean gone = number < 150;
-        return ",\"notifyUrl\":\"" + (gone ? PartnerRoutes.GONE : PARTNER) + "\"";
+        String url = number < ORDERS_OF_THE_WAREHOUSE ? PartnerRoutes.warehouse(8080) : PartnerRoutes.url(8080);
+        return ",\"notifyUrl\":\"" + url.replace("8080", DataSet.HTTP_PORT) + "\"";
     }
 }

@@ -81,15 +81,15 @@ class DataSetTest {
     }
 
     @Test
-    void someOrdersHaveAPartnerAndAFewOfThemOneThatIsGone() {
+    void someOrdersHaveAPartnerAndAFewOfThemOneThatIsOutOfOrder() {
         List<String> urls = ORDERS.values().stream()
                 .map(Order::notifyUrl)
                 .filter(Objects::nonNull)
                 .toList();
 
         assertThat(urls).hasSize(28).allSatisfy(NotificationUrl::check);
-        assertThat(urls).filteredOn(PartnerRoutes.GONE::equals).hasSize(3);
-        assertThat(urls).filteredOn(PartnerRoutes.url(8080)::equals).hasSize(25);
+        assertThat(urls).filteredOn(PartnerRoutes.warehouse(8080)::equals).hasSize(6);
+        assertThat(urls).filteredOn(PartnerRoutes.url(8080)::equals).hasSize(22);
     }
 
     @Test

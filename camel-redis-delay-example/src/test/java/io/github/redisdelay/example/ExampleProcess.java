@@ -28,6 +28,7 @@ abstract class ExampleProcess {
     int port;
     ShopClient customer;
     Process process;
+    private final List<Process> consumers = new ArrayList<>();
     private Path output;
     private int starts;
     int speed = 1;
@@ -44,6 +45,7 @@ abstract class ExampleProcess {
 
     @AfterEach
     void tearDown() throws IOException {
+        consumers.forEach(consumer -> consumer.destroyForcibly().onExit().join());
         if (process != null) {
             process.destroyForcibly().onExit().join();
         }
@@ -66,14 +68,25 @@ abstract class ExampleProcess {
         }
     }
 
-    void start() throws IOException {
-        launch();
+    void start(String... arguments) throws IOException {
+        launch(arguments);
         await().atMost(Duration.ofSeconds(60)).until(() -> !process.isAlive() || text().contains("Open for orders"));
         assertThat(process.isAlive()).as(text()).isTrue();
     }
 
-    void launch() throws IOException {
+    void launch(String... arguments) throws IOException {
         output = folder.resolve("output-" + ++starts);
+        process = launch(output, arguments);
+    }
+
+    /** Starts a consumer beside the process, and returns the file of its output. */
+    Path launchConsumer() throws IOException {
+        Path output = folder.resolve("consumer-" + consumers.size());
+        consumers.add(launch(output, "consumer"));
+        return output;
+    }
+
+    private Process launch(Path output, String... arguments) throws IOException {
         List<String> command = new ArrayList<>();
         if (canResetSignals()) {
             // If these tests run in the background, SIGINT is ignored, a JVM keeps it so, and Ctrl-C could not be
@@ -88,6 +101,7 @@ abstract class ExampleProcess {
                 "-Dlogback.configurationFile="
                         + Path.of("src/main/resources/logback.xml").toAbsolutePath(),
                 mainClass));
+        command.addAll(List.of(arguments));
         ProcessBuilder builder =
                 new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
         builder.environment().remove(ExampleSettings.REDIS_ADDRESS);
@@ -96,8 +110,8 @@ abstract class ExampleProcess {
         builder.environment().put(ExampleSettings.CONSOLE_PORT, "0");
         builder.environment().put(ExampleSettings.REPLAY, replay);
         builder.environment().put(ExampleSettings.SPEED, String.valueOf(speed));
-        builder.environment().remove("LOG_ORDERS");
-        process = builder.start();
+        builder.environment().put("LOG_ORDERS", "INFO");
+        return builder.start();
     }
 
     /** GNU's env can, others cannot. */

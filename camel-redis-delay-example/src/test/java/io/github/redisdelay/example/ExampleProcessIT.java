@@ -9,8 +9,11 @@ import java.net.ServerSocket;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** The program as its user starts and stops it: by a command, by signals. */
@@ -65,6 +68,41 @@ class ExampleProcessIT extends ExampleProcess {
         start();
         assertThat(text()).contains("carried on: 10 orders waiting from last time");
         awaitClosedOnce(ids);
+    }
+
+    @Test
+    void aProducerAndItsConsumersAreProcessesOfTheirOwn() throws Exception {
+        start("producer");
+        assertThat(text()).contains("This process only produces");
+        Path first = launchConsumer();
+        Path second = launchConsumer();
+        for (Path consumer : List.of(first, second)) {
+            await().atMost(Duration.ofSeconds(60))
+                    .until(() -> Files.readString(consumer).contains("This process consumes"));
+        }
+
+        List<String> ids = IntStream.range(0, 40).mapToObj(i -> "P-" + i).toList();
+        ids.forEach(id -> customer.order(ShopClient.order(id, "1s", ShopClient.NOBODY)));
+
+        for (String id : ids) {
+            await(id).until(() -> customer.state(id).equals("CLOSED"));
+        }
+        assertThat(text()).contains("placed   P-0").doesNotContain("closed   ");
+        String consumed = Files.readString(first) + Files.readString(second);
+        for (String id : ids) {
+            assertThat(consumed.split("closed   " + id + " ")).as(id).hasSize(2);
+        }
+        assertThat(consumed).contains("on route 'notify-partner'").doesNotContain("ERROR");
+    }
+
+    @Test
+    void aConsumerWithoutAProducerSaysSo() throws Exception {
+        launch("consumer");
+
+        assertThat(process.onExit().join().exitValue()).isEqualTo(1);
+        assertThat(text())
+                .contains("No producer runs on " + folder.resolve("data"))
+                .doesNotContain("Exception");
     }
 
     @Test

@@ -22,7 +22,8 @@ class ExampleSettingsTest {
                         8080,
                         8400,
                         true,
-                        new ShopTime(3600)));
+                        new ShopTime(3600),
+                        ExampleSettings.Role.BOTH));
     }
 
     @Test

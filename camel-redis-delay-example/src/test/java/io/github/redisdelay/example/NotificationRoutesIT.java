@@ -42,12 +42,12 @@ class NotificationRoutesIT extends CamelTestSupport {
     private record Try(long nanos, String body, Map<String, Object> headers) {}
 
     private final List<Try> tries = new CopyOnWriteArrayList<>();
-    private StoryDatabase database;
+    private ShopDatabase database;
     private String url;
 
     @Override
     protected void bindToRegistry(Registry registry) {
-        database = StoryDatabase.open(folder);
+        database = ShopDatabase.open(folder);
         registry.bind("redisson", RedissonClient.class, redis.client());
         registry.bind("stories", database.dataSource());
     }
@@ -58,7 +58,7 @@ class NotificationRoutesIT extends CamelTestSupport {
             port = free.getLocalPort();
         }
         url = "http://localhost:" + port + "/told";
-        context.getPropertiesComponent().addOverrideProperty("notification.steps", steps);
+        context.getPropertiesComponent().addOverrideProperty("consume", "true");
         // As in application.properties, which only Camel Main reads.
         context.getComponent("http", HttpComponent.class).setAutomaticRetriesDisabled(true);
         context.addRoutes(new RouteBuilder() {
@@ -72,8 +72,8 @@ class NotificationRoutesIT extends CamelTestSupport {
                         .process(answer);
             }
         });
-        context.addRoutes(new NotificationRoutes(new RetryAfter(Duration.ofHours(1), Clock.systemUTC())));
-        context.addRoutes(new FailedNotificationRoute());
+        context.addRoutes(new NotificationRoutes(
+                new ShopTime(1).realSteps(steps), new RetryAfter(Duration.ofHours(1), Clock.systemUTC())));
     }
 
     @AfterEach
@@ -122,8 +122,7 @@ class NotificationRoutesIT extends CamelTestSupport {
 
         await().until(() -> log.lines("notify   A-1  try 5: delivered").size() == 1);
         assertThat(tries).hasSize(5);
-        assertThat(new StoryRows(folder).of("SELECT * FROM failed_notification"))
-                .isEmpty();
+        assertThat(dead()).isEmpty();
     }
 
     @Test
@@ -150,13 +149,27 @@ class NotificationRoutesIT extends CamelTestSupport {
                 "{}",
                 Map.of(RedisDelayConstants.SCHEDULE_ID, "A-1", NotificationUrl.HEADER, url + "?bridgeEndpoint=true"));
 
-        StoryRows rows = new StoryRows(folder);
-        await().until(() -> rows.of("SELECT * FROM failed_notification").size() == 1);
-        Map<String, Object> failed =
-                rows.of("SELECT * FROM failed_notification").get(0);
-        assertThat(failed).containsEntry("message_id", "A-1").containsEntry("attempts", 1);
-        assertThat((String) failed.get("message")).contains("notifyUrl '" + url + "?bridgeEndpoint=true'");
+        await().until(() -> dead().size() == 1);
+        assertThat(dead().get(0)).containsEntry("messageId", "A-1").containsEntry("failureAttempts", 1);
+        assertThat((String) dead().get(0).get("deadLetterReason"))
+                .contains("notifyUrl '" + url + "?bridgeEndpoint=true'");
         assertThat(tries).isEmpty();
+    }
+
+    @Test
+    void aPartnerThatDoesNotLetTheShopInIsNotTriedAgain() throws Exception {
+        start("1ms,1ms", exchange -> answer(exchange, 403));
+
+        template.sendBody("direct:notify", new Notification("A-1", "paid", url));
+
+        await().until(() -> dead().size() == 1);
+        assertThat(dead().get(0)).containsEntry("deadLetterReason", "the partner does not let us in");
+        assertThat(tries).hasSize(1);
+    }
+
+    @SuppressWarnings("unchecked")
+    private List<Map<String, Object>> dead() {
+        return template.requestBody("redis-delay:notifications?operation=list&state=dead", null, List.class);
     }
 
     private static void answer(Exchange exchange, int status) {

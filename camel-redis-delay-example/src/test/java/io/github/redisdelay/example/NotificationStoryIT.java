@@ -4,14 +4,13 @@ package io.github.redisdelay.example;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -20,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A partner is told what became of an order, by HTTP, until it answers 200; if it never does, the database has it. */
+/** A partner is told what became of an order, by HTTP, until it answers 200; if it never does, it is a dead letter. */
 class NotificationStoryIT {
 
     /** All the steps together, more than a day, take less than three seconds. */
@@ -34,16 +33,17 @@ class NotificationStoryIT {
 
     private ExampleSettings settings;
     private ShopClient customer;
-    private StoryRows rows;
+    private ShopRows rows;
     private OrderShop shop;
 
     @BeforeEach
     void open() throws Exception {
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            settings = new ExampleSettings(folder, Optional.empty(), free.getLocalPort(), 0, false, TIME);
+            settings = new ExampleSettings(
+                    folder, Optional.empty(), free.getLocalPort(), 0, false, TIME, ExampleSettings.Role.BOTH);
         }
         customer = new ShopClient(settings.httpPort());
-        rows = new StoryRows(folder);
+        rows = new ShopRows(folder);
         start();
     }
 
@@ -67,50 +67,54 @@ class NotificationStoryIT {
 
         assertThat(delivered("paid")).containsExactlyInAnyOrderElementsOf(paid);
         assertThat(delivered("closed")).containsExactlyInAnyOrderElementsOf(closed);
-        assertThat(failed()).isEmpty();
         // It had its bad moments.
-        assertThat(log.lines("notify", "the partner answered 500")).isNotEmpty();
-        assertThat(log.lines("notify", "the partner answered 429, Retry-After: 1"))
+        assertThat(log.lines("attempt", "statusCode: 500")).isNotEmpty();
+        assertThat(log.lines("attempt", "as CamelRedisDelayRetryAfter says", "statusCode: 429"))
                 .isNotEmpty();
-        assertThat(log.lines("notify", "timed out")).isNotEmpty();
+        assertThat(log.lines("attempt", "timed out")).isNotEmpty();
         for (String id : paid) {
             assertThat(log.lines("notify   " + id + " ", "delivered")).as(id).hasSize(1);
         }
     }
 
     @Test
-    void whatCannotBeDeliveredIsInTheDatabaseAfterTheLastStep() {
-        OffsetDateTime before = OffsetDateTime.now();
-        customer.order(ShopClient.order("A-1", "1h", PartnerRoutes.GONE));
+    void whatAPartnerThatIsOutOfOrderDidNotTakeIsSentAgainByTheConsole() throws Exception {
+        List<String> ids = placed("W", 4, "1h", PartnerRoutes.warehouse(settings.httpPort()));
+        await().atMost(Duration.ofSeconds(30)).until(() -> shop.deadLetters("notifications") == 4);
 
-        awaitOutcomes(1);
+        ShopClient console = ShopClient.ofConsole(shop.consoleUrl());
+        List<JsonNode> causes = new ArrayList<>();
+        console.get("/api/failures?queue=notifications").body().path("groups").forEach(causes::add);
+        assertThat(causes)
+                .extracting(cause ->
+                        cause.path("count").asInt() + " " + cause.path("reason").asText() + ": "
+                                + cause.path("message").asText())
+                .allMatch(cause -> cause.startsWith("2 "))
+                .anyMatch(cause -> cause.matches(".* failed: .*statusCode: 500"))
+                .anyMatch(cause -> cause.matches(".* the partner does not let us in: .*statusCode: 403"));
 
-        assertThat(log.lines("notify   A-1", "Connection refused")).hasSize(10);
-        List<Map<String, Object>> failed = rows.of("SELECT * FROM failed_notification");
-        assertThat(failed).hasSize(1);
-        assertThat(failed.get(0))
-                .containsEntry("message_id", "A-1")
-                .containsEntry("order_id", "A-1")
-                .containsEntry("url", PartnerRoutes.GONE)
-                .containsEntry("exception", "org.apache.hc.client5.http.HttpHostConnectException")
-                .containsEntry("attempts", 10);
-        assertThat((String) failed.get(0).get("message")).contains("Connection refused");
-        assertThat((String) failed.get(0).get("dead_letter_id")).startsWith("A-1@");
-        assertThat((OffsetDateTime) failed.get(0).get("failed_at")).isBetween(before, OffsetDateTime.now());
-        assertThat(delivered("closed")).isEmpty();
+        assertThat(customer.repairWarehouse().status()).isEqualTo(200);
+        for (JsonNode cause : causes) {
+            console.post(
+                    "/api/redrive", "{\"queue\":\"notifications\",\"group\":" + cause.path("group") + ",\"count\":2}");
+        }
+
+        awaitOutcomes(4);
+        assertThat(delivered("closed")).containsExactlyInAnyOrderElementsOf(ids);
+        assertThat(shop.deadLetters("notifications")).isZero();
     }
 
     @Test
     void afterARestartEachHasOneOutcome() {
-        List<String> gone = placed("G", 5, "1h", PartnerRoutes.GONE);
+        List<String> gone = placed("G", 5, "1h", ShopClient.NOBODY);
         List<String> there = placed("T", 10, "1h", PartnerRoutes.url(settings.httpPort()));
-        await().until(() -> log.lines("notify", "try 6").size() > 2);
+        await().until(() -> log.lines("message 'G-", "attempt 6").size() > 2);
 
         shop.close();
         start();
 
         awaitOutcomes(15);
-        assertThat(failed()).containsExactlyInAnyOrderElementsOf(gone);
+        assertThat(shop.deadLetters("notifications")).isEqualTo(gone.size());
         assertThat(delivered("closed")).containsExactlyInAnyOrderElementsOf(there);
     }
 
@@ -133,26 +137,17 @@ class NotificationStoryIT {
     }
 
     private void awaitOutcomes(int count) {
-        await().atMost(Duration.ofSeconds(40))
-                .until(() -> rows.column("SELECT order_id FROM received_notification")
-                                        .size()
-                                + failed().size()
-                        == count);
-        // And nothing is left that could make a second one.
-        await().until(() -> outcomesAndWaiting().equals(List.of((long) count, 0L)));
+        // Each has one, and nothing is left that could make a second one.
+        await().atMost(Duration.ofSeconds(40)).until(() -> outcomesAndWaiting().equals(List.of((long) count, 0L)));
     }
 
     private List<Long> outcomesAndWaiting() {
-        List<String> outcomes = new ArrayList<>(rows.column("SELECT order_id FROM received_notification"));
-        outcomes.addAll(failed());
-        return List.of((long) outcomes.size(), shop.waiting("notifications"));
+        long outcomes =
+                rows.column("SELECT order_id FROM received_notification").size() + shop.deadLetters("notifications");
+        return List.of(outcomes, shop.waiting("notifications"));
     }
 
     private List<String> delivered(String event) {
         return rows.column("SELECT order_id FROM received_notification WHERE event = '" + event + "'");
-    }
-
-    private List<String> failed() {
-        return rows.column("SELECT order_id FROM failed_notification");
     }
 }

@@ -13,7 +13,7 @@ class NotificationUrlTest {
     @Test
     void aKnownPartnersUrlPasses() {
         assertThat(NotificationUrl.problem(PartnerRoutes.url(8080))).isNull();
-        assertThat(NotificationUrl.problem(PartnerRoutes.GONE)).isNull();
+        assertThat(NotificationUrl.problem(ShopClient.NOBODY)).isNull();
         assertThat(NotificationUrl.problem("http://localhost/told")).isNull();
     }
 

@@ -3,137 +3,93 @@ package io.github.redisdelay.example;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
 import java.math.BigDecimal;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Clock;
 import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class OrderBookTest {
 
-    private static final Clock CLOCK = Clock.fixed(Instant.parse("2030-01-31T10:15:00.123456Z"), ZoneOffset.UTC);
+    private static final Clock CLOCK = Clock.fixed(Instant.parse("2030-01-31T10:15:00.123Z"), ZoneOffset.UTC);
 
     @TempDir
     Path folder;
 
-    private Path file;
+    private ShopDatabase database;
+    private OrderBook book;
 
     @BeforeEach
-    void setUp() {
-        file = folder.resolve("book.txt");
+    void open() {
+        database = ShopDatabase.open(folder);
+        book = new OrderBook(database.dataSource(), CLOCK);
+    }
+
+    @AfterEach
+    void close() {
+        database.close();
     }
 
     @Test
-    void everyStepIsOneLine() throws IOException {
-        try (OrderBook book = open()) {
-            book.place(order("A"));
-            book.beginPayment("A");
-            book.pay("A");
-            book.place(order("B"));
-            book.close("B");
-        }
+    void itKnowsWhatBecameOfEachAlsoAfterARestart() {
+        book.place(order("waits"));
+        book.place(order("pays"));
+        book.beginPayment("pays");
+        book.place(order("paid"));
+        book.pay("paid");
+        book.place(order("closed"));
+        book.close("closed");
 
-        assertThat(file).hasContent("""
-                        2030-01-31T10:15:00.123Z WAITING A
-                        2030-01-31T10:15:00.123Z PAYING A
-                        2030-01-31T10:15:00.123Z PAID A
-                        2030-01-31T10:15:00.123Z WAITING B
-                        2030-01-31T10:15:00.123Z CLOSED B
-                        """);
-    }
+        close();
+        open();
 
-    @Test
-    void whatItKnewItKnowsAfterARestart() {
-        try (OrderBook book = open()) {
-            book.place(order("waits"));
-            book.place(order("pays"));
-            book.beginPayment("pays");
-            book.place(order("paid"));
-            book.pay("paid");
-            book.place(order("closed"));
-            book.close("closed");
-        }
-
-        try (OrderBook book = open()) {
-            assertThat(book.counts()).isEqualTo(new OrderBook.Counts(2, 1, 1));
-            assertThat(book.unfinishedPayments()).containsExactly("pays");
-            assertThat(book.state("closed")).contains(OrderState.CLOSED);
-            assertThat(book.knows("unheard-of")).isFalse();
-        }
-    }
-
-    @Test
-    void aLineThatACrashCutOffIsDropped() throws IOException {
-        try (OrderBook book = open()) {
-            book.place(order("A"));
-        }
-        Files.writeString(file, "2030-01-31T10:15:00.123Z PAI", StandardOpenOption.APPEND);
-
-        try (OrderBook book = open()) {
-            assertThat(book.state("A")).contains(OrderState.WAITING);
-            book.close("A");
-        }
-
-        try (OrderBook book = open()) {
-            assertThat(book.state("A")).contains(OrderState.CLOSED);
-        }
+        assertThat(book.counts()).isEqualTo(new OrderBook.Counts(2, 1, 1));
+        assertThat(book.unfinishedPayments()).containsExactly("pays");
+        assertThat(book.state("closed")).contains(OrderBook.State.CLOSED);
+        assertThat(book.knows("unheard-of")).isFalse();
+        assertThat(new ShopRows(folder).of("SELECT changed_at FROM shop_order"))
+                .extracting(row -> ((OffsetDateTime) row.get("changed_at")).toInstant())
+                .containsOnly(CLOCK.instant());
     }
 
     @Test
     void anOrderIsTakenAndClosedOnce() {
-        try (OrderBook book = open()) {
-            book.place(order("A"));
-            assertThat(book.close("A")).isTrue();
-            assertThat(book.close("A")).isFalse();
-            book.place(order("A"));
-            book.beginPayment("A");
+        book.place(order("A"));
+        assertThat(book.close("A")).isTrue();
+        assertThat(book.close("A")).isFalse();
+        book.place(order("A"));
+        book.beginPayment("A");
 
-            assertThat(book.state("A")).contains(OrderState.CLOSED);
-        }
+        assertThat(book.state("A")).contains(OrderBook.State.CLOSED);
     }
 
     @Test
     void anOrderPaidBeforeItWasWrittenDownStaysPaid() {
-        try (OrderBook book = open()) {
-            book.beginPayment("A");
-            book.pay("A");
-            book.place(order("A"));
+        book.beginPayment("A");
+        book.pay("A");
+        book.place(order("A"));
 
-            assertThat(book.state("A")).contains(OrderState.PAID);
-            assertThat(book.counts().all()).isOne();
-        }
+        assertThat(book.state("A")).contains(OrderBook.State.PAID);
+        assertThat(book.counts().all()).isOne();
     }
 
     @Test
-    void whoWantsToBeNotifiedIsKnownAfterARestart() throws IOException {
-        Order order = new Order("A", "Ada", BigDecimal.ONE, "1h", null, null, null, null, "http://localhost:1/told");
-        try (OrderBook book = open()) {
-            book.place(order);
-            book.pay("A");
-        }
+    void whoWantsToBeNotifiedIsKnown() {
+        book.place(new Order("A", "Ada", BigDecimal.ONE, "1h", null, null, null, null, "http://localhost:1/told"));
+        book.place(order("B"));
+        book.pay("A");
 
-        assertThat(file).hasContent("""
-                        2030-01-31T10:15:00.123Z WAITING A http://localhost:1/told
-                        2030-01-31T10:15:00.123Z PAID A
-                        """);
-        try (OrderBook book = open()) {
-            assertThat(book.notifyUrl("A")).contains("http://localhost:1/told");
-            assertThat(book.notifyUrl("B")).isEmpty();
-            assertThat(book.state("A")).contains(OrderState.PAID);
-        }
+        assertThat(book.notifyUrl("A")).contains("http://localhost:1/told");
+        assertThat(book.notifyUrl("B")).isEmpty();
+        assertThat(book.notifyUrl("C")).isEmpty();
     }
 
     static Order order(String id) {
         return new Order(id, "Ada", BigDecimal.ONE, "1h", null, null, null, null, null);
-    }
-
-    private OrderBook open() {
-        return OrderBook.open(file, CLOCK);
     }
 }

@@ -5,25 +5,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -51,7 +46,13 @@ class OrderShopIT {
     void open() throws IOException {
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             settings = new ExampleSettings(
-                    folder.resolve("data"), Optional.empty(), free.getLocalPort(), 0, false, REAL_TIME);
+                    folder.resolve("data"),
+                    Optional.empty(),
+                    free.getLocalPort(),
+                    0,
+                    false,
+                    REAL_TIME,
+                    ExampleSettings.Role.BOTH);
         }
         customer = new ShopClient(settings.httpPort());
         start(DataSet.EMPTY);
@@ -81,33 +82,19 @@ class OrderShopIT {
     }
 
     @Test
-    void theConsoleShowsTheStoriesAndClosesAnOrderNow() throws Exception {
+    void theConsoleShowsTheStoriesAndClosesAnOrderNow() {
         customer.order(ShopClient.order("A-1", "1h"));
 
-        assertThat(console("api/queues")).contains("orders", "notifications", "refunds", "reminders", "bank");
-        String order = console("api/message?queue=orders&id=A-1");
-        assertThat(order).contains("\"state\":\"waiting\"");
-        Matcher due = Pattern.compile("\"due\":\"([^\"]+)\"").matcher(order);
-        assertThat(due.find()).isTrue();
-        HttpRequest promote = HttpRequest.newBuilder(URI.create(shop.consoleUrl() + "api/promote"))
-                .header("Content-Type", "application/json")
-                .header("X-Redis-Delay-Console", "1")
-                .POST(HttpRequest.BodyPublishers.ofString(
-                        "{\"queue\":\"orders\",\"id\":\"A-1\",\"state\":\"waiting\",\"due\":\"" + due.group(1) + "\"}"))
-                .build();
-        assertThat(HttpClient.newHttpClient()
-                        .send(promote, HttpResponse.BodyHandlers.ofString())
-                        .body())
-                .contains("\"outcome\":\"done\"");
+        ShopClient console = ShopClient.ofConsole(shop.consoleUrl());
+        assertThat(console.get("/api/queues").body().toString())
+                .contains("orders", "notifications", "refunds", "reminders", "bank");
+        JsonNode order = console.get("/api/message?queue=orders&id=A-1").body();
+        assertThat(order.findValue("state").asText()).isEqualTo("waiting");
+        ShopClient.Answer promoted = console.post(
+                "/api/promote",
+                "{\"queue\":\"orders\",\"id\":\"A-1\",\"state\":\"waiting\",\"due\":" + order.findValue("due") + "}");
+        assertThat(promoted.text("outcome")).isEqualTo("done");
         awaitState("A-1", "CLOSED");
-    }
-
-    private String console(String path) throws IOException, InterruptedException {
-        HttpRequest request =
-                HttpRequest.newBuilder(URI.create(shop.consoleUrl() + path)).build();
-        return HttpClient.newHttpClient()
-                .send(request, HttpResponse.BodyHandlers.ofString())
-                .body();
     }
 
     @Test
@@ -226,16 +213,17 @@ class OrderShopIT {
         start(DataSet.EMPTY);
 
         awaitState("A-1", "CLOSED");
+        assertThat(log.lines("The clock went on while the example was down: 1 orders were to be closed meanwhile"))
+                .hasSize(1);
     }
 
     @Test
     void aPaymentThatACrashInterruptedIsFinishedAtTheNextStart() throws IOException {
         customer.order(ShopClient.order("A-1", "1h"));
         shop.close();
-        Files.writeString(
-                settings.dataFolder().resolve("order-book.txt"),
-                "2030-01-31T10:15:00.123Z PAYING A-1\n",
-                StandardOpenOption.APPEND);
+        try (ShopDatabase database = ShopDatabase.open(settings.dataFolder())) {
+            new OrderBook(database.dataSource(), Clock.systemUTC()).beginPayment("A-1");
+        }
 
         start(DataSet.EMPTY);
 
@@ -248,8 +236,8 @@ class OrderShopIT {
         DataSet dataSet = dataSet(40, "1s", "6s", "1500ms");
         start(dataSet);
 
-        await().atMost(Duration.ofSeconds(30)) // A summary comes every five seconds.
-                .until(() -> log.lines("----", "20 paid, 20 closed, 0 pending in Redis", "All is done")
+        await().atMost(Duration.ofSeconds(30))
+                .until(() -> log.lines("----", "20 paid, 20 closed, 0 wait in Redis", "All is done")
                                 .size()
                         == 1);
         shop.close();
@@ -259,7 +247,7 @@ class OrderShopIT {
                 .until(() ->
                         log.lines("----", "20 paid, 21 closed", "All is done").size() == 1);
 
-        assertThat(log.lines("placed")).hasSize(41);
+        assertThat(log.lines("placed   ")).hasSize(41);
         assertThat(log.lines("known")).isEmpty();
         assertThat(log.lines("payment", "paid in time")).hasSize(20);
         assertThat(log.lines("closed   ")).hasSize(21);
@@ -271,21 +259,27 @@ class OrderShopIT {
         // A customer who pays too late as the shop was closed has to get the money back, which takes the bank hours.
         ShopTime time = new ShopTime(2_000);
         settings = new ExampleSettings(
-                settings.dataFolder(), Optional.empty(), settings.httpPort(), 0, settings.replay(), time);
+                settings.dataFolder(),
+                Optional.empty(),
+                settings.httpPort(),
+                0,
+                settings.replay(),
+                time,
+                ExampleSettings.Role.BOTH);
         DataSet dataSet = dataSet(240, "2000s", "12000s", "3000s");
         start(dataSet);
-        await().until(() -> log.lines("placed").size() > 10);
+        await().until(() -> log.lines("placed   ").size() > 10);
 
         shop.close();
-        int before = log.lines("placed").size();
+        int before = log.lines("placed   ").size();
         assertThat(before).isLessThan(240);
         start(dataSet);
 
         await().atMost(Duration.ofMinutes(1))
-                .until(() -> log.lines("----", "240 orders scheduled", "0 pending in Redis", "All is done")
+                .until(() -> log.lines("----", "240 placed", " 0 wait in Redis", "All is done")
                                 .size()
                         == 1);
-        assertThat(log.lines("placed")).hasSize(240);
+        assertThat(log.lines("placed   ")).hasSize(240);
         // An order whose payment came while the shop was closed, and whose window ended meanwhile, is closed.
         assertThat(log.lines("closed   ").size()
                         + log.lines("payment", "paid in time").size())
@@ -299,7 +293,7 @@ class OrderShopIT {
         shop = OrderShop.start(settings, dataSet(240, "1h", "1h", "1h"), Programme.EMPTY, Duration.ofMillis(60));
 
         await().atMost(Duration.ofSeconds(30)).until(() -> shop.waiting("orders") == 240);
-        assertThat(log.lines("placed")).hasSize(240);
+        assertThat(log.lines("placed   ")).hasSize(240);
     }
 
     /** Every other order is paid. */
@@ -327,7 +321,13 @@ class OrderShopIT {
     @Test
     void aPortThatIsTakenIsNamed() {
         ExampleSettings other = new ExampleSettings(
-                folder.resolve("other"), Optional.empty(), settings.httpPort(), 0, false, REAL_TIME);
+                folder.resolve("other"),
+                Optional.empty(),
+                settings.httpPort(),
+                0,
+                false,
+                REAL_TIME,
+                ExampleSettings.Role.BOTH);
 
         assertThatThrownBy(() -> OrderShop.start(other, DataSet.EMPTY, Programme.EMPTY, REPLAY_TIME))
                 .isInstanceOf(ExampleException.class)
@@ -340,7 +340,13 @@ class OrderShopIT {
     void aRedisThatDoesNotAnswerIsNamed() {
         shop.close();
         ExampleSettings other = new ExampleSettings(
-                folder.resolve("other"), Optional.of("redis://127.0.0.1:1"), settings.httpPort(), 0, false, REAL_TIME);
+                folder.resolve("other"),
+                Optional.of("redis://127.0.0.1:1"),
+                settings.httpPort(),
+                0,
+                false,
+                REAL_TIME,
+                ExampleSettings.Role.BOTH);
 
         assertThatThrownBy(() -> OrderShop.start(other, DataSet.EMPTY, Programme.EMPTY, REPLAY_TIME))
                 .isInstanceOf(ExampleException.class)

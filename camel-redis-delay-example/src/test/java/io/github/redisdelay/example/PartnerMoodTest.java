@@ -40,7 +40,7 @@ class PartnerMoodTest {
 
         assertThat(DataSet.shipped(8080).orders().entrySet())
                 .filteredOn(order -> order.getValue().contains(PartnerRoutes.url(8080)))
-                .hasSize(25)
+                .hasSize(22)
                 .allSatisfy(order -> assertThat(
                                 IntStream.rangeClosed(1, 7).mapToObj(attempt -> mood.answer(order.getKey(), attempt)))
                         .as(order.getKey())

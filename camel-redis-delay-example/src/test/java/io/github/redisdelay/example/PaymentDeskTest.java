@@ -19,31 +19,33 @@ class PaymentDeskTest {
     @TempDir
     Path folder;
 
+    private ShopDatabase database;
     private OrderBook book;
     private PaymentDesk desk;
 
     @BeforeEach
     void open() {
-        book = OrderBook.open(folder.resolve("book.txt"), Clock.systemUTC());
+        database = ShopDatabase.open(folder);
+        book = new OrderBook(database.dataSource(), Clock.systemUTC());
         desk = new PaymentDesk(book);
         book.place(OrderBookTest.order("A"));
     }
 
     @AfterEach
     void close() {
-        book.close();
+        database.close();
     }
 
     @Test
     void aPaymentBeforeTheClosingIsInTime() {
         assertThat(pay("A", "delayed")).isEqualTo(Result.PAID);
-        assertThat(book.state("A")).contains(OrderState.PAID);
+        assertThat(book.state("A")).contains(OrderBook.State.PAID);
     }
 
     @Test
     void aPaymentDuringTheClosingIsTooLateAndTheBookHasTheClosing() {
         assertThat(pay("A", "leased")).isEqualTo(Result.CLOSING_UNDER_WAY);
-        assertThat(book.state("A")).contains(OrderState.CLOSED);
+        assertThat(book.state("A")).contains(OrderBook.State.CLOSED);
     }
 
     @Test
@@ -78,7 +80,7 @@ class PaymentDeskTest {
     @Test
     void anOrderThatRedisKnowsAndTheBookNotYetCanBePaid() {
         assertThat(pay("B", "delayed")).isEqualTo(Result.PAID);
-        assertThat(book.state("B")).contains(OrderState.PAID);
+        assertThat(book.state("B")).contains(OrderBook.State.PAID);
     }
 
     @Test

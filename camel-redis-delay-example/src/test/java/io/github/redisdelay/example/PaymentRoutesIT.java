@@ -36,6 +36,7 @@ class PaymentRoutesIT extends CamelTestSupport {
     private final CountDownLatch goOn = new CountDownLatch(1);
     private final List<Notification> news = new CopyOnWriteArrayList<>();
     private final List<String> refunds = new CopyOnWriteArrayList<>();
+    private ShopDatabase database;
     private OrderBook book;
 
     @Override
@@ -45,7 +46,8 @@ class PaymentRoutesIT extends CamelTestSupport {
 
     @Override
     protected RoutesBuilder[] createRouteBuilders() {
-        book = OrderBook.open(folder.resolve("book.txt"), Clock.systemUTC());
+        database = ShopDatabase.open(folder);
+        book = new OrderBook(database.dataSource(), Clock.systemUTC());
         return new RoutesBuilder[] {new PaymentRoutes(new PaymentDesk(book)), aroundIt()};
     }
 
@@ -70,7 +72,7 @@ class PaymentRoutesIT extends CamelTestSupport {
     void stop() {
         goOn.countDown();
         context.stop();
-        book.close();
+        database.close();
     }
 
     @Test
@@ -83,7 +85,7 @@ class PaymentRoutesIT extends CamelTestSupport {
 
         assertThat(answer.result()).isEqualTo(Result.CLOSING_UNDER_WAY);
         assertThat(answer.status()).isEqualTo(409);
-        assertThat(book.state("A")).contains(OrderState.CLOSED);
+        assertThat(book.state("A")).contains(OrderBook.State.CLOSED);
         assertThat(refunds).containsExactly("A");
         goOn.countDown();
         await().until(() -> redis.client().getKeys().countExists("redis-delay:{orders}:messages") == 0);
@@ -96,13 +98,13 @@ class PaymentRoutesIT extends CamelTestSupport {
     void anOrderThatACrashKeptFromTheBookIsFoundInRedis() {
         template.sendBodyAndHeaders(
                 "redis-delay:orders",
-                ShopClient.order("B", "1h", PartnerRoutes.GONE),
+                ShopClient.order("B", "1h", ShopClient.NOBODY),
                 Map.of(RedisDelayConstants.SCHEDULE_ID, "B", RedisDelayConstants.DELAY, "1h"));
 
         PaymentAnswer answer = template.requestBodyAndHeader("direct:payment", null, "id", "B", PaymentAnswer.class);
 
         assertThat(answer.result()).isEqualTo(Result.PAID);
-        assertThat(book.state("B")).contains(OrderState.PAID);
-        assertThat(news).containsExactly(new Notification("B", "paid", PartnerRoutes.GONE));
+        assertThat(book.state("B")).contains(OrderBook.State.PAID);
+        assertThat(news).containsExactly(new Notification("B", "paid", ShopClient.NOBODY));
     }
 }

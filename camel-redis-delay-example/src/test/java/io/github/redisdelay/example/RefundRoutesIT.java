@@ -35,11 +35,11 @@ class RefundRoutesIT extends CamelTestSupport {
     private final CountDownLatch looking = new CountDownLatch(1);
     private final CountDownLatch goOn = new CountDownLatch(1);
     private final AtomicInteger looks = new AtomicInteger();
-    private StoryDatabase database;
+    private ShopDatabase database;
 
     @Override
     protected void bindToRegistry(Registry registry) {
-        database = StoryDatabase.open(folder);
+        database = ShopDatabase.open(folder);
         registry.bind("redisson", RedissonClient.class, redis.client());
         registry.bind("stories", database.dataSource());
     }
@@ -51,7 +51,7 @@ class RefundRoutesIT extends CamelTestSupport {
             port = free.getLocalPort();
         }
         context.getPropertiesComponent().addOverrideProperty("http.port", String.valueOf(port));
-        context.getPropertiesComponent().addOverrideProperty("refund.steps", steps);
+        context.getPropertiesComponent().addOverrideProperty("consume", "true");
         context.addRoutes(new RouteBuilder() {
             @Override
             public void configure() {
@@ -66,7 +66,7 @@ class RefundRoutesIT extends CamelTestSupport {
                         .end();
             }
         });
-        context.addRoutes(new RefundRoutes());
+        context.addRoutes(new RefundRoutes(new ShopTime(1).realSteps(steps)));
     }
 
     @AfterEach
@@ -103,7 +103,7 @@ class RefundRoutesIT extends CamelTestSupport {
         goOn.countDown();
 
         assertThat(log.lines("refund   A-1", "in the middle of a look")).hasSize(1);
-        // The look ends with markRollbackOnly, and yet its message does not come again.
+        // The look asks for another one, and yet its message does not come again.
         await().until(() -> context.getInflightRepository().size() == 0);
         assertThat(messages("messages")).isZero();
         assertThat(looks).hasValue(1);
@@ -142,6 +142,6 @@ class RefundRoutesIT extends CamelTestSupport {
     }
 
     private List<String> foundBy() {
-        return new StoryRows(folder).column("SELECT found_by FROM refund WHERE state = 'DONE'");
+        return new ShopRows(folder).column("SELECT found_by FROM refund WHERE state = 'DONE'");
     }
 }

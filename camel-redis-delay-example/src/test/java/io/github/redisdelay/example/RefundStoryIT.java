@@ -31,16 +31,17 @@ class RefundStoryIT {
     private final Bank bank = new Bank(OrderShop.SEED, TIME);
     private ExampleSettings settings;
     private ShopClient customer;
-    private StoryRows rows;
+    private ShopRows rows;
     private OrderShop shop;
 
     @BeforeEach
     void open() throws Exception {
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            settings = new ExampleSettings(folder, Optional.empty(), free.getLocalPort(), 0, false, TIME);
+            settings = new ExampleSettings(
+                    folder, Optional.empty(), free.getLocalPort(), 0, false, TIME, ExampleSettings.Role.BOTH);
         }
         customer = new ShopClient(settings.httpPort());
-        rows = new StoryRows(folder);
+        rows = new ShopRows(folder);
         start();
     }
 

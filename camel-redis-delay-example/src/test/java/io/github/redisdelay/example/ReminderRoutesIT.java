@@ -2,10 +2,13 @@
 package io.github.redisdelay.example;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Instant;
 import java.util.Map;
+import java.util.Properties;
 import org.apache.camel.RoutesBuilder;
 import org.apache.camel.spi.Registry;
 import org.apache.camel.test.junit5.CamelTestSupport;
@@ -27,13 +30,20 @@ class ReminderRoutesIT extends CamelTestSupport {
     @TempDir
     Path folder;
 
-    private StoryDatabase database;
+    private ShopDatabase database;
 
     @Override
     protected void bindToRegistry(Registry registry) {
-        database = StoryDatabase.open(folder);
+        database = ShopDatabase.open(folder);
         registry.bind("redisson", RedissonClient.class, redis.client());
         registry.bind("stories", database.dataSource());
+    }
+
+    @Override
+    protected Properties useOverridePropertiesWithPropertiesComponent() {
+        Properties properties = new Properties();
+        properties.setProperty("consume", "true");
+        return properties;
     }
 
     @Override
@@ -64,7 +74,7 @@ class ReminderRoutesIT extends CamelTestSupport {
 
         plan(1, "2030-01-01T12:00:00Z");
 
-        assertThat(new StoryRows(folder).column("SELECT cancelled FROM event")).containsExactly("true");
+        assertThat(new ShopRows(folder).column("SELECT cancelled FROM event")).containsExactly("true");
         assertThat(redis.client().getMap("redis-delay:{reminders}:messages").isEmpty())
                 .isTrue();
     }
@@ -80,14 +90,30 @@ class ReminderRoutesIT extends CamelTestSupport {
                 .isOne();
     }
 
+    @Test
+    void aReminderIsLateUntilItsEventBeginsAndThenOfNoUse() {
+        Instant now = Instant.now();
+        plan("E-1", 1, now.plusSeconds(1_800).toString());
+        plan("E-2", 1, now.minusSeconds(60).toString());
+
+        await().until(() -> log.lines("reminder E-1").size() == 1);
+        await().until(() ->
+                redis.client().getMap("redis-delay:{reminders}:messages").isEmpty());
+        assertThat(new ShopRows(folder).column("SELECT event_id FROM reminder")).containsExactly("E-1");
+    }
+
     private void plan(int version, String startsAt) {
+        plan("E-1", version, startsAt);
+    }
+
+    private void plan(String event, int version, String startsAt) {
         template.sendBodyAndHeaders(
                 "direct:plan-event",
                 "{\"title\":\"Chess\",\"startsAt\":\"" + startsAt + "\"}",
-                Map.of("id", "E-1", ReminderRoutes.VERSION, version));
+                Map.of("id", event, ReminderRoutes.VERSION, version));
     }
 
     private String starts() {
-        return new StoryRows(folder).column("SELECT starts_at FROM event").get(0);
+        return new ShopRows(folder).column("SELECT starts_at FROM event").get(0);
     }
 }

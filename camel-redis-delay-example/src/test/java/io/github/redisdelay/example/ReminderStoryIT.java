@@ -36,16 +36,17 @@ class ReminderStoryIT {
 
     private ExampleSettings settings;
     private ShopClient organiser;
-    private StoryRows rows;
+    private ShopRows rows;
     private OrderShop shop;
 
     @BeforeEach
     void open() throws Exception {
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            settings = new ExampleSettings(folder, Optional.empty(), free.getLocalPort(), 0, false, TIME);
+            settings = new ExampleSettings(
+                    folder, Optional.empty(), free.getLocalPort(), 0, false, TIME, ExampleSettings.Role.BOTH);
         }
         organiser = new ShopClient(settings.httpPort());
-        rows = new StoryRows(folder);
+        rows = new ShopRows(folder);
         start(Programme.EMPTY);
     }
 

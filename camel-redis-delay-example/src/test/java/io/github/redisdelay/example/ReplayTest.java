@@ -17,16 +17,18 @@ class ReplayTest {
     @TempDir
     Path folder;
 
+    private ShopDatabase database;
     private OrderBook book;
 
     @BeforeEach
     void open() {
-        book = OrderBook.open(folder.resolve("book.txt"), Clock.systemUTC());
+        database = ShopDatabase.open(folder);
+        book = new OrderBook(database.dataSource(), Clock.systemUTC());
     }
 
     @AfterEach
     void close() {
-        book.close();
+        database.close();
     }
 
     @Test

@@ -12,6 +12,9 @@ import java.net.http.HttpResponse;
 /** A customer with a browser. */
 final class ShopClient {
 
+    /** The URL of a partner that is gone: nobody listens there. */
+    static final String NOBODY = "http://localhost:1/partner/notifications";
+
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final HttpClient http = HttpClient.newHttpClient();
@@ -25,7 +28,34 @@ final class ShopClient {
     }
 
     ShopClient(int port) {
-        address = "http://localhost:" + port;
+        this("http://localhost:" + port);
+    }
+
+    private ShopClient(String address) {
+        this.address = address;
+    }
+
+    /** @param url the console's, which ends with a slash */
+    static ShopClient ofConsole(String url) {
+        return new ShopClient(url.substring(0, url.length() - 1));
+    }
+
+    Answer get(String path) {
+        return send(path, HttpRequest.newBuilder().GET());
+    }
+
+    /** A change, as the console's page asks for it. */
+    Answer post(String path, String json) {
+        return send(
+                path,
+                HttpRequest.newBuilder()
+                        .header("Content-Type", "application/json")
+                        .header("X-Redis-Delay-Console", "1")
+                        .POST(HttpRequest.BodyPublishers.ofString(json)));
+    }
+
+    Answer repairWarehouse() {
+        return send("/warehouse/outage", HttpRequest.newBuilder().DELETE());
     }
 
     static String order(String id, String window) {

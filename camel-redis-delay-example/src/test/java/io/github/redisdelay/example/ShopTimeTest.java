@@ -27,10 +27,16 @@ class ShopTimeTest {
     }
 
     @Test
-    void stepsAreThoseOfTheOption() {
-        assertThat(hourInASecond.realSteps(NotificationRoutes.STEPS))
-                .isEqualTo("4ms,50ms,166ms,500ms,500ms,1000ms,2000ms,6000ms,15000ms");
-        assertThat(new ShopTime(1).realSteps("15s,3m")).isEqualTo("15000ms,180000ms");
+    void stepsAreReal() {
+        assertThat(hourInASecond.realSteps("1h,2h")).containsExactly(Duration.ofSeconds(1), Duration.ofSeconds(2));
+        assertThat(new ShopTime(1).realSteps("15s,3m")).containsExactly(Duration.ofSeconds(15), Duration.ofMinutes(3));
+    }
+
+    @Test
+    void aRealTimeIsLongInTheShop() {
+        assertThat(hourInASecond.inShop(Duration.ofSeconds(90))).isEqualTo("90 h");
+        assertThat(new ShopTime(60).inShop(Duration.ofSeconds(30))).isEqualTo("30 min");
+        assertThat(new ShopTime(1).inShop(Duration.ofSeconds(30))).isEqualTo("30 s");
     }
 
     @ParameterizedTest

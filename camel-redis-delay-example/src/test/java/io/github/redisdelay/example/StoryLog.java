@@ -7,16 +7,19 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.slf4j.LoggerFactory;
 
-/** Reads the story that the shop logs. */
+/** Reads the story that the shop logs, and what the component has to say. */
 final class StoryLog implements BeforeEachCallback, AfterEachCallback {
 
     private final List<String> lines = new CopyOnWriteArrayList<>();
-    private final Logger logger = (Logger) LoggerFactory.getLogger(Story.SHOP);
+    private final List<Logger> loggers = Stream.of(Story.SHOP, "io.github.redisdelay")
+            .map(name -> (Logger) LoggerFactory.getLogger(name))
+            .toList();
     private final AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
         @Override
         protected void append(ILoggingEvent event) {
@@ -34,16 +37,20 @@ final class StoryLog implements BeforeEachCallback, AfterEachCallback {
     @Override
     public void beforeEach(ExtensionContext context) {
         lines.clear();
-        logger.setLevel(Level.INFO);
-        logger.setAdditive(false);
         appender.start();
-        logger.addAppender(appender);
+        loggers.forEach(logger -> {
+            logger.setLevel(Level.INFO);
+            logger.setAdditive(false);
+            logger.addAppender(appender);
+        });
     }
 
     @Override
     public void afterEach(ExtensionContext context) {
-        logger.detachAppender(appender);
-        logger.setAdditive(true);
-        logger.setLevel(null);
+        loggers.forEach(logger -> {
+            logger.detachAppender(appender);
+            logger.setAdditive(true);
+            logger.setLevel(null);
+        });
     }
 }

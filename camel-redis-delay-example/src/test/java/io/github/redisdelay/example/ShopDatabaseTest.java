@@ -10,30 +10,30 @@ import java.sql.Connection;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class StoryDatabaseTest {
+class ShopDatabaseTest {
 
     @TempDir
     Path folder;
 
     @Test
     void whatWasStoredIsThereAfterARestart() throws Exception {
-        try (StoryDatabase database = StoryDatabase.open(folder);
+        try (ShopDatabase database = ShopDatabase.open(folder);
                 Connection connection = database.dataSource().getConnection()) {
             connection
                     .createStatement()
                     .execute("INSERT INTO event VALUES ('E-1', 'Chess', CURRENT_TIMESTAMP, FALSE, 1)");
         }
 
-        try (StoryDatabase database = StoryDatabase.open(folder)) {
-            assertThat(new StoryRows(folder).column("SELECT title FROM event")).containsExactly("Chess");
+        try (ShopDatabase database = ShopDatabase.open(folder)) {
+            assertThat(new ShopRows(folder).column("SELECT title FROM event")).containsExactly("Chess");
         }
     }
 
     @Test
     void aFileThatIsNoneIsNamed() throws Exception {
-        Files.writeString(folder.resolve("stories.mv.db"), "no database");
+        Files.writeString(folder.resolve("shop.mv.db"), "no database");
 
-        assertThatThrownBy(() -> StoryDatabase.open(folder))
+        assertThatThrownBy(() -> ShopDatabase.open(folder))
                 .isInstanceOf(ExampleException.class)
                 .hasMessageStartingWith("The database in " + folder + " cannot be opened: ");
     }

@@ -13,17 +13,17 @@ import java.util.Locale;
 import java.util.Map;
 
 /** Reads the example's database: beside a shop in this JVM, or after a process with a shop has ended. */
-final class StoryRows {
+final class ShopRows {
 
     private final String url;
 
-    StoryRows(Path dataFolder) {
-        url = StoryDatabase.url(dataFolder) + ";IFEXISTS=TRUE";
+    ShopRows(Path dataFolder) {
+        url = ShopDatabase.url(dataFolder) + ";IFEXISTS=TRUE";
     }
 
     /** Each row as column's name in lower case to value. */
     List<Map<String, Object>> of(String query) {
-        try (Connection connection = DriverManager.getConnection(url, StoryDatabase.USER, "");
+        try (Connection connection = DriverManager.getConnection(url, ShopDatabase.USER, "");
                 ResultSet result = connection.createStatement().executeQuery(query)) {
             List<Map<String, Object>> rows = new ArrayList<>();
             while (result.next()) {
