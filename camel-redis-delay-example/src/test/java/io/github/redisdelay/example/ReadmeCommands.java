@@ -34,6 +34,9 @@ final class ReadmeCommands {
     /** The class that the first command starts: that of {@code exec:java}, in this module. */
     static String mainClass() throws IOException {
         assertThat(lines().get(0)).startsWith("mvn -q -pl camel-redis-delay-example -am process-classes exec:java");
+        // -am starts it in all modules, also in the parent's parent.
+        assertThat(Files.readString(ROOT.resolve("camel-redis-delay-bom/pom.xml")))
+                .contains("<exec.skip>true</exec.skip>", "<exec.mainClass>");
         Matcher mainClass = MAIN_CLASS.matcher(Files.readString(ROOT.resolve("pom.xml")));
         assertThat(mainClass.find()).isTrue();
         return mainClass.group(1);
