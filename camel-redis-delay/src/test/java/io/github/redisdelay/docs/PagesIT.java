@@ -51,6 +51,7 @@ import org.redisson.config.Config;
  *   <li>Redisson's files are read by Redisson.
  *   <li>Headers of the component have the names and the values that there are.
  *   <li>A picture of states has those that there are.
+ *   <li>A {@code pom.xml} has dependencies of this project's.
  *   <li>Of a shell command each module, profile, class and test exists.
  * </ul>
  */
@@ -115,7 +116,8 @@ class PagesIT {
                     .isNotEmpty();
         } else if (block.language().equals("java")) {
             run(block);
-        } else if (block.language().equals("xml") && block.begins("<dependency>", "<dependencyManagement>")) {
+        } else if (block.language().equals("xml")
+                && block.begins("<dependency>", "<dependencyManagement>", "<project ")) {
             dependencies(block);
         } else if (block.language().equals("yaml") && block.has("^\\w+Servers?Config:$")) {
             // Refuses a setting that it does not know. As the page says, Redisson 3 has those of TLS among the
@@ -133,6 +135,9 @@ class PagesIT {
         } else if (OperatingPageIT.follows(block) || SharingPageIT.follows(block)) {
             // They run its commands, and find its lines in the log.
             assertThat(block.code()).as(block.toString()).isNotBlank();
+        } else if (block.language().equals("text") && block.page().equals("docs/getting-started.md")) {
+            // GettingStartedIT sees these lines.
+            assertThat(block.code().lines()).as(block.toString()).allMatch(line -> line.startsWith("order-"));
         } else if (block.language().equals("sh")) {
             new ShellCheck(sources).check(block);
         } else if (block.page().startsWith("README") && block.language().equals("text")) {

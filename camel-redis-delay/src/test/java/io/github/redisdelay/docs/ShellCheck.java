@@ -12,6 +12,7 @@ import java.util.regex.Pattern;
 final class ShellCheck {
 
     private static final Set<String> GOALS = Set.of(
+            "compile",
             "process-classes",
             "test-compile",
             "test",
@@ -21,6 +22,9 @@ final class ShellCheck {
             "exec:java",
             "dependency:copy-dependencies",
             "spotless:apply");
+
+    /** Starts a Redis at the port that all examples expect. */
+    private static final String REDIS = "docker run --rm -p 6379:6379 redis";
 
     private final Sources sources;
 
@@ -34,7 +38,7 @@ final class ShellCheck {
             String command = line.replaceAll("(^|\\s)#.*", "").strip();
             if (command.startsWith("mvn ")) {
                 maven(block + ": " + command, command);
-            } else if (!command.isEmpty() && !command.startsWith("curl ")) {
+            } else if (!command.isEmpty() && !command.startsWith("curl ") && !command.equals(REDIS)) {
                 // The example's tests send what curl would.
                 throw new AssertionError(block + ": this test does not know what to do with: " + command);
             }

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.test.RedisServer;
+import io.github.redisdelay.testkit.JavaCommand;
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+/**
+ * Does what {@code docs/getting-started.md} says: runs its program, {@link Orders}, with its properties, in a JVM of its own on a
+ * Redis of its own, and sees the lines that the page shows. {@link PagesIT} compares the program with the page's, and reads its
+ * {@code pom.xml}.
+ */
+@Timeout(value = 2, unit = TimeUnit.MINUTES)
+class GettingStartedIT {
+
+    /** What the page says it prints: as a whole, and after a restart. */
+    private static List<List<String>> printed;
+
+    @TempDir
+    static Path classes;
+
+    @BeforeAll
+    static void read() throws IOException {
+        List<Block> blocks = Block.of("the page", Files.readAllLines(Block.ROOT.resolve("docs/getting-started.md")));
+        printed = blocks.stream()
+                .filter(block -> block.language().equals("text"))
+                .map(block -> block.code().lines().toList())
+                .toList();
+        assertThat(printed).hasSize(2);
+        for (Block block : blocks) {
+            if (block.language().equals("properties")) {
+                Files.writeString(classes.resolve("application.properties"), block.code());
+            }
+        }
+        assertThat(classes.resolve("application.properties")).exists();
+        Files.writeString(classes.resolve("logback-test.xml"), """
+                <configuration>
+                    <appender name="out" class="ch.qos.logback.core.ConsoleAppender">
+                        <encoder><pattern>%msg%n</pattern></encoder>
+                    </appender>
+                    <root level="INFO"><appender-ref ref="out"/></root>
+                </configuration>
+                """);
+    }
+
+    @Test
+    void should_print_what_the_page_shows() throws Exception {
+        try (RedisServer server = RedisServer.dedicated()) {
+            assertThat(said(server, printed.get(0))).isEqualTo(printed.get(0));
+        }
+    }
+
+    @Test
+    void should_close_after_a_restart_what_was_placed_before() throws Exception {
+        try (RedisServer server = RedisServer.dedicated()) {
+            said(server, printed.get(0).subList(0, 3)); // and stopped
+            awaitOverdue(server, 3);
+            assertThat(said(server, printed.get(1))).isEqualTo(printed.get(1));
+        }
+    }
+
+    /** Runs the program until it has printed the last of these lines. Returns the lines about orders. */
+    private static List<String> said(RedisServer server, List<String> lines) throws Exception {
+        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        ProcessBuilder program = new ProcessBuilder(
+                JavaCommand.of(List.of(), classes + File.pathSeparator + classPath, Orders.class));
+        // Camel Main prefers the environment to the file.
+        program.environment().put("CAMEL_COMPONENT_REDIS_DELAY_ADDRESS", server.address());
+        Process running = program.redirectErrorStream(true).start();
+        List<String> said = new ArrayList<>();
+        try (BufferedReader output = running.inputReader()) {
+            String line;
+            do {
+                line = output.readLine();
+                assertThat(line).as("instead of its end, after %s", said).isNotNull();
+                if (line.startsWith("order-")) {
+                    said.add(line);
+                }
+            } while (!line.equals(lines.get(lines.size() - 1)));
+            running.destroy(); // as Ctrl-C
+            output.lines().forEach(rest -> {});
+            assertThat(running.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            running.destroyForcibly();
+        }
+        return said;
+    }
+
+    private static void awaitOverdue(RedisServer server, int messages) {
+        Config config = new Config();
+        config.useSingleServer().setAddress(server.address()).setConnectionMinimumIdleSize(1);
+        RedissonClient redisson = Redisson.create(config);
+        try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> client.queue("orders").stats().join().overdue() == messages);
+        } finally {
+            redisson.shutdown();
+        }
+    }
+}
