@@ -8,18 +8,16 @@ import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.JavaCommand;
-import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
@@ -30,11 +28,14 @@ import org.redisson.config.Config;
  * Redis of its own, and sees the lines that the page shows. {@link PagesIT} compares the program with the page's, and reads its
  * {@code pom.xml}.
  */
-@Timeout(value = 2, unit = TimeUnit.MINUTES)
 class GettingStartedIT {
+
+    private static final String ADDRESS = "redis://localhost:6379";
 
     /** What the page says it prints: as a whole, and after a restart. */
     private static List<List<String>> printed;
+
+    private static String properties;
 
     @TempDir
     static Path classes;
@@ -47,13 +48,13 @@ class GettingStartedIT {
                 .map(block -> block.code().lines().toList())
                 .toList();
         assertThat(printed).hasSize(2);
-        for (Block block : blocks) {
-            if (block.language().equals("properties")) {
-                Files.writeString(classes.resolve("application.properties"), block.code());
-            }
-        }
-        assertThat(classes.resolve("application.properties")).exists();
-        Files.writeString(classes.resolve("logback-test.xml"), """
+        properties = blocks.stream()
+                .filter(block -> block.language().equals("properties"))
+                .findFirst()
+                .orElseThrow()
+                .code();
+        assertThat(properties).contains(ADDRESS);
+        Files.writeString(classes.resolve("log.xml"), """
                 <configuration>
                     <appender name="out" class="ch.qos.logback.core.ConsoleAppender">
                         <encoder><pattern>%msg%n</pattern></encoder>
@@ -83,27 +84,23 @@ class GettingStartedIT {
     private static List<String> said(RedisServer server, List<String> lines) throws Exception {
         String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
         ProcessBuilder program = new ProcessBuilder(
-                JavaCommand.of(List.of(), classes + File.pathSeparator + classPath, Orders.class));
-        // Camel Main prefers the environment to the file.
-        program.environment().put("CAMEL_COMPONENT_REDIS_DELAY_ADDRESS", server.address());
+                JavaCommand.of(List.of("-Dlogback.configurationFile=log.xml"), classes + File.pathSeparator + classPath, Orders.class));
+        Files.writeString(
+                classes.resolve("application.properties"), properties.replace(ADDRESS, server.address()));
         Process running = program.redirectErrorStream(true).start();
-        List<String> said = new ArrayList<>();
-        try (BufferedReader output = running.inputReader()) {
-            String line;
-            do {
-                line = output.readLine();
-                assertThat(line).as("instead of its end, after %s", said).isNotNull();
-                if (line.startsWith("order-")) {
-                    said.add(line);
-                }
-            } while (!line.equals(lines.get(lines.size() - 1)));
+        List<String> said = new CopyOnWriteArrayList<>();
+        try {
+            Thread reader = new Thread(() -> running.inputReader().lines().forEach(said::add));
+            reader.start();
+            await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> assertThat(said)
+                    .contains(lines.get(lines.size() - 1)));
             running.destroy(); // as Ctrl-C
-            output.lines().forEach(rest -> {});
+            reader.join();
             assertThat(running.waitFor(30, TimeUnit.SECONDS)).isTrue();
         } finally {
             running.destroyForcibly();
         }
-        return said;
+        return said.stream().filter(line -> line.startsWith("order-")).toList();
     }
 
     private static void awaitOverdue(RedisServer server, int messages) {

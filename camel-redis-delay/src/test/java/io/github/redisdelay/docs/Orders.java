@@ -9,7 +9,7 @@ public class Orders extends RouteBuilder {
     @Override
     public void configure() {
         // Customers place three orders, one a second. Each is to be closed in 10 seconds.
-        from("timer:customers?period=1000&repeatCount=3")
+        from("timer:customers?period=1000&repeatCount=3&includeMetadata=true")
                 .setBody(simple("order-${exchangeProperty.CamelTimerCounter}"))
                 .setHeader("CamelRedisDelayScheduleId", body())
                 .to("redis-delay:orders?delay=10s")
