@@ -83,17 +83,18 @@ class GettingStartedIT {
     /** Runs the program until it has printed the last of these lines. Returns the lines about orders. */
     private static List<String> said(RedisServer server, List<String> lines) throws Exception {
         String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-        ProcessBuilder program = new ProcessBuilder(
-                JavaCommand.of(List.of("-Dlogback.configurationFile=log.xml"), classes + File.pathSeparator + classPath, Orders.class));
-        Files.writeString(
-                classes.resolve("application.properties"), properties.replace(ADDRESS, server.address()));
+        ProcessBuilder program = new ProcessBuilder(JavaCommand.of(
+                List.of("-Dlogback.configurationFile=log.xml"),
+                classes + File.pathSeparator + classPath,
+                Orders.class));
+        Files.writeString(classes.resolve("application.properties"), properties.replace(ADDRESS, server.address()));
         Process running = program.redirectErrorStream(true).start();
         List<String> said = new CopyOnWriteArrayList<>();
         try {
             Thread reader = new Thread(() -> running.inputReader().lines().forEach(said::add));
             reader.start();
-            await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> assertThat(said)
-                    .contains(lines.get(lines.size() - 1)));
+            await().atMost(Duration.ofMinutes(1))
+                    .untilAsserted(() -> assertThat(said).contains(lines.get(lines.size() - 1)));
             running.destroy(); // as Ctrl-C
             reader.join();
             assertThat(running.waitFor(30, TimeUnit.SECONDS)).isTrue();

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.RedisDelayComponent;
+import io.github.redisdelay.camel.RedisDelayEndpointUriFactory;
 import io.github.redisdelay.camel.RedissonVersion;
 import io.github.redisdelay.camel.thread.ComponentThreads;
 import io.github.redisdelay.queue.MessageState;
@@ -72,6 +73,11 @@ class PagesIT {
     private static final Pattern TRANSITION = Pattern.compile("(?m)^    (\\S+) --> (\\S+?)(?:: .+)?$");
 
     private static final Pattern DEPENDENCY = Pattern.compile("<dependency>(.*?)</dependency>");
+
+    /** The name of an option, of several words. */
+    private static final Pattern OPTION = Pattern.compile("\\b[a-z]+[A-Z]\\w+");
+
+    private static final Pattern SCOPE = Pattern.compile("<scope>(?:runtime|test)</scope>|<optional>true</optional>");
 
     private static PageCompiler compiler;
     private static Sources sources;
@@ -145,6 +151,11 @@ class PagesIT {
             assertThat(block.code().lines()).as(block.toString()).allMatch(line -> line.contains(" A-"));
         } else if (block.language().equals("mermaid") && block.begins("stateDiagram")) {
             states(block);
+        } else if (block.language().equals("mermaid") && block.begins("flowchart")) {
+            assertThat(OPTION.matcher(block.code()).results().map(MatchResult::group))
+                    .as(block.toString())
+                    .isNotEmpty()
+                    .isSubsetOf(new RedisDelayEndpointUriFactory().propertyNames());
         } else if (block.language().isEmpty() && block.begins("redis-delay:")) {
             assertThat(block.code()).as(block.toString()).isEqualTo("redis-delay:queueName[?options]\n");
         } else if (block.language().isEmpty() && block.begins("message '")) {
@@ -219,7 +230,10 @@ class PagesIT {
                                 + String.join("|", sources.modules()) + ")</artifactId><version>"
                                 + Pattern.quote(sources.versionOfPages()) + "</version>(<scope>test</scope>)?");
             } else {
-                assertThat(sources.dependencies())
+                // Whoever reads the page has it in all scopes.
+                assertThat(sources.dependencies().stream()
+                                .flatMap(found ->
+                                        Stream.of(found, SCOPE.matcher(found).replaceAll(""))))
                         .as(block + ": a dependency of this project's")
                         .contains(dependency);
             }
