@@ -56,7 +56,7 @@ final class DelayService extends RouteBuilder {
                         "url",
                         "Content-Type")
                 .to("redis-delay:callbacks?onDuplicate=ignore&deduplicationPeriod=24h")
-                .setBody(header("CamelRedisDelayDueTime")) // in milliseconds since 1970
+                .setBody(header("CamelRedisDelayDueTime").convertToString()) // milliseconds since 1970
                 .removeHeaders("*");
 
         from("direct:cancel")

@@ -125,8 +125,8 @@ final class JdkHttp implements RestConsumerFactory, AutoCloseable {
                 request.getResponseHeaders().set(name, value.toString());
             }
         });
-        String text = failed ? null : message.getBody(String.class);
-        byte[] body = text == null ? new byte[0] : text.getBytes(StandardCharsets.UTF_8);
+        // As camel-platform-http does it, which sends the eight bytes of a number.
+        byte[] body = failed || message.getBody() == null ? new byte[0] : message.getBody(byte[].class);
         int status = message.getHeader("CamelHttpResponseCode", failed ? 500 : 200, Integer.class);
         request.sendResponseHeaders(status, body.length == 0 ? -1 : body.length);
         request.getResponseBody().write(body);
