@@ -22,9 +22,12 @@ record Block(String page, int line, String language, String code) {
     /** The root of the checkout, where tests of this module run beside it. */
     static final Path ROOT = Path.of("..");
 
+    static final String CONSOLE = "docs/console.md";
+
     private static final List<String> PAGES = List.of(
             "README.md",
             "docs/comparison.md",
+            CONSOLE,
             "docs/consuming.md",
             "docs/failing.md",
             "docs/faq.md",
@@ -118,16 +121,20 @@ record Block(String page, int line, String language, String code) {
         return Pattern.compile(line, Pattern.MULTILINE).matcher(code).find();
     }
 
-    /** Tells whether it is Java that declares something, and does not only call. */
-    boolean isDeclaration() {
+    /**
+     * Tells whether it is Java that declares something, and does not only call; or of the console, whose classes are not here to be
+     * called.
+     */
+    boolean isQuoted() {
         return language.equals("java")
-                && begins("import ", "@", "class ", "public ", "protected ", "private ", "static ");
+                && (page.equals(CONSOLE)
+                        || begins("import ", "@", "class ", "public ", "protected ", "private ", "static "));
     }
 
     /** Tells whether it is a route, or several, in any of Camel's languages. */
     boolean isRoutes() {
         return switch (language) {
-            case "java" -> !isDeclaration() && has("^from\\(");
+            case "java" -> !isQuoted() && has("^from\\(");
             case "yaml" -> begins("- route:", "- from:");
             case "xml" -> begins("<routes", "<route>");
             default -> false;

@@ -63,7 +63,7 @@ final class PageCompiler {
     }
 
     static boolean compiles(Block block) {
-        return block.language().equals("java") && !block.isDeclaration();
+        return block.language().equals("java") && !block.isQuoted();
     }
 
     private static String className(Block block) {

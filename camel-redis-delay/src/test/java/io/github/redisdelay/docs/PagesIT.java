@@ -47,7 +47,7 @@ import org.redisson.config.Config;
  * <ul>
  *   <li>Routes, in Java, XML and YAML, in tabs or not, are started on a real Redis, and what {@link PageStories} tells of them comes true.
  *   <li>Other statements in Java are executed.
- *   <li>Java that declares a class or a method is part of a source file of this project, which its own tests run.
+ *   <li>Java that declares a class or a method, or is about the console, is part of a source file of this project, which its own tests run.
  *   <li>Properties of Camel are set by Camel Main; others are those of an {@code application.properties} of this project.
  *   <li>Redisson's files are read by Redisson.
  *   <li>Headers of the component have the names and the values that there are.
@@ -116,7 +116,7 @@ class PagesIT {
         names.check(block);
         if (block.isRoutes()) {
             run(block);
-        } else if (block.isDeclaration()) {
+        } else if (block.isQuoted()) {
             assertThat(sources.quotedIn(block.code()))
                     .as("Java files of this project that have the code of " + block)
                     .isNotEmpty();
@@ -129,7 +129,7 @@ class PagesIT {
             // Refuses a setting that it does not know. As the page says, Redisson 3 has those of TLS among the
             // server's.
             Config.fromYAML(RedissonVersion.IS_3 ? block.code().replaceAll("(?m)^(?=ssl\\w+:)", "  ") : block.code());
-        } else if (block.language().equals("properties")) {
+        } else if (block.language().equals("properties") && !block.page().equals(Block.CONSOLE)) {
             properties(block);
         } else if (block.page().equals(GUIDE) && block.has("^(redis-cli |java -jar |queue ')")) {
             // MigrationGuideIT runs all of them, and finds these lines in the log.
@@ -138,6 +138,9 @@ class PagesIT {
                     .allMatch(line -> block.language().isEmpty()
                             || line.startsWith("redis-cli ")
                             || line.startsWith("java -jar "));
+        } else if (block.page().equals(Block.CONSOLE)) {
+            // ConsolePageIT starts a console with the properties, and sends what curl would.
+            assertThat(block.language()).as(block.toString()).isIn("properties", "sh");
         } else if (OperatingPageIT.follows(block) || SharingPageIT.follows(block)) {
             // They run its commands, and find its lines in the log.
             assertThat(block.code()).as(block.toString()).isNotBlank();
