@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * A message as the component gives it to a queue: body, content type and headers. In Redis the time of scheduling stands
- * before it. {@link #encode} makes bytes of it, and {@link #decode} reads them.
+ * A message as the component gives it to a queue: body, content type and headers. In Redis the times of scheduling and
+ * of delivery stand before it. {@link #encode} makes bytes of it, and {@link #decode} reads them.
  * The section "The envelope" of {@code docs/architecture.md} describes them byte by byte, for readers and writers in any
  * language. Nothing in them names a class, and a reader creates nothing but scalar values.
  *
