@@ -124,6 +124,24 @@ class QueueLayerIT {
     }
 
     @Test
+    void should_not_begin_what_was_not_finished_five_times() throws Exception {
+        payments.schedule(ScheduleRequest.of("A-1", bytes("A-1"), DueTime.now()))
+                .join();
+        try (DelayQueueReceiver receiver = payments.receiver(ConsumerOptions.DEFAULTS, delivery -> {})) {
+            for (int attempt = 1; attempt <= 5; attempt++) {
+                receiver.receive(Duration.ofSeconds(10))
+                        .negativeAcknowledge(Duration.ZERO, new byte[0])
+                        .join();
+            }
+        }
+        BlockingQueue<String> closed = new LinkedBlockingQueue<>();
+        try (PaymentTimeouts timeouts = new PaymentTimeouts(redis.client(), options, closed::add)) {
+            await().until(() -> stats().dead() == 1);
+        }
+        assertThat(closed).isEmpty();
+    }
+
+    @Test
     void should_wait_at_the_end_for_what_is_under_way() throws Exception {
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
