@@ -25,11 +25,14 @@ class ExampleProcessIT extends ExampleProcess {
         replay = "on";
         speed = 3600;
         start();
-        await().atMost(Duration.ofSeconds(20)).until(() -> text().contains("placed"));
+        List<String> output = ReadmeCommands.output();
+        await().atMost(Duration.ofSeconds(30))
+                .untilAsserted(() ->
+                        assertThat(text().lines().map(ReadmeCommands::pattern)).containsAll(output));
 
         HttpClient curl = HttpClient.newHttpClient();
         List<HttpRequest> requests = ReadmeCommands.curls(port);
-        assertThat(requests).hasSize(4);
+        assertThat(requests).hasSize(5);
         for (HttpRequest request : requests) {
             assertThat(curl.send(request, HttpResponse.BodyHandlers.ofString()).statusCode())
                     .as(request.toString())

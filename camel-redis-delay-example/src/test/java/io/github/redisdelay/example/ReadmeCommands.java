@@ -19,16 +19,31 @@ final class ReadmeCommands {
 
     private static final Path ROOT = Path.of("..");
     private static final Pattern BLOCK = Pattern.compile("```sh\n(.*?)```", Pattern.DOTALL);
+    private static final Pattern LOG = Pattern.compile("```log\n(.*?)```", Pattern.DOTALL);
     private static final Pattern MAIN_CLASS = Pattern.compile("<exec.mainClass>(.*)</exec.mainClass>");
     private static final Pattern WORD = Pattern.compile("'[^']*'|\\S+");
 
     private ReadmeCommands() {}
 
     private static List<String> lines() throws IOException {
-        return BLOCK.matcher(Files.readString(Path.of("README.md")))
+        return lines(BLOCK);
+    }
+
+    private static List<String> lines(Pattern block) throws IOException {
+        return block.matcher(Files.readString(Path.of("README.md")))
                 .results()
-                .flatMap(block -> block.group(1).lines())
+                .flatMap(found -> found.group(1).lines())
                 .toList();
+    }
+
+    /** The lines that the first command prints, but for numbers and folders. */
+    static List<String> output() throws IOException {
+        return lines(LOG).stream().map(ReadmeCommands::pattern).toList();
+    }
+
+    /** A line of the output, but for numbers and folders. */
+    static String pattern(String line) {
+        return line.replaceAll("\\S*/data|\\S*/example-data", "folder").replaceAll("\\d+", "0");
     }
 
     /** The class that the first command starts: that of {@code exec:java}, in this module. */
