@@ -14,14 +14,12 @@ if #ARGV == 8 and #ARGV[7] == 0 then
   if record and #record >= 16 then
     last, before = struct.unpack('<dd', record)
   end
-  local found = redis.call('HMGET', KEYS[6], 'format', 'priorities', 'paused', 'partitions')
-  -- A new call of a session that has made its preflight in this hour; a queue with nothing in its config but its format, which
-  -- remembers no ids; an id that is not leased. If it is in use otherwise, HSETNX tells.
+  -- A new call of a session that has made its preflight in this hour; a queue that has no config and remembers no ids; an id that
+  -- is not leased. If it is in use otherwise, HSETNX tells.
   local usual = #id > 0 and due and due >= 0 and due % 1 == 0 and (is_delay or is_time) and sequence and sequence % 1 == 0
     and last >= 1 and sequence > last and sequence <= 9007199254740991
     and math.floor(before / 3600000000) == math.floor(now / 3600000000)
-    and (not found[1] or found[1] == '1') and not (found[2] or found[3] or found[4])
-    and redis.call('ZCARD', KEYS[7]) == 0 and not redis.call('ZSCORE', KEYS[3], id)
+    and redis.call('EXISTS', KEYS[6], KEYS[7]) == 0 and not redis.call('ZSCORE', KEYS[3], id)
   due = usual and is_delay and now + due or due
   if usual and due <= 9007199254740991 then
     local first = tonumber(redis.call('ZRANGE', KEYS[2], '0', '0', 'WITHSCORES')[2])
