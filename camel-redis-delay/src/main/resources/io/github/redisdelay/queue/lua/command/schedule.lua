@@ -23,8 +23,8 @@
 -- Errors  argument, config, format, keys, partitions, superseded, and Redis's OOM: nothing is changed
 -- Cost  O(log N) for each message
 --
--- A message is stored as struct '<d' time of scheduling, then its body. For delays the position in the call is added in
--- microseconds, so that messages come out in the order in which they were scheduled.
+-- A message is stored as struct '<dd' time of scheduling, and the time it was scheduled for; then its body. For delays the
+-- position in the call is added in microseconds, so that messages come out in the order in which they were scheduled.
 -- This is the only command that may be refused when the server's memory is full: its first write is refused then, and
 -- nothing is changed.
 -- If all ids are new, the messages are stored together, with one command for each key. A single one is stored by
