@@ -67,12 +67,14 @@ final class StoredStory {
     void begin() throws Exception {
         context.start();
         String orders = "redis-delay:" + ORDERS;
-        // In the order in which the consumer gets them: it takes one at a time.
+        // In the order in which the consumer gets them: it takes one at a time. Dead letters of one microsecond are in
+        // the
+        // order of their ids, which is the same.
         send(orders, REMEMBERED, "2020-01-01T00:00:01Z", "x", RedisDelayConstants.DEDUPLICATION_PERIOD, "20000d");
         send(orders, "failed", "2020-01-01T00:00:02Z", "to come again", "shop", "Łódź", "urgent", true);
         send(
                 orders,
-                "given up",
+                "died",
                 "2020-01-01T00:00:03Z",
                 new byte[] {0, 1, (byte) 0xFF},
                 RedisDelayConstants.MAXIMUM_REDELIVERIES,
@@ -181,7 +183,7 @@ final class StoredStory {
 
     private void work(Exchange exchange) throws InterruptedException {
         switch (exchange.getMessage().getHeader(RedisDelayConstants.MESSAGE_ID, String.class)) {
-            case "failed", "given up" -> throw new IllegalStateException("the bank said \"no\"");
+            case "failed", "died" -> throw new IllegalStateException("the bank said \"no\"");
             case "given up by its route" ->
                 exchange.getMessage().setHeader(RedisDelayConstants.DEAD_LETTER_REASON, "unknown customer");
             case "held" -> end.await();
