@@ -32,7 +32,7 @@ class GettingStartedIT {
 
     private static final String ADDRESS = "redis://localhost:6379";
 
-    /** What the page says it prints: as a whole, and after a restart. */
+    /** The output that the page shows: as a whole, and after a restart. */
     private static List<List<String>> printed;
 
     private static String properties;

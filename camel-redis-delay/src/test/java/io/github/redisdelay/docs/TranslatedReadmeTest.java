@@ -23,7 +23,7 @@ class TranslatedReadmeTest {
     private static final String ENGLISH = "README.md";
     private static final String CHINESE = "README.zh-CN.md";
 
-    /** What follows is for readers: a comment of a program, a comment of a shell, a label of a picture. */
+    /** A text for readers begins here: a comment of a program, a comment of a shell, a label of a picture. */
     private static final Pattern FOR_READERS = Pattern.compile("(?m)(?:^|\\s+)(?://|#) .*$|(?<= --> \\S{1,20}): .*$");
 
     private static final Pattern FENCED = Pattern.compile("(?ms)^```.*?^```$");

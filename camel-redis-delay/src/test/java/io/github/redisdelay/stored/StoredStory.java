@@ -20,7 +20,7 @@ import org.apache.camel.ProducerTemplate;
 import org.apache.camel.builder.RouteBuilder;
 
 /**
- * What one does with queues so that in the end they hold something of everything. Each message has an id of its own, and is due
+ * Operations on queues, after which they hold something of everything. Each message has an id of its own, and is due
  * long ago or in 2100, so that all is the same each time but for what {@link StoredKeys#withoutChance} leaves out.
  */
 final class StoredStory {

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What each version has left in Redis, and whether this one can still read it. */
+/** The data that each version has left in Redis: this one can still read it. */
 package io.github.redisdelay.stored;

@@ -38,7 +38,7 @@ class ConsolePageIT {
         redis.close();
     }
 
-    /** What listens on a port of its own choice elsewhere in the tests: here it is compiled. */
+    /** The code that listens on a port of its own choice elsewhere in the tests: here it is compiled. */
     static final class Shown {
 
         private Shown() {}
