@@ -59,8 +59,8 @@ class DelayServiceIT extends RecipeIT {
         try (request) {
             String body = new String(request.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
             request.getResponseHeaders().set("Location", shopAddress + "/elsewhere");
-            request.sendResponseHeaders(status, -1);
             calls.add(new Call(request.getRequestURI().getPath(), request.getRequestHeaders(), body));
+            request.sendResponseHeaders(status, -1);
         }
     }
 
