@@ -29,7 +29,7 @@ record Shared(String redis, String database) {
         return () -> Files.deleteIfExists(file);
     }
 
-    /** The leftovers of a producer that was killed. */
+    /** Removes the leftovers of a producer that was killed. */
     static void forget(Path folder) throws IOException {
         Files.deleteIfExists(file(folder));
     }

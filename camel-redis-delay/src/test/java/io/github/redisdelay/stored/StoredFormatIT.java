@@ -54,7 +54,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class StoredFormatIT {
 
     private static final Path FOLDER = Path.of("src/test/resources/io/github/redisdelay/stored");
-    /** The parts that a redrive or a promotion changes, or that the moment of the delivery decides. */
+    /** The headers that a redrive or a promotion changes, or that the moment of the delivery decides. */
     private static final List<String> OF_THE_MOMENT = List.of(
             RedisDelayConstants.DUE_TIME,
             RedisDelayConstants.LATENESS,
