@@ -189,7 +189,7 @@ final class OrderShop implements AutoCloseable {
 
     private void sayWhatIsLeft() {
         OrderBook.Counts counts = book.counts();
-        if (counts.all() == 0) {
+        if (counts.all() == 0 || settings.role() == Role.CONSUMER) {
             return;
         }
         LOG.info(

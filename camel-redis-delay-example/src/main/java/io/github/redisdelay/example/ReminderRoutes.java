@@ -23,7 +23,7 @@ final class ReminderRoutes extends RouteBuilder {
     private static final String UPDATED_ROWS = "CamelSqlUpdateCount";
 
     /** However fast time passes in the shop, a machine may be busy for a moment. */
-    private static final Duration LEAST_TIME_TO_LIVE = Duration.ofSeconds(5);
+    private static final Duration LEAST_TIME_TO_LIVE = Duration.ofSeconds(10);
 
     private final Duration ahead;
     private final Duration timeToLive;
