@@ -56,6 +56,7 @@ class OperatingPageIT {
             "ZRANGE",
             "ZREVRANGE",
             "ZSCORE");
+    private static final String USER = "redis-cli ACL SETUSER operator ";
     private static final Pattern LOGGER = Pattern.compile("`(io\\.github\\.redisdelay\\.[\\w.]+)`");
     private static final Pattern NUMBER = Pattern.compile("\\d+");
 
@@ -115,6 +116,7 @@ class OperatingPageIT {
     @BeforeAll
     static void start() throws Exception {
         redis = RedisServer.dedicated("appendonly yes");
+        makeOperator();
         application = new Application(redis.address());
         application.ask("redis-delay:invoices?partitions=3&delay=30m", "invoice-1");
         application.ask("redis-delay:orders?delay=30m", "order-1");
@@ -125,6 +127,17 @@ class OperatingPageIT {
         application.consume("redis-delay:orders?maximumRedeliveries=0&visibilityTimeout=10m");
         await().untilAsserted(() -> assertThat(application.stats().toString())
                 .contains("delayed=2", "overdue=1", "leased=1", "dead=1", "consumers=1"));
+    }
+
+    private static void makeOperator() throws IOException {
+        String line = blocks("sh").stream()
+                .map(Block::code)
+                .filter(code -> code.startsWith(USER))
+                .findFirst()
+                .orElseThrow();
+        try (RedisSocket socket = RedisSocket.open(redis.address())) {
+            RedisCli.of(line.strip()).check(socket);
+        }
     }
 
     @AfterAll
@@ -150,6 +163,7 @@ class OperatingPageIT {
         return blocks("sh").stream()
                 .filter(OperatingPageIT::follows)
                 .flatMap(block -> block.code().lines())
+                .filter(line -> !line.startsWith(USER))
                 .toList();
     }
 
@@ -159,7 +173,8 @@ class OperatingPageIT {
         RedisCli command = RedisCli.of(line);
         assertThat(READING).as(line + " only reads").anyMatch(reading -> String.join(" ", command.words())
                 .startsWith(reading));
-        try (RedisSocket socket = RedisSocket.open(redis.address())) {
+        String operator = redis.address().replace("redis://", "redis://operator:secret@");
+        try (RedisSocket socket = RedisSocket.open(operator)) {
             command.check(socket);
         }
     }
@@ -228,6 +243,46 @@ class OperatingPageIT {
                         .contains(
                                 "a message has been due for 1",
                                 "works on as many as it may (1). The longest running is")));
+    }
+
+    @Test
+    void should_let_the_operator_look_and_change_nothing() throws IOException {
+        String operator = redis.address().replace("redis://", "redis://operator:secret@");
+        try (RedisSocket socket = RedisSocket.open(operator)) {
+            for (String change : List.of(
+                    "DEL redis-delay:{orders}:messages",
+                    "HSET redis-delay:{orders}:config paused 1",
+                    "FLUSHALL",
+                    "EVAL return 0",
+                    "CONFIG GET *",
+                    "GET other",
+                    "PUBLISH redis-delay:wakeup:x 0")) {
+                assertThat(socket.call(change)).startsWith("-NOPERM");
+            }
+        }
+        try (RedisSocket socket = RedisSocket.open(redis.address())) {
+            assertThat(socket.call("ACL LOG RESET")).isEqualTo("+OK"); // another command of the page shows it
+        }
+    }
+
+    @Test
+    void should_go_on_with_a_redis_that_has_lost_all() throws Exception {
+        try (RedisServer server = RedisServer.dedicated();
+                Application running = new Application(server.address());
+                RedisSocket socket = RedisSocket.open(server.address())) {
+            running.consume("redis-delay:orders?partitions=3");
+            running.ask("redis-delay:orders?partitions=3", "before");
+            await().untilAsserted(() -> assertThat(running.received).containsExactly("before"));
+            running.ask("redis-delay:orders?partitions=3&delay=30m", "lost");
+            assertThat(socket.call("FLUSHALL")).isEqualTo("+OK");
+            assertThat(socket.call("SCRIPT FLUSH")).isEqualTo("+OK");
+            for (int twice = 0; twice < 2; twice++) {
+                running.ask("redis-delay:orders?partitions=3&delay=30m&onDuplicate=ignore", "lost");
+            }
+            running.ask("redis-delay:orders?partitions=3&operation=promote", "lost");
+            await().atMost(Duration.ofSeconds(40))
+                    .untilAsserted(() -> assertThat(running.received).containsExactly("before", "lost"));
+        }
     }
 
     @Test
