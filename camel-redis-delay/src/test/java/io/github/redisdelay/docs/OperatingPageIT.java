@@ -119,6 +119,11 @@ class OperatingPageIT {
         makeOperator();
         application = new Application(redis.address());
         application.ask("redis-delay:invoices?partitions=3&delay=30m", "invoice-1");
+        // Which queue was used last is noted in the background.
+        try (RedisSocket socket = RedisSocket.open(redis.address())) {
+            await().untilAsserted(() ->
+                    assertThat(socket.call("ZCARD redis-delay:queues")).isEqualTo(":1"));
+        }
         application.ask("redis-delay:orders?delay=30m", "order-1");
         for (String due : List.of("order-3", "order-2", "order-4")) {
             application.ask("redis-delay:orders", due);
