@@ -62,10 +62,10 @@ final class ReminderRoutes extends RouteBuilder {
                         exchange.getVariable(STARTS_AT, Instant.class).minus(ahead))
                 .setHeader(STARTS_AT, variable(STARTS_AT))
                 .setBody(variable("title"))
-                // This one replaces an earlier reminder, be that one waiting, being sent or gone. When the event has
-                // begun,
-                // it is of no use any more.
-                .to("redis-delay:reminders?onDuplicate=replace&timeToLive=" + timeToLive.toMillis())
+                // When the event has begun, it is of no use any more.
+                .setHeader(RedisDelayConstants.TIME_TO_LIVE, constant(timeToLive))
+                // This one replaces an earlier reminder, be that one waiting, being sent or gone.
+                .to("redis-delay:reminders?onDuplicate=replace")
                 .setVariable("done", constant("moved to"))
                 .filter(variable("before").isNull())
                 .setVariable("done", constant("planned for"))
