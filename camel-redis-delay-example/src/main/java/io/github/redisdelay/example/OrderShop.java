@@ -215,7 +215,7 @@ final class OrderShop implements AutoCloseable {
         }
     }
 
-    private static RedissonClient connect(String address) {
+    private RedissonClient connect(String address) {
         try {
             Config config = new Config();
             config.useSingleServer().setAddress(address);
@@ -225,8 +225,10 @@ final class OrderShop implements AutoCloseable {
             while (reason.getCause() != null) {
                 reason = reason.getCause();
             }
-            throw new ExampleException(
-                    ExampleSettings.REDIS_ADDRESS + "=" + withoutPassword(address) + ": " + reason.getMessage(), e);
+            String what = settings.role() == Role.CONSUMER
+                    ? "No producer runs on " + settings.dataFolder() + ": start it first. Its Redis was "
+                    : ExampleSettings.REDIS_ADDRESS + "=";
+            throw new ExampleException(what + withoutPassword(address) + ": " + reason.getMessage(), e);
         }
     }
 
