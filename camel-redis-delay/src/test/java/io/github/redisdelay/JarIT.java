@@ -22,6 +22,8 @@ class JarIT {
         try (JarFile jar = new JarFile(jar().toFile())) {
             assertThat(jar.stream().map(ZipEntry::getName))
                     .contains(
+                            "META-INF/LICENSE",
+                            "META-INF/NOTICE",
                             "META-INF/services/org/apache/camel/component/redis-delay",
                             "META-INF/io/github/redisdelay/camel/redis-delay.json",
                             "kamelets/redis-delay-sink.kamelet.yaml",
