@@ -31,8 +31,7 @@ public final class ExampleApplication {
             ExampleSettings settings = ExampleSettings.of(System.getenv(), System.getProperties(), args);
             LOG.info("The example starts, in a few seconds; its README says what you will see");
             DataSet dataSet = settings.replay() ? DataSet.shipped(settings.httpPort()) : DataSet.EMPTY;
-            Programme programme = settings.replay() ? Programme.shipped() : Programme.EMPTY;
-            OrderShop shop = OrderShop.start(settings, dataSet, programme, REPLAY_TIME);
+            OrderShop shop = OrderShop.start(settings, dataSet, REPLAY_TIME);
             try {
                 stop.await();
             } finally {

@@ -55,10 +55,10 @@ final class OrderShop implements AutoCloseable {
      * @param replayTime how long it takes until all orders of the data set have arrived
      * @throws ExampleException if something outside is not as it has to be; nothing is left running
      */
-    static OrderShop start(ExampleSettings settings, DataSet dataSet, Programme programme, Duration replayTime) {
+    static OrderShop start(ExampleSettings settings, DataSet dataSet, Duration replayTime) {
         OrderShop shop = new OrderShop(settings);
         try {
-            shop.startAll(dataSet, programme, replayTime);
+            shop.startAll(dataSet, replayTime);
             return shop;
         } catch (Exception e) {
             shop.closeAfter(e);
@@ -69,7 +69,7 @@ final class OrderShop implements AutoCloseable {
         }
     }
 
-    private void startAll(DataSet dataSet, Programme programme, Duration replayTime) throws Exception {
+    private void startAll(DataSet dataSet, Duration replayTime) throws Exception {
         Path folder = settings.dataFolder();
         String address;
         ShopDatabase database;
@@ -104,7 +104,7 @@ final class OrderShop implements AutoCloseable {
         main.addInitialProperty("consume", String.valueOf(settings.role() != Role.PRODUCER));
         main.bind("redisson", redisson); // The components find them there.
         main.bind("stories", database.dataSource());
-        routes(database, dataSet, programme, clock).forEach(main.configure()::addRoutesBuilder);
+        routes(database, dataSet, clock).forEach(main.configure()::addRoutesBuilder);
         opened(() -> stop(main));
         main.start();
         LOG.info("In the shop, {}", time);
@@ -132,7 +132,7 @@ final class OrderShop implements AutoCloseable {
         }
     }
 
-    private List<RouteBuilder> routes(ShopDatabase database, DataSet dataSet, Programme programme, Clock clock) {
+    private List<RouteBuilder> routes(ShopDatabase database, DataSet dataSet, Clock clock) {
         ShopTime time = settings.time();
         Lateness lateness = new Lateness();
         Replay replay = new Replay(dataSet, book, REPLAY_BATCHES);
@@ -155,7 +155,7 @@ final class OrderShop implements AutoCloseable {
         if (settings.role() != Role.CONSUMER) {
             routes.add(new HttpRoutes(book));
             routes.add(new CustomerRoutes(replay, book, time));
-            routes.add(new OrganiserRoutes(programme, time, clock));
+            routes.add(new OrganiserRoutes(dataSet.programme(), time, clock));
         }
         routes.add(new Summary(book, lateness, waiting, database, replay));
         return routes;

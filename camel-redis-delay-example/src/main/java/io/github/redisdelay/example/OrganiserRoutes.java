@@ -16,7 +16,7 @@ import org.apache.camel.builder.RouteBuilder;
  */
 final class OrganiserRoutes extends RouteBuilder {
 
-    private final Programme programme;
+    private final List<DataSet.Act> programme;
     private final ShopTime time;
     private final Clock clock;
 
@@ -25,14 +25,14 @@ final class OrganiserRoutes extends RouteBuilder {
      *
      * @param place its place there, which is the version of the plan too
      */
-    record Intention(int place, Programme.Step step) {
+    record Intention(int place, DataSet.Act step) {
         /** The id in the queue. */
         public String id() {
             return "step-" + place;
         }
     }
 
-    OrganiserRoutes(Programme programme, ShopTime time, Clock clock) {
+    OrganiserRoutes(List<DataSet.Act> programme, ShopTime time, Clock clock) {
         this.programme = programme;
         this.time = time;
         this.clock = clock;
@@ -81,14 +81,14 @@ final class OrganiserRoutes extends RouteBuilder {
     /** An event's first step last: as soon as the event is known, all that is to be done with it is in the queue. */
     private List<Intention> intentions() {
         List<Intention> intentions = new ArrayList<>();
-        for (int i = programme.steps().size() - 1; i >= 0; i--) {
-            intentions.add(new Intention(i, programme.steps().get(i)));
+        for (int i = programme.size() - 1; i >= 0; i--) {
+            intentions.add(new Intention(i, programme.get(i)));
         }
         return intentions;
     }
 
     private Event plan(Exchange exchange) {
-        Programme.Step step = step(exchange);
+        DataSet.Act step = step(exchange);
         return new Event(step.title(), at(exchange, step.startsAfter()).toString());
     }
 
@@ -96,7 +96,7 @@ final class OrganiserRoutes extends RouteBuilder {
         return exchange.getVariable("start", Instant.class).plus(time.real(after));
     }
 
-    private static Programme.Step step(Exchange exchange) {
+    private static DataSet.Act step(Exchange exchange) {
         return exchange.getVariable("intention", Intention.class).step();
     }
 }

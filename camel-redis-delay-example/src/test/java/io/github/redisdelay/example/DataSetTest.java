@@ -95,10 +95,10 @@ class DataSetTest {
     @Test
     void theProgrammeIsWhole() {
         ShopTime hours = new ShopTime(3600);
-        Map<String, Programme.Step> last = new LinkedHashMap<>();
-        for (Programme.Step step : Programme.shipped().steps()) {
+        Map<String, DataSet.Act> last = new LinkedHashMap<>();
+        for (DataSet.Act step : SHIPPED.programme()) {
             // Planned first; each further step when the earlier ones are done, and before the event's reminder is due.
-            Programme.Step before = last.put(step.event(), step);
+            DataSet.Act before = last.put(step.event(), step);
             if (before == null) {
                 assertThat(step.startsAfter()).as(step.event()).isNotNull();
             } else {

@@ -48,7 +48,7 @@ class NotificationStoryIT {
     }
 
     private void start() {
-        shop = OrderShop.start(settings, DataSet.EMPTY, Programme.EMPTY, Duration.ofSeconds(3));
+        shop = OrderShop.start(settings, DataSet.EMPTY, Duration.ofSeconds(3));
     }
 
     @AfterEach

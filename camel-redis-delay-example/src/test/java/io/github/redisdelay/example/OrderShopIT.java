@@ -67,7 +67,7 @@ class OrderShopIT {
     }
 
     private void start(DataSet dataSet) {
-        shop = OrderShop.start(settings, dataSet, Programme.EMPTY, REPLAY_TIME);
+        shop = OrderShop.start(settings, dataSet, REPLAY_TIME);
     }
 
     @Test
@@ -290,7 +290,7 @@ class OrderShopIT {
     void aReplayInNoTimeLosesNoOrder() {
         shop.close();
         // A batch each millisecond, as after a stall, when the timer catches up.
-        shop = OrderShop.start(settings, dataSet(240, "1h", "1h", "1h"), Programme.EMPTY, Duration.ofMillis(60));
+        shop = OrderShop.start(settings, dataSet(240, "1h", "1h", "1h"), Duration.ofMillis(60));
 
         await().atMost(Duration.ofSeconds(30)).until(() -> shop.waiting("orders") == 240);
         assertThat(log.lines("placed   ")).hasSize(240);
@@ -306,12 +306,12 @@ class OrderShopIT {
                 payments.put("D-" + i, paidAfter);
             }
         }
-        return new DataSet(orders, payments);
+        return new DataSet(orders, payments, List.of());
     }
 
     @Test
     void aSecondShopOnTheSameFolderIsRefused() {
-        assertThatThrownBy(() -> OrderShop.start(settings, DataSet.EMPTY, Programme.EMPTY, REPLAY_TIME))
+        assertThatThrownBy(() -> OrderShop.start(settings, DataSet.EMPTY, REPLAY_TIME))
                 .isInstanceOf(ExampleException.class)
                 .hasMessageContaining("already running on " + settings.dataFolder())
                 .hasMessageContaining("EXAMPLE_DATA=");
@@ -329,7 +329,7 @@ class OrderShopIT {
                 REAL_TIME,
                 ExampleSettings.Role.BOTH);
 
-        assertThatThrownBy(() -> OrderShop.start(other, DataSet.EMPTY, Programme.EMPTY, REPLAY_TIME))
+        assertThatThrownBy(() -> OrderShop.start(other, DataSet.EMPTY, REPLAY_TIME))
                 .isInstanceOf(ExampleException.class)
                 .hasMessage(
                         "Port " + settings.httpPort() + " is taken by another program. Choose another: HTTP_PORT=8081");
@@ -348,7 +348,7 @@ class OrderShopIT {
                 REAL_TIME,
                 ExampleSettings.Role.BOTH);
 
-        assertThatThrownBy(() -> OrderShop.start(other, DataSet.EMPTY, Programme.EMPTY, REPLAY_TIME))
+        assertThatThrownBy(() -> OrderShop.start(other, DataSet.EMPTY, REPLAY_TIME))
                 .isInstanceOf(ExampleException.class)
                 .hasMessageContaining("redis://127.0.0.1:1")
                 .hasMessageContaining("REDIS_ADDRESS");

@@ -46,7 +46,7 @@ class RefundStoryIT {
     }
 
     private void start() {
-        shop = OrderShop.start(settings, DataSet.EMPTY, Programme.EMPTY, Duration.ofSeconds(3));
+        shop = OrderShop.start(settings, DataSet.EMPTY, Duration.ofSeconds(3));
     }
 
     @AfterEach

@@ -52,11 +52,11 @@ class ReminderStoryIT {
         }
         organiser = new ShopClient(settings.httpPort());
         rows = new ShopRows(folder);
-        start(Programme.EMPTY);
+        start(DataSet.EMPTY);
     }
 
-    private void start(Programme programme) {
-        shop = OrderShop.start(settings, DataSet.EMPTY, programme, Duration.ofSeconds(3));
+    private void start(DataSet dataSet) {
+        shop = OrderShop.start(settings, dataSet, Duration.ofSeconds(3));
     }
 
     @AfterEach
@@ -156,7 +156,7 @@ class ReminderStoryIT {
 
         shop.close();
         await().until(() -> Instant.now().isAfter(soon.minus(AHEAD)));
-        start(Programme.EMPTY);
+        start(DataSet.EMPTY);
 
         await().until(() -> rows.column("SELECT event_id FROM reminder").equals(List.of("E-1")));
         ShopClient console = ShopClient.ofConsole(shop.consoleUrl());
@@ -180,12 +180,15 @@ class ReminderStoryIT {
     @Test
     void theProgrammeIsPlayedOnce() {
         shop.close();
-        Programme programme = new Programme(List.of(
-                new Programme.Step("E-1", "Chess", "0h", "3h"),
-                new Programme.Step("E-2", "Yoga", "0h", "6h"),
-                new Programme.Step("E-2", "Yoga", "30m", "7h"),
-                new Programme.Step("E-3", "Birds", "0h", "3h"),
-                new Programme.Step("E-3", null, "1h", null)));
+        DataSet programme = new DataSet(
+                Map.of(),
+                Map.of(),
+                List.of(
+                        new DataSet.Act("E-1", "Chess", "0h", "3h"),
+                        new DataSet.Act("E-2", "Yoga", "0h", "6h"),
+                        new DataSet.Act("E-2", "Yoga", "30m", "7h"),
+                        new DataSet.Act("E-3", "Birds", "0h", "3h"),
+                        new DataSet.Act("E-3", null, "1h", null)));
         start(programme);
         await().until(() -> log.lines("event", "cancelled").size() == 1);
 

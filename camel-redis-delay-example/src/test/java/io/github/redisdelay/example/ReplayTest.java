@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -43,7 +44,7 @@ class ReplayTest {
 
     @Test
     void eachComesWithItsPayment() {
-        DataSet dataSet = new DataSet(orders("A", "B").orders(), Map.of("B", "3s"));
+        DataSet dataSet = new DataSet(orders("A", "B").orders(), Map.of("B", "3s"), List.of());
 
         assertThat(new Replay(dataSet, book, 1).next())
                 .containsExactly(new Replay.Step("A", "json of A", null), new Replay.Step("B", "json of B", "3s"));
@@ -70,6 +71,6 @@ class ReplayTest {
         for (String id : ids) {
             orders.put(id, "json of " + id);
         }
-        return new DataSet(orders, Map.of());
+        return new DataSet(orders, Map.of(), List.of());
     }
 }
