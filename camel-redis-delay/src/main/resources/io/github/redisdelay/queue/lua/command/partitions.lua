@@ -7,7 +7,8 @@
 -- Cost  O(log N)
 --
 -- config and dead config: partitions (the number; see queue.lua). Both have it, so that a call about dead letters is refused
--- as well; one that was lost is written again. If neither has it, keys that hold anything are a queue with 1 partition.
+-- as well; one that was lost is written again. But 1, with which nothing is refused, stands in the dead config alone: a queue
+-- without a config is what single.lua is for. If neither has it, keys that hold anything are a queue with 1 partition.
 
 --@include call.lua
 
@@ -25,10 +26,13 @@ local used = redis.call('HLEN', config) + redis.call('HLEN', dead_config) + redi
   + redis.call('HLEN', dead_messages) + redis.call('ZCOUNT', seen, call_time(), '+inf') > 0
 local holds = recorded or used and '1' or string.format('%.0f', own)
 
-if found[2] ~= holds or copy ~= holds then
+local in_both = holds ~= '1'
+if copy ~= holds or (in_both and found[2] ~= holds) then
   -- Needs no memory: after it, nothing is refused when memory is full.
   redis.call('HDEL', config, '')
   redis.call('HSET', dead_config, 'partitions', holds)
-  redis.call('HSET', config, 'partitions', holds)
+  if in_both then
+    redis.call('HSET', config, 'partitions', holds)
+  end
 end
 return holds

@@ -173,9 +173,10 @@ class PartitionRecordIT {
     }
 
     private void assertRecorded(int partitions) {
-        for (QueueKeys keys : List.of(home(), home().dead())) {
-            assertThat(config(keys)).as(keys.base()).isEqualTo(Map.of("partitions", String.valueOf(partitions)));
-        }
+        Map<String, String> record = Map.of("partitions", String.valueOf(partitions));
+        assertThat(config(home().dead())).isEqualTo(record);
+        // A schedule of a single message is cheaper where there is no config.
+        assertThat(config(home())).isEqualTo(partitions == 1 ? Map.of() : record);
     }
 
     private static void assertMessages(int messages, DelayQueue queue) {
