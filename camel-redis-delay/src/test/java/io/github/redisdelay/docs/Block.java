@@ -44,6 +44,7 @@ record Block(String page, int line, String language, String code) {
             "docs/spring-boot.md",
             "docs/testing.md",
             "docs/tools.md",
+            "docs/versions.md",
             "camel-redis-delay/src/main/docs/redis-delay-component.adoc");
 
     private static final Pattern MARKDOWN = Pattern.compile("\\s*(?:```|~~~)(\\S*)");
