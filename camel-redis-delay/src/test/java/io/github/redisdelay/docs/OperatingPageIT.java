@@ -58,6 +58,7 @@ class OperatingPageIT {
             "ZSCORE");
     private static final String USER = "redis-cli ACL SETUSER operator ";
     private static final Pattern LOGGER = Pattern.compile("`(io\\.github\\.redisdelay\\.[\\w.]+)`");
+    private static final Pattern LINE = Pattern.compile("(?m)^\\| `([^`]+)`");
     private static final Pattern NUMBER = Pattern.compile("\\d+");
 
     private static RedisServer redis;
@@ -128,7 +129,7 @@ class OperatingPageIT {
         for (String due : List.of("order-3", "order-2", "order-4")) {
             application.ask("redis-delay:orders", due);
         }
-        log = new LogLines("io.github.redisdelay.camel");
+        log = new LogLines("io.github.redisdelay");
         application.consume("redis-delay:orders?maximumRedeliveries=0&visibilityTimeout=10m");
         await().untilAsserted(() -> assertThat(application.stats().toString())
                 .contains("delayed=2", "overdue=1", "leased=1", "dead=1", "consumers=1"));
@@ -241,13 +242,58 @@ class OperatingPageIT {
         });
     }
 
+    /** The lines of its table; … stands for anything, a number for any, and a unit of time for any other. */
+    private static List<Pattern> lines() throws IOException {
+        String page = Files.readString(Block.ROOT.resolve(PAGE));
+        String table = page.substring(page.indexOf("| line (WARN) |"), page.indexOf("For more, raise these loggers"));
+        return LINE.matcher(table)
+                .results()
+                .map(line -> NUMBER.matcher(Pattern.quote(line.group(1)).replaceAll("\\d+ (ms|s|min|h)\\b", "1"))
+                        .replaceAll("\\\\E.+\\\\Q")
+                        .replace("…", "\\E.*\\Q"))
+                .map(Pattern::compile)
+                .toList();
+    }
+
     @Test
-    void should_say_when_the_consumer_is_full() {
-        await().atMost(Duration.ofSeconds(40))
-                .untilAsserted(() -> assertThat(log.of(Level.WARN)).anySatisfy(line -> assertThat(line)
-                        .contains(
-                                "a message has been due for 1",
-                                "works on as many as it may (1). The longest running is")));
+    void should_log_the_lines_of_the_page() throws Exception {
+        try (RedisServer server = RedisServer.dedicated();
+                Application app = new Application(server.address());
+                RedisSocket socket = RedisSocket.open(server.address())) {
+            app.context.getShutdownStrategy().setTimeout(1);
+            CountDownLatch gone = new CountDownLatch(1);
+            app.context.addRoutes(new RouteBuilder() {
+                @Override
+                public void configure() {
+                    from("redis-delay:failing").throwException(new ConnectException("the bank is away"));
+                    from("redis-delay:expiring").to("log:expiring");
+                    from("redis-delay:hanging?visibilityTimeout=300ms&maximumVisibilityExtension=1s")
+                            .process(exchange -> gone.await());
+                    from("redis-delay:finishing").process(exchange -> gone.await());
+                }
+            });
+            app.ask("redis-delay:failing", "x");
+            app.ask("redis-delay:expiring?operation=pause", "-");
+            app.ask("redis-delay:expiring?timeToLive=1ms", "x");
+            app.ask("redis-delay:hanging", "x");
+            app.ask("redis-delay:finishing", "x");
+            app.ask("redis-delay:orders", "bodiless");
+            assertThat(socket.call("HDEL redis-delay:{orders}:messages bodiless"))
+                    .isEqualTo(":1");
+            app.consume("redis-delay:orders");
+            app.ask("redis-delay:expiring?operation=resume", "-");
+            await().untilAsserted(
+                            () -> assertThat(log.of(Level.WARN)).anyMatch(line -> line.contains("worked on for")));
+            server.kill();
+            gone.countDown();
+            await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
+                List<String> logged = new ArrayList<>(log.of(Level.WARN));
+                logged.addAll(log.of(Level.INFO));
+                for (Pattern line : lines()) {
+                    assertThat(logged).as(line.pattern()).anyMatch(line.asPredicate());
+                }
+            });
+        }
     }
 
     @Test
