@@ -96,6 +96,30 @@ final class PageStories {
             assertThat(previousState(stage.send("direct:orderPaid", ORDER))).isEqualTo("none");
         });
 
+        story("timer:customers timer:payment", stage -> {
+            stage.start();
+            await().untilAsserted(() -> {
+                assertThat(state(stage, "orders", "order-3")).isEqualTo("delayed");
+                assertThat(state(stage, "orders", "order-2")).isEqualTo("none");
+            });
+        });
+
+        story("direct:eventPlanned", stage -> {
+            stage.start();
+            Event planned = new Event("E-1", System.currentTimeMillis() + 3_600_000);
+            stage.send("direct:eventPlanned", planned);
+            assertThat(stage.secondsToWait("reminders")).isBetween(3_500.0, 3_600.0);
+            assertThat(state(stage, "reminders", "E-1")).isEqualTo("delayed");
+        });
+
+        story("direct:ordersPlaced", stage -> {
+            stage.start();
+            Exchange placed = stage.send("direct:ordersPlaced", List.of("A-1", "A-2"));
+            assertThat(placed.getMessage().getHeader("CamelRedisDelayMessageId", List.class))
+                    .hasSize(2);
+            stage.awaitMessages("orders", 2, 0);
+        });
+
         story(".idempotentConsumer(", stage -> {
             List<Boolean> noted = new CopyOnWriteArrayList<>(); // before the work is done
             stage.bind("closeIfUnpaid", (Processor) exchange -> noted.add(stage.idempotentRepository.contains("A-1")));
@@ -358,6 +382,12 @@ final class PageStories {
 
     private static Object previousState(Exchange exchange) {
         return exchange.getMessage().getHeader("CamelRedisDelayPreviousState");
+    }
+
+    private static Object state(Stage stage, String queue, String id) throws Exception {
+        return stage.send("redis-delay:" + queue + "?operation=get", null, Map.of("CamelRedisDelayScheduleId", id))
+                .getMessage()
+                .getHeader("CamelRedisDelayState");
     }
 
     private static int count(Exchange exchange) {
