@@ -76,11 +76,14 @@ class GettingStartedIT {
         try (RedisServer server = RedisServer.dedicated()) {
             said(server, printed.get(0).subList(0, 3)); // and stopped
             awaitOverdue(server, 3);
-            assertThat(said(server, printed.get(1))).isEqualTo(printed.get(1));
+            // Where the machine is slow, the next order may be placed before the last one is closed.
+            assertThat(said(server, printed.get(1)))
+                    .filteredOn(line -> line.endsWith("closed"))
+                    .isEqualTo(printed.get(1).subList(0, 3));
         }
     }
 
-    /** Runs the program until it has printed the last of these lines. Returns the lines about orders. */
+    /** Runs the program until it has printed these lines. Returns the lines about orders. */
     private static List<String> said(RedisServer server, List<String> lines) throws Exception {
         String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
         ProcessBuilder program = new ProcessBuilder(JavaCommand.of(
@@ -94,7 +97,7 @@ class GettingStartedIT {
             Thread reader = new Thread(() -> running.inputReader().lines().forEach(said::add));
             reader.start();
             await().atMost(Duration.ofMinutes(1))
-                    .untilAsserted(() -> assertThat(said).contains(lines.get(lines.size() - 1)));
+                    .untilAsserted(() -> assertThat(said).containsAll(lines));
             running.destroy(); // as Ctrl-C
             reader.join();
             assertThat(running.waitFor(30, TimeUnit.SECONDS)).isTrue();

@@ -12,7 +12,7 @@ public class Orders extends RouteBuilder {
         from("timer:customers?period=1000&repeatCount=3&includeMetadata=true")
                 .setBody(simple("order-${exchangeProperty.CamelTimerCounter}"))
                 .setHeader("CamelRedisDelayScheduleId", body())
-                .to("redis-delay:orders?delay=10s")
+                .to("redis-delay:orders?delay=10s&onDuplicate=ignore")
                 .log("${body} is placed");
 
         // After 5 seconds the second one is paid: it is not to be closed.
