@@ -2,11 +2,15 @@
 package io.github.redisdelay.docs;
 
 import java.io.IOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -23,6 +27,8 @@ record Block(String page, int line, String language, String code) {
     static final Path ROOT = Path.of("..");
 
     static final String CONSOLE = "docs/console.md";
+
+    private static final Set<String> NO_SOURCES = Set.of("target", ".git", "node_modules");
 
     private static final List<String> PAGES = List.of(
             "README.md",
@@ -50,6 +56,28 @@ record Block(String page, int line, String language, String code) {
     private static final Pattern MARKDOWN = Pattern.compile("\\s*(?:```|~~~)(\\S*)");
     private static final List<String> ASCIIDOC = List.of("----", "....");
     private static final Pattern ASCIIDOC_LANGUAGE = Pattern.compile("\\[source(?:,(\\w+))?.*]");
+
+    /** Each Markdown and AsciiDoc file of the checkout, but for what a build has made. */
+    static List<Path> pages() throws IOException {
+        List<Path> pages = new ArrayList<>();
+        Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
+                return NO_SOURCES.contains(folder.getFileName().toString())
+                        ? FileVisitResult.SKIP_SUBTREE
+                        : FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                if (file.toString().matches(".*\\.(md|adoc)")) {
+                    pages.add(file);
+                }
+                return FileVisitResult.CONTINUE;
+            }
+        });
+        return pages;
+    }
 
     static List<Block> all() throws IOException {
         List<Block> blocks = new ArrayList<>();

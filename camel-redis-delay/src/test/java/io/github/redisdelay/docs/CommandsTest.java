@@ -10,7 +10,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,11 +36,7 @@ class CommandsTest {
 
     static List<Path> pages() throws IOException {
         List<Path> pages = new ArrayList<>(List.of(Block.ROOT.resolve(".ci/run")));
-        try (Stream<Path> all = Files.walk(Block.ROOT)) {
-            all.filter(file -> file.toString().matches(".*\\.(md|adoc)"))
-                    .filter(file -> !file.toString().contains("/target/"))
-                    .forEach(pages::add);
-        }
+        pages.addAll(Block.pages());
         return pages;
     }
 

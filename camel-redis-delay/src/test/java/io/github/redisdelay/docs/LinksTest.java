@@ -17,7 +17,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,11 +41,7 @@ class LinksTest {
     private static final int LONGEST_README = 12_000;
 
     static List<Path> pages() throws IOException {
-        try (Stream<Path> files = Files.walk(Block.ROOT)) {
-            return files.filter(file -> file.toString().matches(".*\\.(md|adoc)"))
-                    .filter(file -> !file.toString().matches(".*/(target|\\.git|node_modules)/.*"))
-                    .toList();
-        }
+        return Block.pages();
     }
 
     @Test
