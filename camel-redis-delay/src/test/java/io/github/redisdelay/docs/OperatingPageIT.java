@@ -103,6 +103,14 @@ class OperatingPageIT {
             context.createProducerTemplate().sendBodyAndHeaders(uri, "body", Map.of("CamelRedisDelayScheduleId", id));
         }
 
+        Object state(String id) {
+            return context.createProducerTemplate()
+                    .request("redis-delay:orders?operation=get", exchange -> exchange.getMessage()
+                            .setHeader("CamelRedisDelayScheduleId", id))
+                    .getMessage()
+                    .getHeader("CamelRedisDelayState");
+        }
+
         Map<?, ?> stats() {
             return context.createProducerTemplate()
                     .requestBody("redis-delay:orders?operation=stats", (Object) null, Map.class);
@@ -293,6 +301,42 @@ class OperatingPageIT {
                     assertThat(logged).as(line.pattern()).anyMatch(line.asPredicate());
                 }
             });
+        }
+    }
+
+    /** What the table of causes says of how you know them, as far as it is in Redis or in the figures. */
+    @Test
+    void should_know_causes_by_what_the_page_says() throws Exception {
+        try (RedisServer server = RedisServer.dedicated();
+                Application app = new Application(server.address());
+                RedisSocket socket = RedisSocket.open(server.address())) {
+            app.ask("redis-delay:orders", "due");
+            assertThat(app.stats().toString()).as("nobody listens").contains("overdue=1", "consumers=0");
+            assertThat(app.state("due")).isEqualTo("delayed");
+            app.ask("redis-delay:orders?operation=pause", "-");
+            assertThat(socket.shown(List.of("HGET", "redis-delay:{orders}:config", "paused")))
+                    .isEqualTo("\"1\"");
+            app.consume("redis-delay:orders");
+            assertThat(log.of(Level.INFO)).anyMatch(line -> line.contains(server.address()) && line.contains("PAUSED"));
+            app.ask("redis-delay:orders?operation=cancel", "due");
+            assertThat(app.state("due")).as("cancelled").isEqualTo("none");
+            app.ask("redis-delay:orders?priority=5&delay=30m", "urgent");
+            assertThat(socket.shown(List.of("HGET", "redis-delay:{orders}:config", "priorities")))
+                    .isEqualTo("\"5\"");
+            assertThat(socket.shown(List.of("ZSCORE", "redis-delay:{orders}:delayed:5", "urgent")))
+                    .startsWith("\"");
+            app.ask("redis-delay:orders?operation=resume", "-");
+            app.ask("redis-delay:orders?deduplicationPeriod=1h", "finished");
+            await().untilAsserted(() -> assertThat(app.received).containsExactly("finished"));
+            await().untilAsserted(() -> assertThat(app.state("finished")).isEqualTo("none"));
+            assertThat(socket.shown(List.of("ZSCORE", "redis-delay:{orders}:seen", "finished")))
+                    .startsWith("\"");
+            assertThatThrownBy(() -> app.ask("redis-delay:orders", "finished"))
+                    .hasStackTraceContaining("DuplicateMessageException");
+            app.ask("redis-delay:others?partitions=3&delay=30m", "x");
+            assertThatThrownBy(() -> app.ask("redis-delay:others?partitions=6", "y"))
+                    .hasStackTraceContaining("PartitionMismatchException")
+                    .hasStackTraceContaining("has 3 partitions, and option 'partitions' is 6");
         }
     }
 
