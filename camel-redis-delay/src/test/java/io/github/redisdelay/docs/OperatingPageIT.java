@@ -170,7 +170,24 @@ class OperatingPageIT {
 
     /** Tells whether this test follows a block. */
     static boolean follows(Block block) {
-        return block.page().equals(PAGE) && (block.language().isEmpty() || RedisCli.isAllOf(block));
+        return block.page().equals(PAGE) && (Set.of("", "conf").contains(block.language()) || RedisCli.isAllOf(block));
+    }
+
+    @Test
+    void should_configure_a_server_that_warns_of_nothing() throws Exception {
+        String[] lines = blocks("conf").get(0).code().split("\n");
+        try (RedisServer server = RedisServer.dedicated(lines);
+                RedisSocket socket = RedisSocket.open(server.address());
+                Application application = new Application(server.address())) {
+            for (String line : lines) {
+                String[] words = line.split(" ");
+                assertThat(socket.texts("CONFIG GET " + words[0]).get(1))
+                        .isEqualTo(words[1].equals("2gb") ? String.valueOf(2L << 30) : words[1]);
+            }
+            application.consume("redis-delay:orders");
+            assertThat(log.of(Level.INFO)).anyMatch(line -> line.contains(server.address()));
+            assertThat(log.of(Level.WARN)).noneMatch(line -> line.contains(server.address()));
+        }
     }
 
     static List<String> commands() throws IOException {
