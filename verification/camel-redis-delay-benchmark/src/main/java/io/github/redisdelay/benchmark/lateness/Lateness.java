@@ -86,6 +86,7 @@ public final class Lateness implements Experiment {
             case Subject.CAMEL -> new CamelMessaging(redisson, recorder);
             case Subject.QUEUE -> new QueueMessaging(redisson, recorder);
             case Subject.RDELAYEDQUEUE -> new RDelayedQueueMessaging(redisson, recorder);
+            case Subject.FLOOR -> new FloorMessaging(redisson, recorder);
             default -> throw new IllegalArgumentException(subject);
         };
     }

@@ -21,7 +21,8 @@ import org.redisson.api.RedissonClient;
  */
 public final class Lone implements Experiment {
 
-    private static final List<String> SUBJECTS = List.of(Subject.CAMEL, Subject.QUEUE, Subject.RDELAYEDQUEUE);
+    private static final List<String> SUBJECTS =
+            List.of(Subject.CAMEL, Subject.QUEUE, Subject.RDELAYEDQUEUE, Subject.FLOOR);
 
     private static final String PARAMETER = "due at once";
 
@@ -50,6 +51,15 @@ public final class Lone implements Experiment {
                 }
             }
             scripts(environment, figures, messages, round);
+            environment.clear();
+            figures.add(
+                    name(),
+                    Subject.QUEUE,
+                    PARAMETER,
+                    round,
+                    "Redis time of claims with nothing due, one after the other",
+                    EmptyClaims.measure(environment, environment.quick() ? 1_000 : 10_000),
+                    "us");
         }
     }
 
@@ -62,7 +72,7 @@ public final class Lone implements Experiment {
         try (Messaging messaging = Lateness.messaging(subject, redisson, recorder);
                 Ping ping = Ping.open(link.address())) {
             if (!environment.quick() && round == 1) {
-                warmUp(messaging, recorder);
+                warmUp(subject, messaging, recorder);
             }
             recorder.begin(0, Long.MAX_VALUE);
             for (int number = 0; number < messages; number++) {
@@ -101,7 +111,14 @@ public final class Lone implements Experiment {
                 "ms");
     }
 
-    private static void warmUp(Messaging messaging, LatenessRecorder recorder) throws Exception {
+    private static void warmUp(String subject, Messaging messaging, LatenessRecorder recorder) throws Exception {
+        if (subject.equals(Subject.FLOOR)) {
+            recorder.begin(0, Long.MAX_VALUE);
+            for (int number = 0; number < WARM_UP_RATE; number++) {
+                sendOne(number, messaging, recorder);
+            }
+            return;
+        }
         OpenLoop.Sent sent = new OpenLoop(WARM_UP_RATE, WARM_UP_MICROS, new Random(0)).run(recorder, messaging);
         messaging.awaitStored();
         await(recorder, sent.messages());

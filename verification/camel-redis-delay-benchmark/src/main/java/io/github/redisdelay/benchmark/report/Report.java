@@ -52,7 +52,9 @@ public final class Report {
                 "From the call that schedules a message that is due at once until its processor is entered, one message after"
                         + " the other, to a consumer that waits with its default options. A round trip is that of `PING` on a plain"
                         + " connection, one before each message, its median. Redis time: how long Redis executes each script of the"
-                        + " queue layer, by its slow log; a claim with nothing due is that of the consumer after the message."
+                        + " queue layer, by its slow log; a claim with nothing due is that of the consumer after the message. Redis sleeps"
+                        + " before each of them, so its caches are cold. The floor is a bare script that stores and wakes, and one that"
+                        + " hands out, on the thread that reads the answers."
             },
             "fleet",
             new String[] {

@@ -122,7 +122,7 @@ final class Targets {
                 25,
                 "µs",
                 "Redis time of a claim with nothing due",
-                median("lone", QUEUE, "due at once", "Redis time of claim with nothing due")));
+                median("lone", QUEUE, "due at once", "Redis time of claims with nothing due, one after the other")));
     }
 
     private void fleet() {
