@@ -50,7 +50,7 @@ class KilledExampleIT extends ExampleProcess {
         process.destroyForcibly().onExit().join();
         start();
 
-        // A message that was under way at the kill is delivered again when its lease ends, after half a minute.
+        // A message that was under way at the kill is delivered again when its lease ends, after ten seconds.
         await().atMost(Duration.ofSeconds(90)).until(() -> lastSummary("notifications:")
                 .endsWith("notifications: 10 delivered, 0 to be tried, 3 dead letters: the console says why"));
         await().atMost(Duration.ofSeconds(90))
