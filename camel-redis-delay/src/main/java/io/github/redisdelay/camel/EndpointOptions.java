@@ -49,8 +49,8 @@ final class EndpointOptions {
     }
 
     /**
-     * The component's options without those that an endpoint replaces as a whole. A connection or a delivery time that
-     * the endpoint names must not be mixed with parts of the component's.
+     * The component's options without those that an endpoint replaces as a whole. A connection, a delivery time, a
+     * redelivery delay or a converter of imports that the endpoint names must not be mixed with the component's.
      *
      * @param own the names of the options that the endpoint sets
      * @throws IllegalArgumentException if the endpoint sets a part of a connection that it cannot change, or the
@@ -68,6 +68,15 @@ final class EndpointOptions {
         if (names.contains("delay") || names.contains("deliverAt")) {
             options.setDelay(null);
             options.setDeliverAt(null);
+        }
+        if (names.contains("redeliveryDelay")) {
+            options.setRedeliveryDelays(null); // as with a message's own delay
+        }
+        if (names.contains("importCodec")) {
+            options.setImportConverter(null);
+        }
+        if (names.contains("importConverter")) {
+            options.setImportCodec(null);
         }
         boolean client = names.contains("redisson");
         boolean file = names.contains("configurationUri");
@@ -215,12 +224,14 @@ final class EndpointOptions {
         if ((type != int.class && type != Integer.class && type != long.class) || text.startsWith("#")) {
             return;
         }
-        if (!text.strip().matches("-?[0-9]+")) {
-            throw new IllegalArgumentException("option '" + option + "' is '" + text + "': give a whole number");
+        String problem = "option '" + option + "' is '" + OptionValues.shown(text) + "': ";
+        String digits = text.strip();
+        if (!digits.matches("-?[0-9]+")) {
+            throw new IllegalArgumentException(problem + "give a whole number");
         }
         // Camel also cuts off what is too long for an int.
-        if (new BigInteger(text.strip()).bitLength() > (type == long.class ? Long.SIZE : Integer.SIZE) - 1) {
-            throw new IllegalArgumentException("option '" + option + "' is '" + text + "': that is too large");
+        if (new BigInteger(digits).bitLength() > (type == long.class ? Long.SIZE : Integer.SIZE) - 1) {
+            throw new IllegalArgumentException(problem + "that is too " + (digits.startsWith("-") ? "small" : "large"));
         }
     }
 }

@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.redisdelay.camel.connection.ConnectionSettings;
+import io.github.redisdelay.camel.migration.ImportCodec;
+import io.github.redisdelay.camel.migration.ImportConverter;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.producer.MessageChoice;
 import io.github.redisdelay.camel.producer.OutlookSteps;
 import io.github.redisdelay.camel.producer.ProducerSettings;
+import io.github.redisdelay.camel.redelivery.RetryPolicy;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.envelope.Envelope.Settings;
@@ -193,6 +196,7 @@ class OptionsTest {
                 "address=redis://h&configurationUri=file:x.yaml | more than one of the options",
                 "maximumRedeliveries=4294967296 | option 'maximumRedeliveries' is '4294967296': that is too large",
                 "priority=4294967305 | option 'priority' is '4294967305': that is too large",
+                "priority=-4294967305 | option 'priority' is '-4294967305': that is too small",
                 "partitions=two | option 'partitions' is 'two': give a whole number",
                 "maximumQueueLength=99999999999999999999 | option 'maximumQueueLength' is '99999999999999999999': that is too",
                 "maximumQueueLength=9223372036854775807 | it must be from 1 to 9007199254740991, or 0 for any number",
@@ -274,6 +278,47 @@ class OptionsTest {
                         .producerSettings()
                         .due())
                 .isEqualTo(DueTime.at(Instant.EPOCH));
+    }
+
+    @Test
+    void should_let_the_endpoints_redelivery_delay_set_the_components_steps_aside() {
+        component().getConfiguration().setRedeliveryDelays("15s,3m");
+
+        RetryPolicy own = retries("redis-delay:a?redeliveryDelay=5s");
+        assertThat(own.redeliveryDelays()).isEmpty();
+        assertThat(own.redeliveryDelay()).isEqualTo(Duration.ofSeconds(5));
+        assertThat(own.maximumRedeliveries()).isEqualTo(9);
+        assertThat(retries("redis-delay:a?redeliveryDelay=5s&redeliveryDelays=1h")
+                        .redeliveryDelays())
+                .containsExactly(Duration.ofHours(1));
+        assertThat(retries("redis-delay:a?backOffMultiplier=3").redeliveryDelays())
+                .containsExactly(Duration.ofSeconds(15), Duration.ofMinutes(3));
+    }
+
+    private RetryPolicy retries(String uri) {
+        return new OptionReader(endpoint(uri).getConfiguration()).retries();
+    }
+
+    @Test
+    void should_let_the_endpoints_converter_of_imports_replace_the_components_codec_and_the_other_way_round() {
+        ImportConverter own = payload -> null;
+        context.getRegistry().bind("own", own);
+
+        component().getConfiguration().setImportCodec("kryo5");
+        assertThat(importer("importConverter=#own")).isSameAs(own);
+
+        component().getConfiguration().setImportCodec(null);
+        component().getConfiguration().setImportConverter(own);
+        assertThat(importer("importCodec=raw")).isSameAs(ImportCodec.of("raw"));
+        assertThatThrownBy(() -> importer("importCodec=raw&importConverter=#own"))
+                .hasStackTraceContaining("options 'importCodec' and 'importConverter' are both set");
+    }
+
+    private ImportConverter importer(String options) {
+        return endpoint("redis-delay:a?operation=import&importFrom=old&" + options)
+                .producerSettings()
+                .imports()
+                .converter();
     }
 
     @Test
