@@ -1636,10 +1636,10 @@ class ScriptSafetyIT {
                                         "due, d, math.min(d + width - 1, #due");
                             case "include/seen.lua" -> Set.of("old"); // 100
                             // 256, and two or three values for each of 256.
-                            case "include/record.lua" -> Set.of("ids");
                             case "command/schedule.lua" -> Set.of("ids", "scores", "fields", "answers");
                             case "command/acknowledge.lua" -> Set.of("ids", "finished", "answers");
-                            case "command/settle.lua" -> Set.of("extended", "kept", "gone", "remembered", "answers");
+                            case "command/settle.lua" ->
+                                Set.of("ids", "extended", "kept", "gone", "remembered", "answers");
                             case "include/wakeup.lua", "include/single.lua" -> Set.of("promises"); // 2 * (2 + 4 * 16)
                             case "command/trim.lua" -> Set.of("ids"); // 100
                             case "command/register.lua" -> Set.of("oldest"); // 100

@@ -52,7 +52,13 @@ for i = 1, count do
   ids[i], claims[i] = id, claim
   micros[i] = call_integer(ARGV[at + 4], least, CALL_MAX_EXACT, 'time of delivery ', i)
 end
-local held, bytes = record_which_are_held(queue_leased, queue_state, ids, claims)
+-- For each delivery whether it holds its message, as record_is_held tells it, and the state records.
+local scores = redis.call('ZMSCORE', queue_leased, unpack(ids))
+local bytes = redis.call('HMGET', queue_state, unpack(ids))
+local held = {}
+for i = 1, count do
+  held[i] = scores[i] and record_has_claim(bytes[i], claims[i])
+end
 
 -- New records by index: of what is returned, and of what is buried.
 local returned, buried = {}, {}

@@ -56,15 +56,3 @@ local function record_is_held(leased, state, id, claim)
   local bytes = redis.call('HGET', state, id)
   return record_has_claim(bytes, claim), bytes
 end
-
--- The same for several: returns for each id whether it is held under the claim id with the same index, and the state
--- records.
-local function record_which_are_held(leased, state, ids, claims)
-  local scores = redis.call('ZMSCORE', leased, unpack(ids))
-  local records = redis.call('HMGET', state, unpack(ids))
-  local held = {}
-  for i = 1, #ids do
-    held[i] = scores[i] and record_has_claim(records[i], claims[i])
-  end
-  return held, records
-end

@@ -130,7 +130,8 @@ local function wakeup_promise(base, member, intent, wanted, given, event, safety
   if #member == 0 then
     return WAKEUP_LEFT, safety_interval
   end
-  local others, found = {}, wakeup_promises(wakeup_waiters, now, 0, 3)
+  -- The claim has removed the overdue ones.
+  local others, found = {}, redis.call('ZRANGE', wakeup_waiters, '0', '2', 'WITHSCORES')
   for i = 1, #found, 2 do
     if found[i] ~= member then
       others[#others + 1] = tonumber(found[i + 1])
