@@ -18,6 +18,11 @@ final class ShopDatabase implements AutoCloseable {
 
     static final String USER = "sa";
 
+    static {
+        // Read once, by the first class of H2: what share() starts listens to this machine alone.
+        System.setProperty("h2.bindAddress", "127.0.0.1");
+    }
+
     private final Path folder;
     private final JdbcConnectionPool pool;
     private final JdbcTemplate sql;
@@ -65,7 +70,7 @@ final class ShopDatabase implements AutoCloseable {
         server = Server.createTcpServer(
                         "-tcpPort", "0", "-key", secret, file(folder).toString())
                 .start();
-        return "jdbc:h2:tcp://localhost:" + server.getPort() + "/" + secret;
+        return "jdbc:h2:tcp://127.0.0.1:" + server.getPort() + "/" + secret;
     }
 
     private static String schema() {

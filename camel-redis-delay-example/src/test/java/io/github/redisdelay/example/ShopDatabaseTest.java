@@ -37,4 +37,20 @@ class ShopDatabaseTest {
                 .isInstanceOf(ExampleException.class)
                 .hasMessageStartingWith("The database in " + folder + " cannot be opened: ");
     }
+
+    @Test
+    void whoKnowsTheUrlSharesItAndNobodyElse() throws Exception {
+        try (ShopDatabase database = ShopDatabase.open(folder)) {
+            String url = database.share();
+            try (ShopDatabase other = ShopDatabase.connect(url)) {
+                assertThat(other.count("event")).isZero();
+            }
+            assertThat(database.count("event")).isZero();
+            String guessed = url.substring(0, url.lastIndexOf('/') + 1) + folder.resolve("shop");
+            try (ShopDatabase stranger = ShopDatabase.connect(guessed)) {
+                assertThatThrownBy(() -> stranger.count("event"))
+                        .hasStackTraceContaining("Wrong user name or password");
+            }
+        }
+    }
 }
