@@ -23,15 +23,22 @@ public class BatchScheduleException extends RuntimeCamelException {
     private final Map<String, Throwable> failures;
     private final List<String> scheduledIds;
 
-    public BatchScheduleException(String queue, Map<String, Throwable> failures, List<String> scheduledIds) {
+    /**
+     * @param failed how many messages of the batch have failed; more than {@code failures} where some have the same id
+     */
+    public BatchScheduleException(
+            String queue, Map<String, Throwable> failures, int failed, List<String> scheduledIds) {
         super(
-                message(queue, failures, scheduledIds),
+                message(queue, failures, failed, scheduledIds),
                 failures.values().iterator().next());
         this.failures = Collections.unmodifiableMap(new LinkedHashMap<>(failures));
         this.scheduledIds = List.copyOf(scheduledIds);
     }
 
-    /** The ids of the messages that failed, each with its cause, in the order of the batch. */
+    /**
+     * The ids of the messages that failed, each with its cause, in the order of the batch. Of several messages with one id,
+     * the first one's cause.
+     */
     public Map<String, Throwable> getFailures() {
         return failures;
     }
@@ -41,7 +48,8 @@ public class BatchScheduleException extends RuntimeCamelException {
         return scheduledIds;
     }
 
-    private static String message(String queue, Map<String, Throwable> failures, List<String> scheduledIds) {
+    private static String message(
+            String queue, Map<String, Throwable> failures, int failed, List<String> scheduledIds) {
         List<String> shown = new ArrayList<>();
         failures.entrySet().stream()
                 .limit(SHOWN)
@@ -50,7 +58,7 @@ public class BatchScheduleException extends RuntimeCamelException {
         if (failures.size() > SHOWN) {
             shown.add("and " + (failures.size() - SHOWN) + " more");
         }
-        return "queue '" + queue + "': " + failures.size() + " of " + (failures.size() + scheduledIds.size())
+        return "queue '" + queue + "': " + failed + " of " + (failed + scheduledIds.size())
                 + " messages were not scheduled"
                 + (failures.values().stream().anyMatch(BatchScheduleException::isUncertain)
                         ? ", or not for certain"

@@ -126,7 +126,9 @@ class ProducerIT extends CamelRedisIT {
                 "header 'CamelRedisDelayOperation' 'remove' is unknown: use schedule, cancel, reschedule");
         assertFails(send(uri, "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "")), "has 0 bytes");
         assertFails(send(uri, "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "i".repeat(257))), "has 257 bytes");
-        assertFails(send(uri, "x", Map.of(RedisDelayConstants.SCHEDULE_ID, List.of())), "is a list: give one id");
+        assertFails(
+                send(uri, "x", Map.of(RedisDelayConstants.SCHEDULE_ID, List.of())),
+                "is a list: give one id, as a String");
         assertFails(send(uri, "x", Map.of(RedisDelayConstants.SCHEDULE_ID, Map.of())), "is of type java.util");
     }
 
@@ -325,6 +327,24 @@ class ProducerIT extends CamelRedisIT {
         assertThat(failure.getFailures().get("map")).hasMessageContaining("marshal it first");
         assertThat(failure.getScheduledIds()).hasSize(2);
         assertThat(stats().delayed()).isEqualTo(3);
+    }
+
+    @Test
+    void should_count_each_message_of_a_batch_that_failed_also_those_of_one_id() {
+        Message unreadable = new DefaultMessage(context);
+        unreadable.setBody(Map.of());
+        unreadable.setHeader(RedisDelayConstants.SCHEDULE_ID, "twice");
+        send(uri + "?delay=1h", "x", id("twice"));
+        Message duplicate = new DefaultMessage(context);
+        duplicate.setBody("y");
+        duplicate.setHeader(RedisDelayConstants.SCHEDULE_ID, "twice");
+
+        Exchange sent = send(uri + "?batching=true&delay=1h", List.of(unreadable, "a", duplicate), Map.of());
+
+        BatchScheduleException failure = sent.getException(BatchScheduleException.class);
+        assertThat(failure).hasMessageContaining("2 of 3 messages were not scheduled: 'twice' (body of type");
+        assertThat(failure.getFailures().get("twice")).hasMessageContaining("marshal it first");
+        assertThat(failure).hasCause(failure.getFailures().get("twice"));
     }
 
     @Test

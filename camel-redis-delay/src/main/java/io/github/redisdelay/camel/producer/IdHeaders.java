@@ -17,6 +17,8 @@ import org.apache.camel.Message;
  */
 public record IdHeaders(List<String> ids, boolean list, boolean known) {
 
+    private static final String A_TEXT = "a String, a number or a UUID";
+
     /**
      * The ids that a message names.
      *
@@ -52,14 +54,19 @@ public record IdHeaders(List<String> ids, boolean list, boolean known) {
             return null;
         }
         boolean known = header.equals(RedisDelayConstants.DEAD_LETTER_ID);
+        String what = "header '" + header + "'";
         if (!(value instanceof Collection<?> all)) {
-            return new IdHeaders(List.of(id(header, value, deadLetters)), false, known);
+            return new IdHeaders(List.of(id(what, value, deadLetters, A_TEXT + " or a list of these")), false, known);
         }
         if (all.isEmpty()) {
-            throw new IllegalArgumentException(
-                    "header '" + header + "' is an empty list: name the messages that are meant");
+            throw new IllegalArgumentException(what + " is an empty list: name the messages that are meant");
         }
-        return new IdHeaders(all.stream().map(id -> id(header, id, deadLetters)).toList(), true, known);
+        return new IdHeaders(
+                all.stream()
+                        .map(id -> id("an element of " + what, id, deadLetters, A_TEXT))
+                        .toList(),
+                true,
+                known);
     }
 
     /**
@@ -79,21 +86,27 @@ public record IdHeaders(List<String> ids, boolean list, boolean known) {
 
     private static String single(Message message, String header, boolean deadLetter) {
         Object value = HeaderValues.of(message, header);
-        return value == null ? null : id(header, value, deadLetter);
+        return value == null ? null : id("header '" + header + "'", value, deadLetter, "one id, as " + A_TEXT);
     }
 
-    private static String id(String header, Object value, boolean deadLetter) {
+    /**
+     * @param what the header or a part of it, for errors
+     * @param right the right kind of value, for errors
+     */
+    private static String id(String what, Object value, boolean deadLetter, String right) {
         if (value instanceof CharSequence || value instanceof Number || value instanceof UUID) {
             try {
                 return ScheduleRequest.requireId(value.toString(), deadLetter);
             } catch (IllegalArgumentException e) {
-                throw new IllegalArgumentException("header '" + header + "': " + e.getMessage(), e);
+                throw new IllegalArgumentException(what + ": " + e.getMessage(), e);
             }
         }
-        throw new IllegalArgumentException("header '" + header + "'"
-                + (value instanceof Collection<?>
-                        ? " is a list: give one id"
-                        : " is of type "
-                                + (value == null ? "null" : value.getClass().getTypeName()) + ": give a String"));
+        throw new IllegalArgumentException(what + " is "
+                + (value == null
+                        ? "null"
+                        : value instanceof Collection<?>
+                                ? "a list"
+                                : "of type " + value.getClass().getTypeName())
+                + ": give " + right);
     }
 }

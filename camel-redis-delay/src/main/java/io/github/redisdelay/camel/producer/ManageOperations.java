@@ -205,7 +205,8 @@ public final class ManageOperations {
                 "operation '" + operation + "' does not know which messages are meant: set header '"
                         + RedisDelayConstants.SCHEDULE_ID
                         + "' to the id of one, or choose some by option 'exceptionClass', 'routeId',"
-                        + (letters ? " 'reason'" : "") + " or 'limit', or ask for all by option 'all' or header '"
+                        + (letters || settings.state() == MessageScope.DEAD ? " 'reason'" : "")
+                        + " or 'limit', or ask for all by option 'all' or header '"
                         + RedisDelayConstants.ALL
                         + "'" + others(message));
     }

@@ -173,12 +173,12 @@ public final class ScheduleOperation {
             if (error == null) {
                 stored.add(element.result());
             } else {
-                failures.put(element.id(), error);
+                failures.putIfAbsent(element.id(), error);
             }
         }
         List<String> ids = stored.stream().map(ScheduleResult::id).toList();
         if (!failures.isEmpty()) {
-            throw new BatchScheduleException(queue.name(), failures, ids);
+            throw new BatchScheduleException(queue.name(), failures, elements.size() - stored.size(), ids);
         }
         message.setHeader(RedisDelayConstants.MESSAGE_ID, ids);
         message.setHeader(RedisDelayConstants.QUEUE, queue.name());

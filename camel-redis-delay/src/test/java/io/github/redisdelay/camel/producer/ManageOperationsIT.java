@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.github.redisdelay.camel.CamelRedisIT;
 import io.github.redisdelay.camel.RedisDelayConstants;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -157,8 +158,16 @@ class ManageOperationsIT extends CamelRedisIT {
         assertThat(refused(options, Map.of(RedisDelayConstants.SCHEDULE_ID, List.of())))
                 .hasMessageContaining("header 'CamelRedisDelayScheduleId' is an empty list");
         assertThat(refused(options, Map.of(RedisDelayConstants.SCHEDULE_ID, List.of("a", Map.of()))))
-                .hasMessageContaining("header 'CamelRedisDelayScheduleId' is of type java.util");
+                .hasMessageContaining("an element of header 'CamelRedisDelayScheduleId' is of type java.util");
+        assertThat(refused(options, Map.of(RedisDelayConstants.SCHEDULE_ID, List.of("a", List.of("b")))))
+                .hasMessageContaining("an element of header 'CamelRedisDelayScheduleId' is a list: give a String");
+        assertThat(refused(options, Map.of(RedisDelayConstants.SCHEDULE_ID, Arrays.asList("a", null))))
+                .hasMessageContaining("an element of header 'CamelRedisDelayScheduleId' is null: give a String");
+        assertThat(refused(options, Map.of(RedisDelayConstants.SCHEDULE_ID, new String[] {"a"})))
+                .hasMessageContaining("header 'CamelRedisDelayScheduleId' is of type java.lang.String[]: give a String,"
+                        + " a number or a UUID or a list of these");
         assertThat(refused(options, Map.of(RedisDelayConstants.SCHEDULE_ID, List.of("a", ""))))
+                .hasMessageContaining("an element of header 'CamelRedisDelayScheduleId'")
                 .hasMessageContaining("has 0 bytes");
         // An expression that found nothing must not mean all messages.
         Map<String, Object> missing = new HashMap<>();
@@ -175,6 +184,9 @@ class ManageOperationsIT extends CamelRedisIT {
                         "operation 'cancel' needs the id of a message: set header 'CamelRedisDelayScheduleId'");
         assertThat(refused("?operation=reschedule", Map.of(RedisDelayConstants.SCHEDULE_ID, "a")))
                 .hasMessageContaining("operation 'reschedule' of message 'a' needs a time");
+        assertThat(refused("?operation=promote", Map.of())).hasMessageContaining("'routeId', or 'limit'");
+        assertThat(refused("?operation=promote&state=dead", Map.of()))
+                .hasMessageContaining("'routeId', 'reason' or 'limit'");
         for (String operation : List.of("cancel", "promote", "redrive", "purge", "pause", "resume")) {
             assertThat(refused("?state=leased&operation=" + operation, Map.of(RedisDelayConstants.SCHEDULE_ID, "a")))
                     .hasMessageContaining(
