@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
@@ -88,6 +89,53 @@ class DocumentationTest {
                         FailureRecord.EXPIRED,
                         FailureRecord.UNREADABLE))
                 .allSatisfy(reason -> assertThat(page).contains("| `" + reason + "` | "));
+    }
+
+    /** A row of a table of options that is written by hand: the names, and their default values. */
+    private static final Pattern ROW = Pattern.compile("\\| (`\\w+[^|]*`) \\| ([^|]*?) ?(\\|.*)?");
+
+    private static final List<String> BY_HAND = List.of(
+            "docs/scheduling.md",
+            "docs/consuming.md",
+            "docs/failing.md",
+            "camel-redis-delay/src/main/docs/redis-delay-component.adoc");
+
+    @Test
+    void should_name_the_default_values_that_there_are() throws Exception {
+        JsonObject options = ((JsonObject) Jsoner.deserialize(metadata())).getMap("properties");
+        List<String> told = new ArrayList<>();
+        for (String page : BY_HAND) {
+            boolean table = false;
+            for (String line : Files.readAllLines(ROOT.resolve(page))) {
+                if (line.toLowerCase(Locale.ROOT).startsWith("| option | default |")) {
+                    table = true;
+                } else if (line.equals("|===") || line.startsWith("#") || line.startsWith("=")) {
+                    table = false;
+                }
+                Matcher row = ROW.matcher(line);
+                if (table && row.matches()) {
+                    List<String> names = words(row.group(1));
+                    List<String> values = words(row.group(2));
+                    for (int i = 0; i < names.size(); i++) {
+                        String value = values.get(values.size() == 1 ? 0 : i);
+                        told.add(names.get(i));
+                        assertThat(options).as(page).containsKey(names.get(i));
+                        Object known = ((JsonObject) options.get(names.get(i))).getOrDefault("defaultValue", "none");
+                        assertThat(value.isEmpty() ? "none" : value)
+                                .as(page + ": " + names.get(i))
+                                .isEqualTo(known.toString().replaceFirst("\\.0$", ""));
+                    }
+                }
+            }
+        }
+        assertThat(told).contains("requestTimeout", "batchTimeout", "redeliveryJitter", "address");
+    }
+
+    /** Words between commas, without what is behind a colon or an equals sign. */
+    private static List<String> words(String cell) {
+        return Stream.of(cell.split(","))
+                .map(word -> word.replace("`", "").replaceFirst("[:=].*", "").strip())
+                .toList();
     }
 
     private static String replace(String page, String block, String section, String first)
