@@ -7,7 +7,8 @@ import java.util.function.BooleanSupplier;
 
 /**
  * A gate before a consumer's claims. The consumer claims as long as the route is not suspended and the batches have
- * capacity. A paused queue is not its business: there {@code claim.lua} gives nothing. The gate holds no lock while it tells the consumer, which may have to wait for Redis.
+ * capacity. A paused queue is not its business: there {@code claim.lua} gives nothing. The gate holds no lock while it tells
+ * the consumer, which may have to wait for Redis.
  */
 final class ConsumptionGate {
 

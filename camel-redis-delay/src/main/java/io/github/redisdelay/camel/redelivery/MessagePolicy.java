@@ -8,7 +8,9 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 
 /**
- * The rules for one message: its consumer's options, or those that the message brought itself.
+ * The rules for one message, its time to live among them: its consumer's options, or those that the message brought itself.
+ * How often and when it is delivered again is in its {@link RetryPolicy}; {@link MessageRetryPolicy} is what the message
+ * brings along of that.
  *
  * @param retries how often and when it is delivered again
  * @param remember for how long its id stays a duplicate after it was acknowledged or expired; zero for not at all
@@ -16,13 +18,13 @@ import java.time.temporal.ChronoUnit;
  */
 public record MessagePolicy(RetryPolicy retries, Duration remember, Duration timeToLive) {
 
-    /** The terms of messages that have none of their own. */
+    /** The rules for messages that have none of their own. */
     public static MessagePolicy of(RetryPolicy retries) {
         return new MessagePolicy(retries, Duration.ZERO, null);
     }
 
     /**
-     * The terms of a message.
+     * The rules for a message.
      *
      * @throws IllegalArgumentException if its retry policy cannot be read
      */
