@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeSet;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -374,7 +375,7 @@ class HostileDataSecurityIT extends RealQueueIT {
 
     @Test
     void should_take_or_drop_any_body() {
-        for (int length = 0; length <= 9; length++) {
+        for (int length = 0; length <= 17; length++) {
             byte[] body = new byte[length];
             Arrays.fill(body, (byte) 0xFF);
             write("HSET", "messages", "length " + length, body);
@@ -383,8 +384,58 @@ class HostileDataSecurityIT extends RealQueueIT {
         Map<String, AtomicInteger> settled = acknowledgeAll(watched);
         assertHealthyMessagesPass(settled);
         // The empty one counts as none.
-        await().untilAsserted(() -> assertThat(settled).hasSize(3 + 9).doesNotContainKey("length 0"));
+        await().untilAsserted(() -> assertThat(settled).hasSize(3 + 17).doesNotContainKey("length 0"));
         assertThat(snapshot().keys().get("messages")).isEmpty();
+    }
+
+    /** A body has two times before it; a claim, a check and a redrive take the second one from there. */
+    @Test
+    void should_take_any_times_of_a_body() {
+        double[] times = {
+            Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, -1, -0.0, 0.5, 1e300, 9007199254740993d
+        };
+        Set<String> ids = new TreeSet<>();
+        for (int i = 0; i < times.length; i++) {
+            byte[] body = Arrays.copyOf(stored("hostile"), 20);
+            ByteBuffer.wrap(body)
+                    .order(ByteOrder.LITTLE_ENDIAN)
+                    .putDouble(0, times[i])
+                    .putDouble(8, times[i]);
+            for (String set : List.of("delayed", "leased", "")) {
+                String id = set + i;
+                ids.add(id);
+                write("HSET", "messages", id, body);
+                if (!set.isEmpty()) {
+                    write("ZADD", set, "1", id);
+                }
+            }
+        }
+        assertThat(get(queue.check()).restored()).isEqualTo(times.length);
+        Map<String, AtomicInteger> rounds = new ConcurrentHashMap<>();
+        Set<String> done = ConcurrentHashMap.newKeySet();
+        watched.consume(concurrent(4), executor, delivery -> {
+            int round = rounds.computeIfAbsent(delivery.id(), id -> new AtomicInteger())
+                    .incrementAndGet();
+            Submission<Settlement> settling =
+                    switch (round) {
+                        case 1 -> delivery.negativeAcknowledge(Duration.ZERO, bytes("failed"));
+                        case 2 -> delivery.release();
+                        case 3 -> delivery.bury(bytes("dead"));
+                        default -> delivery.acknowledge();
+                    };
+            settling.thenAccept(settlement -> {
+                assertThat(settlement).isEqualTo(Settlement.DONE);
+                if (round == 4) {
+                    done.add(delivery.id());
+                }
+            });
+        });
+        await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
+            get(queue.redriveAll(message -> true));
+            assertThat(done).containsExactlyInAnyOrderElementsOf(ids);
+        });
+        assertThat(snapshot().keys().get("messages")).isEmpty();
+        assertThat(snapshot().keys().get("state")).isEmpty();
     }
 
     @Test

@@ -982,21 +982,30 @@ class ScriptSafetyIT {
                 }
                 get(queue.schedule(ScheduleRequest.of("later", new byte[100], DueTime.after(Duration.ofHours(1)))));
                 get(queue.schedule(ScheduleRequest.of("last", new byte[100], DueTime.after(Duration.ofHours(2)))));
+                // One of whose messages nothing is special: see single.lua.
+                RedisDelayQueue plain = (RedisDelayQueue) client.queue("plain");
+                for (String id : List.of("first", "later")) {
+                    get(plain.schedule(ScheduleRequest.of(id, new byte[100], DueTime.after(Duration.ofHours(1)))));
+                }
                 redisson.getRedisNodes(RedisNodes.SINGLE).getInstance().setConfig("maxmemory", "1");
 
-                QueueSnapshot before = QueueSnapshot.read(redisson, keys);
-                for (DuplicatePolicy policy : DuplicatePolicy.values()) {
-                    for (String id : List.of("new", "later")) {
-                        assertThatThrownBy(() -> queue.schedule(
-                                                new ScheduleRequest(id, DueTime.now(), new byte[1], policy, null))
-                                        .get(20, TimeUnit.SECONDS))
-                                .cause()
-                                .isInstanceOf(DelayQueueException.class)
-                                .hasMessageContaining("queue 'full': Redis has no memory left (maxmemory is reached), "
-                                        + "nothing was stored");
+                for (RedisDelayQueue any : List.of(queue, plain)) {
+                    QueueSnapshot before =
+                            QueueSnapshot.read(redisson, any.address().keys());
+                    for (DuplicatePolicy policy : DuplicatePolicy.values()) {
+                        for (String id : List.of("new", "later")) {
+                            assertThatThrownBy(() -> any.schedule(
+                                                    new ScheduleRequest(id, DueTime.now(), new byte[1], policy, null))
+                                            .get(20, TimeUnit.SECONDS))
+                                    .cause()
+                                    .isInstanceOf(DelayQueueException.class)
+                                    .hasMessageContaining("queue '" + any.name()
+                                            + "': Redis has no memory left (maxmemory is reached), nothing was stored");
+                        }
                     }
+                    assertThat(QueueSnapshot.read(redisson, any.address().keys()))
+                            .isEqualTo(before);
                 }
-                assertThat(QueueSnapshot.read(redisson, keys)).isEqualTo(before);
 
                 ClaimCalls claims = ClientAccess.consumers(client).newClaims(queue.address(), error -> {});
                 ClaimId claimId = FakeHost.randomClaimId();
@@ -1280,6 +1289,48 @@ class ScriptSafetyIT {
                 assertThat(e).hasMessageContaining("WRONGTYPE");
             }
             assertFindable(script, before, deadBefore, script + " where " + key + " is a string");
+        }
+    }
+
+    /** A lone message goes its own way (single.lua): it is stored as a whole by a call, or by the call that is sent again. */
+    @Test
+    void should_store_a_lone_message_when_its_call_is_sent_again_after_it_was_refused() throws Exception {
+        try (RedisServer server = RedisServer.dedicated()) {
+            RedissonClient admin = connect(server, null);
+            redisson = admin;
+            caller = new RedissonScriptExecutor(admin);
+            new AclUser(server).denies("debug");
+            RedissonClient user = connect(server, "app");
+            ScriptExecutor users = new RedissonScriptExecutor(user);
+            Object[] lone = bytes("lane", 10, "base", "lone", "at reject", 12345, "", "body");
+            Set<String> refused = new TreeSet<>();
+            try {
+                for (String denied : commands(LuaScript.SCHEDULE)) {
+                    admin.getKeys().flushall();
+                    call(LuaScript.SCHEDULE, "lane", 9, "base", "before", "at reject", 1, "", "body");
+                    // As eviction leaves it behind.
+                    admin.getMap(keys.key("state"), StringCodec.INSTANCE).put("lone", "x");
+                    new AclUser(server).denies(denied);
+                    try {
+                        users.call(LuaScript.SCHEDULE, keys.of(LuaScript.SCHEDULE), lone, 1)
+                                .get(20, TimeUnit.SECONDS);
+                    } catch (java.util.concurrent.ExecutionException e) {
+                        assertThat(e.getCause().getMessage())
+                                .containsAnyOf("can't run this command", "NOPERM", "ACL failure in script");
+                        refused.add(denied);
+                        call(LuaScript.SCHEDULE, lone);
+                    }
+                    assertThat(findable(keys)).as("without " + denied).containsExactly("before", "lone");
+                    assertThat(held(keys, "state")).as("without " + denied).isEmpty();
+                    assertThat(redisson.getScoredSortedSet(keys.key("delayed"), StringCodec.INSTANCE)
+                                    .getScore("lone"))
+                            .isEqualTo(12345);
+                }
+                assertThat(refused).contains("exists", "hsetnx", "hexists", "hdel", "zadd", "hset");
+            } finally {
+                user.shutdown();
+                admin.shutdown();
+            }
         }
     }
 

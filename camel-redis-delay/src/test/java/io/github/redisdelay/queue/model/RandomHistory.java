@@ -62,6 +62,9 @@ public final class RandomHistory {
     private final List<ClaimedDelivery> deliveries = new ArrayList<>();
     private final List<ClaimedDelivery> deadDeliveries = new ArrayList<>();
     private final long past;
+    /** Nothing is done that leaves a config or remembers ids, but rarely: lone messages go the way of single.lua. */
+    private final boolean plain;
+
     private int bodies;
 
     /** A request and the body that it was to store; null if it was another operation. */
@@ -112,6 +115,12 @@ public final class RandomHistory {
         }
         // Times in minutes from now, so that nothing depends on how long the test takes.
         this.past = System.currentTimeMillis() * 1000 - 100_000 * MINUTE;
+        this.plain = random.nextBoolean();
+    }
+
+    /** What a plain history does not do. */
+    private boolean special(int oneOf) {
+        return random.nextInt(oneOf) == 0 && (!plain || random.nextInt(100) == 0);
     }
 
     /** Delays are multiples of ten minutes, as time passes in multiples of ten minutes: what is due is never in doubt. */
@@ -152,7 +161,7 @@ public final class RandomHistory {
             case 16, 17 -> sent(client.queue.redrive(deadLetter()), null);
             case 18 -> redriveHeld(client);
             case 19 -> actOnDeadLetters(client);
-            case 20 -> sent(random.nextInt(4) == 0 ? client.queue.pause() : client.queue.resume(), null);
+            case 20 -> sent(special(4) ? client.queue.pause() : client.queue.resume(), null);
             case 21 -> rare(client);
             default -> settle(client);
         }
@@ -306,8 +315,8 @@ public final class RandomHistory {
                         body.getBytes(StandardCharsets.ISO_8859_1),
                         any(List.of(DuplicatePolicy.values())),
                         supersedes,
-                        random.nextBoolean() ? 0 : any(List.of(1, 5, 9)),
-                        random.nextInt(3) == 0 ? 1 + random.nextInt(4) : 0)),
+                        special(2) ? any(List.of(1, 5, 9)) : 0,
+                        special(3) ? 1 + random.nextInt(4) : 0)),
                 body);
     }
 
@@ -364,7 +373,7 @@ public final class RandomHistory {
 
     /** For how long an id stays a duplicate. */
     private long remember() {
-        return random.nextInt(20) == 0 ? DueTime.MAX_MICROS : delay();
+        return special(1) ? random.nextInt(20) == 0 ? DueTime.MAX_MICROS : delay() : 0;
     }
 
     /** Finishes or extends a delivery, which may be stale or finished already, through any client. */
