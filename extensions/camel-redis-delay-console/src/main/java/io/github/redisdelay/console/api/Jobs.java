@@ -140,7 +140,7 @@ final class Jobs {
                 "redrive",
                 count,
                 (asked, job) -> asked.redriveAll(job.counting(seen::has), count),
-                "moved back into the queue, where they are due now");
+                "moved back into the queue, due now");
     }
 
     /** Drops the dead letters of a group, or all. */

@@ -161,7 +161,7 @@ class ActionsIT extends ApiIT {
                 .orElseThrow();
         assertThat(group.count()).isEqualTo(10);
         Jobs.View some = ended(api.redriveGroup("orders", group.group(), null, null, 4L));
-        assertThat(some.result()).isEqualTo("4 messages were moved back into the queue, where they are due now.");
+        assertThat(some.result()).isEqualTo("4 messages were moved back into the queue, due now.");
         assertThat(get(queue.browse(MessageState.DELAYED, PageStart.first(), 10))
                         .messages())
                 .extracting(MessageInfo::id)
