@@ -93,6 +93,10 @@ class CheckOperationIT extends CamelRedisIT {
         assertThat(warnings.get(1))
                 .startsWith("dead letters of queue '" + queue + "': 1 messages")
                 .contains("the first ones: dead@");
+        // They wait until they are due.
+        assertThat(stats().delayed()).isEqualTo(2);
+        assertThat(stats().overdue()).isZero();
+        send(uri + "?operation=promote", null, Map.of(RedisDelayConstants.SCHEDULE_ID, List.of("a", "b")));
         assertThat(List.of(delivered.poll(10, TimeUnit.SECONDS), delivered.poll(10, TimeUnit.SECONDS)))
                 .containsExactlyInAnyOrder("body of a", "body of b");
         await().untilAsserted(() -> assertThat(stats().leased()).isZero());

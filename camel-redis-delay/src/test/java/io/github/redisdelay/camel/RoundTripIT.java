@@ -32,7 +32,7 @@ class RoundTripIT extends CamelRedisIT {
         assertThat(sent.getException()).isNull();
         Message result = sent.getMessage();
         String id = result.getHeader(RedisDelayConstants.MESSAGE_ID, String.class);
-        assertThat(id).hasSize(16);
+        assertThat(id).hasSize(14);
         assertThat(result.getHeader(RedisDelayConstants.QUEUE)).isEqualTo(queue);
         long scheduled = (long) result.getHeader(RedisDelayConstants.SCHEDULED_TIME);
         long due = (long) result.getHeader(RedisDelayConstants.DUE_TIME);
