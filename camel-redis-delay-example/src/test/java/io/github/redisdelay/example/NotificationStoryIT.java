@@ -95,8 +95,11 @@ class NotificationStoryIT {
 
         assertThat(customer.repairWarehouse().status()).isEqualTo(200);
         for (JsonNode cause : causes) {
-            console.post(
-                    "/api/redrive", "{\"queue\":\"notifications\",\"group\":" + cause.path("group") + ",\"count\":2}");
+            long left = shop.deadLetters("notifications") - 2;
+            String redrive = "{\"queue\":\"notifications\",\"group\":" + cause.path("group") + ",\"count\":2}";
+            // One job at a time.
+            await().until(() -> console.post("/api/redrive", redrive).status() == 202);
+            await().until(() -> shop.deadLetters("notifications") == left);
         }
 
         awaitOutcomes(4);
