@@ -47,6 +47,7 @@ final class InFlightCall {
     private final Object[] arguments;
     private final List<Request<?>> requests;
     private final Listener listener;
+    private final long madeNanos;
 
     /** The number of sendings so far. One thread at a time sends, and only that one writes it. */
     private volatile int attempts;
@@ -73,6 +74,7 @@ final class InFlightCall {
         this.arguments = arguments;
         this.requests = requests;
         this.listener = listener;
+        this.madeNanos = channel.timers().nanoTime();
     }
 
     /**
@@ -89,6 +91,11 @@ final class InFlightCall {
 
     int slot() {
         return slot;
+    }
+
+    /** For how long it has been under way. */
+    long ageNanos() {
+        return channel.timers().nanoTime() - madeNanos;
     }
 
     List<Request<?>> requests() {

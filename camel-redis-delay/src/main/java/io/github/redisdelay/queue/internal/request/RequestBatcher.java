@@ -22,7 +22,8 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * Group commit: sends the requests of concurrent callers in shared script calls, one call at a time, or two when many wait.
+ * Group commit: sends the requests of concurrent callers in shared script calls, one call at a time, or two when many wait or
+ * the network is slow.
  *
  * <p>The first request goes at once. Requests that arrive while its call is under way go together in the next call. So
  * a lone request pays one round trip and no timer, and a busy route pays a fraction of a round trip. Requests about one
@@ -48,6 +49,12 @@ public final class RequestBatcher {
      */
     private static final int WORTHWHILE = 64;
 
+    /**
+     * A call that took so long was on a network most of the time: next to Redis one of a few messages takes half of it. Callers who
+     * come a little too late for such a call should not have to wait for its answer; see docs/performance.md.
+     */
+    private static final long SLOW_NETWORK_NANOS = 600_000;
+
     private final RequestChannel channel;
     private final RequestErrors errors;
     /** The sessions of the calls; as many calls may be under way at the same time. */
@@ -70,6 +77,11 @@ public final class RequestBatcher {
 
     /** The calls under way, by the index of the session; null where there is none. */
     private final InFlightCall[] underWay;
+
+    /** How long the call that was answered last was under way, and how many requests it carried. */
+    private long lastNanos;
+
+    private int lastSize;
 
     /** The timer for the earliest deadline; null if it is not set. */
     private Timers.Timer expiry;
@@ -188,7 +200,7 @@ public final class RequestBatcher {
                 other = underWay[i];
             }
         }
-        if (slot < 0 || waiting.isEmpty() || (other != null && waiting.size() < WORTHWHILE)) {
+        if (slot < 0 || waiting.isEmpty() || (other != null && waiting.size() < worthwhileBeside(other))) {
             return null;
         }
         List<Request<?>> requests = takeForCall(other == null ? Set.of() : other.messageIds());
@@ -207,6 +219,16 @@ public final class RequestBatcher {
                 this::answered);
         underWay[slot] = call;
         return call;
+    }
+
+    /**
+     * How many requests are worth a call beside another one. On a slow network it is about half of those who take part, so that
+     * two calls of about the same size take turns. Holds the lock.
+     */
+    private int worthwhileBeside(InFlightCall other) {
+        return lastNanos < SLOW_NETWORK_NANOS
+                ? WORTHWHILE
+                : Math.min(WORTHWHILE, Math.max(lastSize, other.requests().size()));
     }
 
     /**
@@ -271,7 +293,8 @@ public final class RequestBatcher {
      * waiting; otherwise it is sent afterwards, and takes along what they ask for next.
      */
     private void answered(InFlightCall call, DurableReply reply, Throwable refusal) {
-        if (!goOn(call, WORTHWHILE)) {
+        long nanos = call.ageNanos();
+        if (!goOn(call, nanos, WORTHWHILE)) {
             return; // the batcher was closed and has failed these requests
         }
         try {
@@ -284,22 +307,25 @@ public final class RequestBatcher {
                 }
             });
         } finally {
-            goOn(call, 0);
+            goOn(call, nanos, 0);
         }
     }
 
     /**
      * Sends the next call in place of an answered one, if so many requests wait at the least.
      *
+     * @param nanos how long the answered one was under way
      * @return false if the answered call has no place any more
      */
-    private boolean goOn(InFlightCall answered, int least) {
+    private boolean goOn(InFlightCall answered, long nanos, int least) {
         Runnable after;
         lock.lock();
         try {
             if (underWay[answered.slot()] != answered) {
                 return false;
             }
+            lastNanos = nanos;
+            lastSize = answered.requests().size();
             if (waiting.size() < least) {
                 return true;
             }

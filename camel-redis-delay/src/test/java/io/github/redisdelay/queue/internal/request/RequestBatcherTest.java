@@ -28,6 +28,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.redisson.RedissonShutdownException;
 import org.redisson.client.RedisException;
 
@@ -198,6 +200,25 @@ class RequestBatcherTest {
         redis.answer(reply(1, 0));
         assertThat(late).isCompletedWithValue("late:1:0");
         assertThat(two.isIdle()).isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"600, 3", "599, 64"})
+    void should_send_a_second_call_of_half_of_the_callers_over_a_slow_network(int roundTripMicros, int worthwhile) {
+        RequestBatcher two = batcher(RequestKind.CHANGE, "client-0", "client-1");
+        submit(two, LuaScript.SCHEDULE, "first");
+        List.of("a", "b", "c").forEach(id -> submit(two, LuaScript.SCHEDULE, id));
+        redis.answer(reply(1, 0)); // now the call of three is under way
+        advance(Duration.ofNanos(1000L * roundTripMicros));
+        submit(two, LuaScript.SCHEDULE, "d");
+        redis.answer(replyToAll(3, 0)); // now that of one
+        assertThat(redis.count()).isEqualTo(3);
+        for (int i = 0; i < worthwhile; i++) {
+            assertThat(redis.count()).as("calls, as " + i + " wait").isEqualTo(3);
+            submit(two, LuaScript.SCHEDULE, "late" + i);
+        }
+        assertThat(redis.count()).isEqualTo(4);
+        assertThat(idsOf(redis.last())).hasSize(worthwhile);
     }
 
     @Test
