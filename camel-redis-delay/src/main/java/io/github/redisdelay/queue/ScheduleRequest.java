@@ -15,7 +15,8 @@ import java.util.Objects;
  * @param id the id, 1 to {@link #MAX_ID_BYTES} bytes of UTF-8 without control characters, or null to have one generated
  * @param due when it is due
  * @param body the bytes to store; the array must not be changed afterwards
- * @param onDuplicate what to do if the id is pending or being delivered
+ * @param onDuplicate what to do if the id is pending or being delivered. Always {@link DuplicatePolicy#REJECT} for a generated
+ *     id: one that is in use is another message's, which must be neither replaced nor taken for this one.
  * @param supersedes the claim id of a delivery of the same id that the caller holds, whose message this one takes the
  *     place of whatever {@code onDuplicate} says; null if there is none. A claim id that no longer holds the lease
  *     grants nothing, and if the message is gone (cancelled, or finished by another delivery), this one is refused.
@@ -45,7 +46,9 @@ public record ScheduleRequest(
         Objects.requireNonNull(due, "due");
         Objects.requireNonNull(body, "body");
         Objects.requireNonNull(onDuplicate, "onDuplicate");
-        if (id != null) {
+        if (id == null) {
+            onDuplicate = DuplicatePolicy.REJECT;
+        } else {
             checkId(id);
         }
         checkPriority(priority);

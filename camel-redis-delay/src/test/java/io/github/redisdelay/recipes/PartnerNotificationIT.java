@@ -100,8 +100,7 @@ class PartnerNotificationIT extends RecipeIT {
 
     private void answerAndAssertNextTry(String answer, int from, int to) {
         int tries = asked.size();
-        makeDue("notify"); // before the answer: the first notification is due at once, and would come once more after
-        // it
+        makeDue("notify"); // before the answer, after which the first one, due at once, would come again
         answers.add(answer);
         await().until(() -> asked.size() == tries + 1 && stats("notify").delayed() == 1);
         assertThat(minutesToWait("notify")).as("after " + answer).isBetween((long) from, (long) to);

@@ -129,8 +129,9 @@ record StoredKeys(List<List<String>> commands) {
                     String key = command.get(1);
                     String[] parts = {command.get(2), command.get(3)};
                     if (key.endsWith(":sessions")) {
-                        // 16 random bytes and a name; how many calls there were is chance as well.
-                        parts = new String[] {"<client>" + parts[0].substring(16), "<call>"};
+                        // 16 random bytes and a name. How many calls there were is chance, and how many at a time.
+                        String name = parts[0].substring(16).replaceFirst("^([sd])[01]$", "$1");
+                        parts = new String[] {"<client>" + name, "<call>"};
                     } else if (key.endsWith(":consumers")) {
                         parts = new String[] {"<consumer>", masked(parts[1].substring(0, 8)) + "<name>"};
                     } else if (key.endsWith(":waiters")) {

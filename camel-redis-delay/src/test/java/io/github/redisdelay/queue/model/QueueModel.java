@@ -149,8 +149,8 @@ public final class QueueModel {
                     }
                 }
                 case SETTLE -> {
-                    if (!holds(id, (byte[]) item[1]) || !finished.add(id)) {
-                        continue; // stale, perhaps because of one before it in this call
+                    if (text(item[2]).equals("extend") || !holds(id, (byte[]) item[1]) || !finished.add(id)) {
+                        continue; // it finishes nothing, perhaps because of one before it in this call
                     }
                     switch (text(item[2])) {
                         case "return" ->
@@ -168,7 +168,9 @@ public final class QueueModel {
         Set<String> met = new HashSet<>();
         if (script == LuaScript.SETTLE
                 && items.stream()
-                        .filter(item -> holds(text(item[0]), (byte[]) item[1]) && met.add(text(item[0])))
+                        .filter(item -> !text(item[2]).equals("extend")
+                                && holds(text(item[0]), (byte[]) item[1])
+                                && met.add(text(item[0])))
                         .anyMatch(item -> text(item[2]).equals("bury"))) {
             Long head = dead.firstDue();
             if (head == null || time < head || head < time - WaitersModel.OVERDUE) {
