@@ -64,13 +64,14 @@ abstract class ExampleProcess {
         for (String id : ids) {
             await(id).atMost(Duration.ofSeconds(20)).until(() -> customer.state(id)
                     .equals("CLOSED"));
-            assertThat(text().split("closed   " + id + " ")).hasSize(2);
+            // It says so a moment later.
+            await(id).untilAsserted(() -> assertThat(text().split("closed   " + id + " ")).hasSize(2));
         }
     }
 
     void start(String... arguments) throws IOException {
         launch(arguments);
-        await().atMost(Duration.ofSeconds(60)).until(() -> !process.isAlive() || text().contains("Open for orders"));
+        await().atMost(Duration.ofSeconds(60)).until(() -> !process.isAlive() || text().contains("See what waits"));
         assertThat(process.isAlive()).as(text()).isTrue();
     }
 

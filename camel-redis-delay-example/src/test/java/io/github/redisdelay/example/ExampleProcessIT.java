@@ -67,7 +67,7 @@ class ExampleProcessIT extends ExampleProcess {
     @Test
     void aProducerAndItsConsumersAreProcessesOfTheirOwn() throws Exception {
         start("producer");
-        assertThat(text()).contains("This process only produces");
+        await().until(() -> text().contains("This process only produces"));
         Path first = launchConsumer();
         Path second = launchConsumer();
         for (Path consumer : List.of(first, second)) {
@@ -82,11 +82,13 @@ class ExampleProcessIT extends ExampleProcess {
             await(id).until(() -> customer.state(id).equals("CLOSED"));
         }
         assertThat(text()).contains("placed   P-0").doesNotContain("closed   ");
-        String consumed = Files.readString(first) + Files.readString(second);
-        for (String id : ids) {
-            assertThat(consumed.split("closed   " + id + " ")).as(id).hasSize(2);
-        }
-        assertThat(consumed).contains("on route 'notify-partner'").doesNotContain("ERROR");
+        // Each says so a moment later.
+        await().untilAsserted(() -> {
+            String consumed = Files.readString(first) + Files.readString(second);
+            assertThat(ids).allSatisfy(id -> assertThat(consumed.split("closed   " + id + " "))
+                    .hasSize(2));
+            assertThat(consumed).contains("on route 'notify-partner'").doesNotContain("ERROR");
+        });
     }
 
     @Test

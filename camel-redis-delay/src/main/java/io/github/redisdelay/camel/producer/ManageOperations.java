@@ -106,8 +106,8 @@ public final class ManageOperations {
                                 id -> cancel(letters, id, exchange),
                                 result -> removed(result, true));
             }
-            case pause -> pause(target::pause);
-            case resume -> pause(target::resume);
+            case pause -> setPaused("the pause of ", target::pause);
+            case resume -> setPaused("the end of the pause of ", target::resume);
             case check -> new RepeatableCall<>(() -> check(target, dead), this::put);
             default -> throw new IllegalArgumentException("operation '" + operation + "' changes no message");
         };
@@ -363,10 +363,10 @@ public final class ManageOperations {
         putCount(results.stream().mapToLong(CheckResult::restored).sum(), message);
     }
 
-    private PendingRequest pause(Supplier<Submission<Boolean>> call) {
+    private PendingRequest setPaused(String what, Supplier<Submission<Boolean>> call) {
         return new PendingChanges<>(
                 false,
-                List.of(new PendingChange<>(null, queue, "the pause of ", call)),
+                List.of(new PendingChange<>(null, queue, what, call)),
                 (changes, message) -> message.setHeader(RedisDelayConstants.QUEUE, queue.name()));
     }
 }

@@ -12,6 +12,7 @@ import io.github.redisdelay.camel.option.OwnHeaders;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.ScheduleOutcome;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
@@ -68,13 +69,17 @@ public final class ScheduleOperation {
         Message message = exchange.getMessage();
         String id = IdHeaders.single(message);
         ScheduleHeaders headers = new ScheduleHeaders(message, message, settings);
-        return new PendingChanges<>(
-                false, List.of(schedule(id == null ? ids.get() : id, headers, exchange, exchange)), this::putOne);
+        return new PendingChanges<>(false, List.of(schedule(id, headers, exchange, exchange)), this::putOne);
     }
 
-    /** @param element the exchange, or an element of the list that is its body */
+    /**
+     * @param ownId null for one to be generated, which never takes the place of another message's, nor is taken for it
+     * @param element the exchange, or an element of the list that is its body
+     */
     private PendingChange<ScheduleResult> schedule(
-            String id, ScheduleHeaders headers, Object element, Exchange exchange) {
+            String ownId, ScheduleHeaders headers, Object element, Exchange exchange) {
+        String id = ownId == null ? ids.get() : ownId;
+        DuplicatePolicy onDuplicate = ownId == null ? DuplicatePolicy.REJECT : settings.onDuplicate();
         DueTime due = headers.due();
         int priority = headers.priority();
         Envelope.Settings own = headers.settings();
@@ -85,7 +90,7 @@ public final class ScheduleOperation {
         ClaimId supersedes =
                 held == null || held.isOver() ? null : held.delivery().claimId();
         ScheduleRequest request = new ScheduleRequest(
-                id, due, body, settings.onDuplicate(), supersedes, priority, settings.maximumQueueLength());
+                id, due, body, onDuplicate, supersedes, priority, settings.maximumQueueLength());
         return new PendingChange<>(id, queue, "", () -> {
             Submission<ScheduleResult> submission = queue.schedule(request);
             if (held != null || meters != Meters.Producing.NONE) {
@@ -148,9 +153,6 @@ public final class ScheduleOperation {
         String id = null;
         try {
             id = IdHeaders.single(own);
-            if (id == null) {
-                id = ids.get();
-            }
             if (own != outer) {
                 OwnHeaders.check(own);
             }

@@ -101,7 +101,7 @@ class ClusterRoutesIT {
             cluster.emptySlot(slot, from, to, new Random(1), () -> {
                 long refused = cluster.refused();
                 sent.add(producer.asyncSendBody("redis-delay:" + moved, moved + " while open " + sent.size()));
-                // One call at a time is under way, and repeated more and more slowly.
+                // One or two calls are under way at a time, and repeated more and more slowly.
                 if (sent.size() <= 3) {
                     await().until(() ->
                             cluster.refused() > refused || sent.stream().allMatch(CompletableFuture::isDone));

@@ -105,7 +105,7 @@ public final class ScheduleCommand extends Request<ScheduleResult> {
             return null; // it could undo what others have done since
         }
         ScheduleRequest again = new ScheduleRequest(
-                message.id(),
+                id(), // also where it was generated
                 result.outcome() == ScheduleOutcome.IGNORED ? message.due() : new DueTime(false, result.dueMicros()),
                 message.body(),
                 DuplicatePolicy.IGNORE,

@@ -351,7 +351,10 @@ public final class ConsoleApi implements AutoCloseable {
     }
 
     private static long checked(Long count) {
-        if (count == null || count < 1) {
+        if (count == null) {
+            throw new ApiException(Kind.BAD_REQUEST, "Parameter 'count' is missing.");
+        }
+        if (count < 1) {
             throw bad("count", String.valueOf(count), "how many messages you saw, 1 or more");
         }
         return count;
