@@ -89,8 +89,8 @@ public final class ScheduleOperation {
         DeliveryCompletion held = DeliveriesOfExchange.find(exchange, queue, id);
         ClaimId supersedes =
                 held == null || held.isOver() ? null : held.delivery().claimId();
-        ScheduleRequest request = new ScheduleRequest(
-                id, due, body, onDuplicate, supersedes, priority, settings.maximumQueueLength());
+        ScheduleRequest request =
+                new ScheduleRequest(id, due, body, onDuplicate, supersedes, priority, settings.maximumQueueLength());
         return new PendingChange<>(id, queue, "", () -> {
             Submission<ScheduleResult> submission = queue.schedule(request);
             if (held != null || meters != Meters.Producing.NONE) {

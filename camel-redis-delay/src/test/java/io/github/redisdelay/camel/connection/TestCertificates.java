@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.Certificate;
@@ -88,11 +89,12 @@ final class TestCertificates {
     }
 
     private Path write(KeyStore keys, String name) throws IOException, GeneralSecurityException {
-        Path file = directory.resolve(name);
-        try (var out = Files.newOutputStream(file)) {
+        // Other threads may read the one that is there.
+        Path written = Files.createTempFile(directory, name, null);
+        try (var out = Files.newOutputStream(written)) {
             keys.store(out, PASSWORD.toCharArray());
         }
-        return file;
+        return Files.move(written, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
     }
 
     private static String pem(String what, byte[] der) {
