@@ -62,10 +62,11 @@ abstract class ExampleProcess {
 
     void awaitClosedOnce(List<String> ids) throws IOException {
         for (String id : ids) {
-            await(id).atMost(Duration.ofSeconds(20)).until(() -> customer.state(id)
+            await(id).atMost(Duration.ofSeconds(30)).until(() -> customer.state(id)
                     .equals("CLOSED"));
             // It says so a moment later.
-            await(id).untilAsserted(() -> assertThat(text().split("closed   " + id + " ")).hasSize(2));
+            await(id).untilAsserted(() -> assertThat(text().split("closed   " + id + " "))
+                    .hasSize(2));
         }
     }
 
@@ -133,6 +134,6 @@ abstract class ExampleProcess {
     }
 
     private void awaitNoRedis() {
-        await().until(() -> !Files.exists(redisPid()));
+        await().atMost(Duration.ofSeconds(60)).until(() -> !Files.exists(redisPid()));
     }
 }

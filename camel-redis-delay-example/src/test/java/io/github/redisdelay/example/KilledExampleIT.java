@@ -19,7 +19,7 @@ class KilledExampleIT extends ExampleProcess {
     @Test
     void evenAKillLosesNothing() throws Exception {
         start();
-        List<String> ids = placeOrders("5s");
+        List<String> ids = placeOrders("10s");
 
         process.destroyForcibly().onExit().join();
 
@@ -36,7 +36,7 @@ class KilledExampleIT extends ExampleProcess {
         List<String> gone = List.of("G-0", "G-1", "G-2");
         there.forEach(id -> customer.order(ShopClient.order(id, "1h", PartnerRoutes.url(port))));
         gone.forEach(id -> customer.order(ShopClient.order(id, "1h", ShopClient.NOBODY)));
-        Instant starts = Instant.now().plusSeconds(20).truncatedTo(ChronoUnit.MILLIS);
+        Instant starts = Instant.now().plusSeconds(30).truncatedTo(ChronoUnit.MILLIS);
         customer.plan("E-1", "Chess", starts.minusSeconds(10).toString());
         customer.plan("E-1", "Chess", starts.toString());
         customer.plan("E-2", "Yoga", starts.toString());
@@ -55,7 +55,8 @@ class KilledExampleIT extends ExampleProcess {
                 .endsWith("notifications: 10 delivered, 0 to be tried, 3 dead letters: the console says why"));
         await().atMost(Duration.ofSeconds(90))
                 .until(() -> lastSummary("refunds:").endsWith(", 0 under way"));
-        await().until(() -> lastSummary("reminders:").endsWith("reminders: 1 sent, 0 to come; 1 events cancelled"));
+        await().atMost(Duration.ofSeconds(90))
+                .until(() -> lastSummary("reminders:").endsWith("reminders: 1 sent, 0 to come; 1 events cancelled"));
         process.destroy();
         process.onExit().join();
 

@@ -18,8 +18,11 @@ import org.apache.camel.Exchange;
 import org.apache.camel.Processor;
 import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.component.http.HttpComponent;
+import org.apache.camel.component.http.HttpEndpoint;
 import org.apache.camel.spi.Registry;
 import org.apache.camel.test.junit5.CamelTestSupport;
+import org.apache.hc.client5.http.config.RequestConfig;
+import org.apache.hc.core5.util.Timeout;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -71,6 +74,16 @@ class NotificationRoutesIT extends CamelTestSupport {
                                 new HashMap<>(exchange.getMessage().getHeaders()))))
                         .process(answer);
             }
+        });
+        // A partner that is slow because the machine is busy shall not be tried once more.
+        context.getCamelContextExtension().registerEndpointCallback((uri, endpoint) -> {
+            if (endpoint instanceof HttpEndpoint http) {
+                http.getClientBuilder()
+                        .setDefaultRequestConfig(RequestConfig.custom()
+                                .setResponseTimeout(Timeout.ofSeconds(30))
+                                .build());
+            }
+            return endpoint;
         });
         context.addRoutes(new NotificationRoutes(
                 new ShopTime(1).realSteps(steps), new RetryAfter(Duration.ofHours(1), Clock.systemUTC())));

@@ -78,9 +78,9 @@ class ReminderStoryIT {
 
     @Test
     void anEventThatIsMovedHasItsReminderAtTheNewTime() {
-        Instant later = inShopHours(4);
-        Instant sooner = inShopHours(3);
-        organiser.plan("E-1", "Chess", inShopHours(2).toString());
+        Instant later = inShopHours(8);
+        Instant sooner = inShopHours(6);
+        organiser.plan("E-1", "Chess", inShopHours(6).toString());
         organiser.plan("E-2", "Yoga", inShopHours(100).toString());
 
         organiser.plan("E-1", "Chess", later.toString());
@@ -109,8 +109,8 @@ class ReminderStoryIT {
 
     @Test
     void aCancelledEventHasNone() {
-        organiser.plan("E-1", "Chess", inShopHours(2).toString());
-        organiser.plan("E-2", "Yoga", inShopHours(2).toString());
+        organiser.plan("E-1", "Chess", inShopHours(5).toString());
+        organiser.plan("E-2", "Yoga", inShopHours(5).toString());
 
         assertThat(organiser.cancel("E-1").status()).isEqualTo(200);
         assertThat(organiser.cancel("nothing").status()).isEqualTo(404);
@@ -122,9 +122,9 @@ class ReminderStoryIT {
 
     @Test
     void aCancelledEventCanBePlannedAnew() {
-        organiser.plan("E-1", "Chess", inShopHours(2).toString());
+        organiser.plan("E-1", "Chess", inShopHours(5).toString());
         organiser.cancel("E-1");
-        Instant start = inShopHours(3);
+        Instant start = inShopHours(6);
 
         organiser.plan("E-1", "Chess", start.toString());
 
@@ -134,7 +134,7 @@ class ReminderStoryIT {
 
     @Test
     void whoSaysTheSameTwiceIsRemindedOnce() {
-        Instant start = inShopHours(1.2);
+        Instant start = inShopHours(3);
         organiser.plan("E-1", "Chess", start.toString());
         await().until(() -> log.lines("reminder E-1").size() == 1);
 
@@ -147,7 +147,7 @@ class ReminderStoryIT {
 
     @Test
     void afterARestartItComesAtItsTimeAndWhatWasMissedAtOnce() {
-        Instant soon = inShopHours(1.5);
+        Instant soon = inShopHours(5); // late by more than 10 s it would not be sent any more
         Instant later = inShopHours(10_000);
         organiser.plan("E-1", "Chess", soon.toString());
         organiser.plan("E-2", "Yoga", later.toString());
@@ -165,7 +165,8 @@ class ReminderStoryIT {
                         .findValue("due")
                         .asText())
                 .isEqualTo(MICROS.format(later.minus(AHEAD)));
-        assertThat(shop.waiting("reminders")).isOne();
+        // It is acknowledged a moment later.
+        await().until(() -> shop.waiting("reminders") == 1);
     }
 
     @Test
@@ -184,10 +185,10 @@ class ReminderStoryIT {
                 Map.of(),
                 Map.of(),
                 List.of(
-                        new DataSet.Act("E-1", "Chess", "0h", "3h"),
+                        new DataSet.Act("E-1", "Chess", "0h", "5h"),
                         new DataSet.Act("E-2", "Yoga", "0h", "6h"),
                         new DataSet.Act("E-2", "Yoga", "30m", "7h"),
-                        new DataSet.Act("E-3", "Birds", "0h", "3h"),
+                        new DataSet.Act("E-3", "Birds", "0h", "5h"),
                         new DataSet.Act("E-3", null, "1h", null)));
         start(programme);
         await().until(() -> log.lines("event", "cancelled").size() == 1);

@@ -107,6 +107,7 @@ class OrdersApplicationIT {
                     await().atMost(SLOW_MACHINE).until(() -> output.getOut().contains("order A-1 is not paid"));
                     promote("orders", "A-1");
                     await().atMost(SLOW_MACHINE).until(() -> output.getOut().contains("order A-1 of Ada"));
+                    awaitAcknowledged("orders", "A-1");
                     assertThat(output.getOut()).contains(block.text().lines().toList());
                 }
                 case "json" -> JSONAssert.assertEquals(withoutTimes(block.text()), withoutTimes(answer), false);
@@ -141,6 +142,7 @@ class OrdersApplicationIT {
         place("B-2");
         promote("orders", "B-2");
         await().atMost(SLOW_MACHINE).until(() -> state("B-2").equals("CLOSED"));
+        awaitAcknowledged("orders", "B-2");
         assertThat(pay("B-2")).isEqualTo("409 CLOSED");
         assertThat(post("/orders", order("B-2")).statusCode()).isEqualTo(409);
 
@@ -300,6 +302,11 @@ class OrdersApplicationIT {
 
     private void promote(String queue, String id) {
         assertThat(ask("promote", queue, id)).containsEntry(RedisDelayConstants.PREVIOUS_STATE, "delayed");
+    }
+
+    /** Until then an order whose closing is done is still being closed. */
+    private void awaitAcknowledged(String queue, String id) {
+        await().atMost(SLOW_MACHINE).until(() -> waiting(queue, id).equals("none"));
     }
 
     private Object waiting(String queue, String id) {
