@@ -7,8 +7,8 @@ import static org.awaitility.Awaitility.await;
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.fake.FakeTimers;
+import io.github.redisdelay.queue.fake.PatientCaller;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
-import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.testkit.RandomTests;
 import java.time.Duration;
@@ -37,7 +37,7 @@ class ImportRaceIT extends OldQueueIT {
 
     @Test
     void should_answer_a_repeated_call_the_same_and_take_nothing_more() {
-        ScriptExecutor caller = new RedissonScriptExecutor(redis.client());
+        ScriptExecutor caller = new PatientCaller(redis.client());
         List<Object> keys = keys().importing(old.name).of(LuaScript.IMPORT);
         IntStream.range(0, 3).forEach(i -> old.ready("equal"));
         Object[] call = Stream.of("session", "7", "base", "a", "ready=0", "equal", "x", "b", "ready=0", "equal", "x")
@@ -53,7 +53,7 @@ class ImportRaceIT extends OldQueueIT {
     @Test
     void should_give_way_for_a_moment_where_others_have_taken_everything() {
         IntStream.range(0, 100).forEach(i -> old.offer("m" + i, FAR + i));
-        ScriptExecutor redisson = new RedissonScriptExecutor(redis.client());
+        ScriptExecutor redisson = new PatientCaller(redis.client());
         AtomicInteger imports = new AtomicInteger();
         ScriptExecutor late = (script, keys, arguments, attempt) -> {
             if (script == LuaScript.IMPORT && imports.getAndIncrement() == 0) {
@@ -84,7 +84,7 @@ class ImportRaceIT extends OldQueueIT {
     void should_move_each_once_where_answers_are_lost() {
         IntStream.range(0, 100).forEach(i -> old.offer("m" + i, FAR + i));
         IntStream.range(0, 100).forEach(i -> old.ready("equal"));
-        ScriptExecutor redisson = new RedissonScriptExecutor(redis.client());
+        ScriptExecutor redisson = new PatientCaller(redis.client());
         AtomicInteger imports = new AtomicInteger();
         ScriptExecutor losing = (script, keys, arguments, attempt) -> {
             CompletableFuture<Object> answer = redisson.call(script, keys, arguments, attempt);

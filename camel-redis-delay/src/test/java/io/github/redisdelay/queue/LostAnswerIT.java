@@ -10,6 +10,7 @@ import io.github.redisdelay.queue.exception.DuplicateMessageException;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.fake.FakeTimers;
+import io.github.redisdelay.queue.fake.PatientCaller;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.format.ClaimIntent;
@@ -18,7 +19,6 @@ import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
-import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.queue.model.QueueSnapshot;
 import io.github.redisdelay.queue.model.RandomHistory;
@@ -69,7 +69,7 @@ class LostAnswerIT {
 
     /** Sendings on their way to Redis, with a fate for each. */
     private static final class UnreliableCaller implements ScriptExecutor {
-        final ScriptExecutor redis = new RedissonScriptExecutor(LostAnswerIT.redis.client());
+        final ScriptExecutor redis = new PatientCaller(LostAnswerIT.redis.client());
         final Queue<Fate> fates = new ConcurrentLinkedQueue<>();
         final Queue<Sending> sendings = new ConcurrentLinkedQueue<>();
         /** Done after a call of an unlucky fate and before its repeat. */

@@ -9,6 +9,7 @@ import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.fake.FakeTimers;
+import io.github.redisdelay.queue.fake.PatientCaller;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.format.ChangeAction;
@@ -24,7 +25,6 @@ import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.ClusterSlot;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
-import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.queue.model.QueueSnapshot;
 import io.github.redisdelay.test.RedisExtension;
@@ -112,7 +112,7 @@ class ScriptSafetyIT {
     @BeforeEach
     void open() {
         redisson = redis.client();
-        caller = new RedissonScriptExecutor(redisson);
+        caller = new PatientCaller(redisson);
         keys = QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, redis.uniqueQueue())
                 .importing(redis.uniqueQueue());
         fillQueue();
@@ -1101,7 +1101,7 @@ class ScriptSafetyIT {
     void should_change_nothing_or_everything_for_a_user_who_may_not_do_all_of_it(LuaScript script) throws Exception {
         try (RedisServer server = RedisServer.dedicated()) {
             redisson = connect(server, null);
-            caller = new RedissonScriptExecutor(redisson);
+            caller = new PatientCaller(redisson);
             RedissonClient admin = redisson;
             try {
                 List<String> halfDone = new ArrayList<>();
@@ -1113,7 +1113,7 @@ class ScriptSafetyIT {
                     Map<String, String> before = dump();
                     RedissonClient user = connect(server, "app");
                     try {
-                        new RedissonScriptExecutor(user)
+                        new PatientCaller(user)
                                 .call(script, keys.of(script), valid(script), 1)
                                 .get(20, TimeUnit.SECONDS);
                     } catch (java.util.concurrent.ExecutionException e) {
@@ -1241,10 +1241,10 @@ class ScriptSafetyIT {
         try (RedisServer server = RedisServer.dedicated()) {
             RedissonClient admin = connect(server, null);
             redisson = admin;
-            caller = new RedissonScriptExecutor(admin);
+            caller = new PatientCaller(admin);
             new AclUser(server).denies("debug");
             RedissonClient user = connect(server, "app");
-            ScriptExecutor users = new RedissonScriptExecutor(user);
+            ScriptExecutor users = new PatientCaller(user);
             try {
                 for (String denied : commands(script)) {
                     admin.getKeys().flushall();
@@ -1298,10 +1298,10 @@ class ScriptSafetyIT {
         try (RedisServer server = RedisServer.dedicated()) {
             RedissonClient admin = connect(server, null);
             redisson = admin;
-            caller = new RedissonScriptExecutor(admin);
+            caller = new PatientCaller(admin);
             new AclUser(server).denies("debug");
             RedissonClient user = connect(server, "app");
-            ScriptExecutor users = new RedissonScriptExecutor(user);
+            ScriptExecutor users = new PatientCaller(user);
             Object[] lone = bytes("lane", 10, "base", "lone", "at reject", 12345, "", "body");
             Set<String> refused = new TreeSet<>();
             try {

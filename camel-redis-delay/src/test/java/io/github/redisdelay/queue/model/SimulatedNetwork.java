@@ -8,12 +8,12 @@ import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.Timers.Timer;
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.fake.PatientCaller;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.format.Digits;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
-import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -84,7 +84,7 @@ public final class SimulatedNetwork implements ScriptExecutor {
 
     public SimulatedNetwork(RedissonClient redisson, QueueKeys keys) {
         this.redisson = redisson;
-        this.redis = new RedissonScriptExecutor(redisson);
+        this.redis = new PatientCaller(redisson);
         this.keys = keys;
     }
 
