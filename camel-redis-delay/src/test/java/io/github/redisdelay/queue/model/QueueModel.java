@@ -451,6 +451,8 @@ public final class QueueModel {
     private void settle(List<Object[]> items, long time, ByteBuffer reply, BiPredicate<String, byte[]> holds) {
         // The state at the beginning of the call decides which items are stale.
         List<Integer> stale = new ArrayList<>();
+        // Those that this call gives back: they wait, even if their bodies are lost.
+        Set<String> givenBack = new HashSet<>();
         for (Object[] item : items) {
             String id = text(item[0]);
             stale.add(holds.test(id, (byte[]) item[1]) ? 0 : messages.containsKey(id) ? 3 : 2);
@@ -463,7 +465,7 @@ public final class QueueModel {
                 continue;
             }
             if (!holds.test(id, (byte[]) item[1])) {
-                answer(reply, messages.containsKey(id) ? 3 : 2, 0);
+                answer(reply, givenBack.contains(id) ? 3 : 2, 0);
                 continue;
             }
             State s = state.get(id);
@@ -475,6 +477,7 @@ public final class QueueModel {
                     long due = (long) Math.min(time + (double) micros + i, MAX);
                     state.put(id, new State(s.attempts, 0, 1, s.priority, NO_CLAIM, due, s.firstDue, failure));
                     leased.remove(id);
+                    givenBack.add(id);
                     delay(id, due, s.level());
                     answer(reply, 1, due);
                 }
@@ -482,6 +485,7 @@ public final class QueueModel {
                     int attempts = Math.max(0, s.attempts - 1);
                     state.put(id, new State(attempts, s.lost, 3, s.priority, NO_CLAIM, s.due, s.firstDue, s.failure));
                     leased.remove(id);
+                    givenBack.add(id);
                     delay(id, s.due, s.level());
                     answer(reply, 1, s.due);
                 }
