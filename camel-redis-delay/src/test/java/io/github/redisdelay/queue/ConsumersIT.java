@@ -242,7 +242,7 @@ class ConsumersIT {
         }
         assertThat(received).hasValue(scheduled);
         await().atMost(Duration.ofSeconds(10)).until(wakeups::countSubscribers, count -> count == 0);
-        assertThat(wakeups.countListeners()).isZero();
+        await().untilAsserted(() -> assertThat(wakeups.countListeners()).isZero());
         assertThat(ClientAccess.consumers(client).wakeups().listening()).isZero();
         assertThat(ClientAccess.consumers(client).leases().size()).isZero();
         // The wait for a subscription that was not wanted any more ends with the request timeout, the one tick of the

@@ -186,7 +186,7 @@ class PauseIT extends RealQueueIT {
             assertThat(claimCalls.get() - claimsBefore).isLessThanOrEqualTo(2);
             get(queue.resume());
             next(received);
-            assertThat(wakeUps).containsExactly("0 " + keys().base());
+            Awaitility.await().untilAsserted(() -> assertThat(wakeUps).containsExactly("0 " + keys().base()));
         } finally {
             topic.removeListener(listener);
             other.close();

@@ -148,7 +148,7 @@ class WakeupChannelIT {
         }
         awaitSubscribers(0);
         await().until(() -> timers.waiting() == 0);
-        assertThat(topic.countListeners()).isZero();
+        await().untilAsserted(() -> assertThat(topic.countListeners()).isZero());
         assertThat(channel.listening()).isZero();
     }
 
@@ -186,6 +186,9 @@ class WakeupChannelIT {
     void should_keep_its_subscription_while_its_echo_comes_back() throws Exception {
         Ear ear = added(channel, "q");
         CopyOnWriteArrayList<String> heard = overhear();
+        // The pass of the subscription is made by then.
+        publish("begin");
+        await().until(() -> heard.contains("begin"));
         int passes = ear.passes.get();
         for (int i = 0; i < 5; i++) {
             echo(heard);
@@ -210,7 +213,7 @@ class WakeupChannelIT {
         await().until(() -> ear.passes.get() > passes);
         publish("3 q");
         await().until(() -> ear.waits.contains(3L));
-        assertThat(timers.waiting()).isEqualTo(1);
+        await().untilAsserted(() -> assertThat(timers.waiting()).isEqualTo(1));
     }
 
     @Test

@@ -341,9 +341,12 @@ class PartitionedQueueIT {
         for (int i = 0; i < 6; i++) {
             next(received);
         }
-        List<MessageInfo> leased =
-                get(queue.browse(MessageState.LEASED, PageStart.first(), 10)).messages();
-        assertThat(leased).hasSize(6).allMatch(message -> message.holder().equals("consumer"));
+        // Their consumer tells each partition its name by a call of its own.
+        await().untilAsserted(() -> {
+            List<MessageInfo> leased = get(queue.browse(MessageState.LEASED, PageStart.first(), 10))
+                    .messages();
+            assertThat(leased).hasSize(6).allMatch(message -> message.holder().equals("consumer"));
+        });
     }
 
     @Test
