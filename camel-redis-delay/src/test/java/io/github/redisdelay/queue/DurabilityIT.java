@@ -280,7 +280,8 @@ class DurabilityIT {
         // Connected: to a server that counts only what a connection has written itself, nothing is missing there.
         servers.freeze();
         try {
-            byte[] first = (byte[]) get(redis.call(LuaScript.SCHEDULE, keys.of(LuaScript.SCHEDULE), arguments, 1));
+            byte[] first = (byte[]) get(redis.call(
+                    LuaScript.SCHEDULE, keys.of(LuaScript.SCHEDULE), arguments, RedissonScriptExecutor.TIMEOUT_STEPS));
             DurableReply repeated = get(redis.callDurably(LuaScript.SCHEDULE, keys, arguments, 2, wanted));
             assertThat((byte[]) repeated.reply()).as("the stored answer").isEqualTo(first);
             assertThat(repeated.unmet().replicas()).isZero();
@@ -433,12 +434,13 @@ class DurabilityIT {
                     servers.connect();
                 }
                 get(schedule("x"));
-                assertThat(failure(cancelled.confirm()))
+                // After a while: a replica may need longer than the short time.
+                await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(failure(cancelled.confirm()))
                         .isInstanceOf(ReplicationTimeoutException.class)
-                        .hasMessageContaining("nobody can tell whether a failover has undone it");
+                        .hasMessageContaining("nobody can tell whether a failover has undone it"));
                 assertThat(get(seen.get("x"))).as("the message of later").isPresent();
                 // A schedule that replaces nothing can be sent again.
-                assertThat(get(scheduled.confirm()))
+                assertThat(eventually(scheduled::confirm))
                         .isEqualTo(((ReplicationTimeoutException) failure(scheduled)).getResult());
             } finally {
                 user.shutdown();

@@ -123,7 +123,7 @@ class KilledConsumerIT {
 
     @Test
     void should_deliver_again_what_a_killed_consumer_held_and_lose_nothing() throws Exception {
-        Duration lease = Duration.ofSeconds(2);
+        Duration lease = Duration.ofSeconds(5);
         Set<String> ids = new TreeSet<>();
         for (int i = 0; i < 400; i++) {
             String id = i % 20 == 0 ? "m" + i + "-stuck" : "m" + i;
@@ -178,7 +178,7 @@ class KilledConsumerIT {
 
     @Test
     void should_count_the_attempts_of_a_message_that_kills_each_of_its_consumers() throws Exception {
-        Duration lease = Duration.ofMillis(500);
+        Duration lease = Duration.ofSeconds(2);
         queue.schedule(message("poison", Duration.ZERO)).get();
         for (int attempt = 1; attempt <= 3; attempt++) {
             Child child = start(lease, 5, "die");
@@ -210,7 +210,7 @@ class KilledConsumerIT {
         int deaths = 5;
         // Its id comes first, so that it is the first of those that are claimed together.
         for (int i = 0; i < deaths; i++) {
-            start(Duration.ofSeconds(1), 10, "die").ended();
+            start(Duration.ofSeconds(2), 10, "die").ended();
         }
         Set<String> finished = new TreeSet<>();
         for (Child child : children) {

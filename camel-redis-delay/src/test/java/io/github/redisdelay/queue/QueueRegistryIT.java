@@ -441,8 +441,8 @@ class QueueRegistryIT extends RealQueueIT {
                 await().untilAsserted(() -> assertThat(names(first)).containsExactly("orders"));
                 server.kill();
                 server.start();
-                await().ignoreExceptions()
-                        .untilAsserted(() -> assertThat(names(first)).isEmpty());
+                await().atMost(Duration.ofSeconds(30)).ignoreExceptions().untilAsserted(() -> assertThat(names(first))
+                        .isEmpty());
                 aheadNanos.set(Duration.ofMinutes(61).toNanos());
                 schedule(first.queue("orders"));
                 await().untilAsserted(() -> assertThat(names(first)).containsExactly("orders"));

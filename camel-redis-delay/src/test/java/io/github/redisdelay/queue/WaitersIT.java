@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.fake.FakeHost;
+import io.github.redisdelay.queue.fake.PatientCaller;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.consume.RedisClaimCalls;
@@ -284,8 +285,8 @@ class WaitersIT extends RealQueueIT {
         List<Waiter> all = waiting(3);
         all.forEach(Waiter::look);
         schedule("b", DueTime.after(HOUR.plusMillis(1)));
-        put(all.get(0), now() + 1_000_000);
-        put(all.get(1), now() + 2_000_000);
+        put(all.get(0), now() + 60_000_000);
+        put(all.get(1), now() + 70_000_000);
         // Earlier than the first one, but both come before anyway.
         schedule("c", DueTime.after(HOUR.minusMinutes(1)));
         assertThat(all).allSatisfy(each -> assertThat(each.heard()).isEmpty());
@@ -318,17 +319,17 @@ class WaitersIT extends RealQueueIT {
         List<Waiter> all = waiting(4);
         all.forEach(Waiter::look);
         long now = now();
-        put(all.get(0), now + 5_000_000);
-        put(all.get(1), now + 6_000_000);
+        put(all.get(0), now + 15_000_000);
+        put(all.get(1), now + 16_000_000);
         // They may be dead by then: they are told of it, which costs them no claim.
-        ScheduleResult result = schedule("a", DueTime.after(Duration.ofSeconds(20)));
+        ScheduleResult result = schedule("a", DueTime.after(Duration.ofSeconds(25)));
         assertThat(all.get(0).heard()).hasSize(1);
         assertThat(all.get(1).heard()).hasSize(1);
         assertThat(all.get(0).promise()).isEqualTo(result.dueMicros());
         assertThat(all.get(1).promise()).isEqualTo(result.dueMicros() + SECOND);
         // And one who claims takes it itself.
-        put(all.get(0), now + 5_000_000);
-        put(all.get(1), now + 6_000_000);
+        put(all.get(0), now + 15_000_000);
+        put(all.get(1), now + 16_000_000);
         assertThat(all.get(2).look().duty()).isEqualTo(WakeupDuty.FIRST);
         assertThat(all.get(2).promise()).isEqualTo(result.dueMicros());
         assertThat(all.get(0).promise()).as("of the second one, who was called").isEqualTo(result.dueMicros() + SECOND);
@@ -697,7 +698,7 @@ class WaitersIT extends RealQueueIT {
         schedule("b", IN_AN_HOUR);
         List<Waiter> all = waiting(3);
         all.forEach(each -> put(each, now() + LONG_SAFETY));
-        ScriptExecutor caller = new RedissonScriptExecutor(redis.client());
+        ScriptExecutor caller = new PatientCaller(redis.client());
         Object[] arguments = {
             bytes("lane"),
             bytes("7"),
