@@ -67,7 +67,10 @@ class DevConsoleIT extends ConsumerSideIT {
                         .log("x");
             }
         });
-        await().untilAsserted(() -> assertThat(stats().leased()).isOne());
+        await().untilAsserted(() -> {
+            assertThat(stats().leased()).isOne();
+            assertThat(stats().consumers()).isOne(); // it tells that it is there beside its claims
+        });
 
         assertThat(json("queues", Map.of())).hasSize(2);
         JsonObject row = json("queues", Map.of()).get(0);
@@ -130,8 +133,8 @@ class DevConsoleIT extends ConsumerSideIT {
             assertThat(text(Map.of())).contains("frozen on " + server.address() + ": no answer within 2000 ms");
             assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(10));
             server.kill();
-            await().untilAsserted(
-                            () -> assertThat(text(Map.of("filter", "frozen"))).contains(", cannot receive for "));
+            await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(text(Map.of("filter", "frozen")))
+                    .contains(", cannot receive for "));
             context.getShutdownStrategy().setTimeout(1);
             context.stop();
         }

@@ -71,8 +71,9 @@ class FailureLogIT extends ConsumerSideIT {
 
     /** The exchange has ended: whoever wants to say something of it has done so. */
     private void awaitAttempts(int attempts) {
-        await().until(() -> context.getInflightRepository().size() == 0
-                && consumer("send").getRedelivered() + consumer("send").getBuried() == attempts);
+        // In this order: the counts say that the exchange has begun.
+        await().until(() -> consumer("send").getRedelivered() + consumer("send").getBuried() == attempts
+                && context.getInflightRepository().size() == 0);
     }
 
     private String shown(String id) {
@@ -112,9 +113,10 @@ class FailureLogIT extends ConsumerSideIT {
                 .asString()
                 .startsWith(shown("P-1") + ", attempt 1 of 2 failed on route 'send', again in 10 s:")
                 .contains("\n\tat io.github.redisdelay.camel.FailureLogIT.fail");
+        await().until(() -> stats().leased() == 0); // until then it cannot be promoted
         stored().promote("P-1").join();
         awaitAttempts(2);
-        assertThat(ours()).hasSize(2);
+        await().untilAsserted(() -> assertThat(ours()).hasSize(2)); // a burial is logged when Redis has answered
         assertThat(traces()).as("one for each attempt").hasSize(2);
     }
 

@@ -69,7 +69,7 @@ class PartitionedRoutesIT extends ConsumerSideIT {
         }
         assertThat(most.get()).isLessThanOrEqualTo(4);
         assertEmpty();
-        assertThat(stats().consumers()).isEqualTo(1);
+        await().untilAsserted(() -> assertThat(stats().consumers()).isEqualTo(1));
     }
 
     @Test
