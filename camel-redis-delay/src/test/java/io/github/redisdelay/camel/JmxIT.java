@@ -110,7 +110,7 @@ class JmxIT extends ConsumerSideIT {
         for (int i = 0; i < 12; i++) {
             schedule("m" + i, "x");
         }
-        receive("?batching=true&batchSize=2&batchTimeout=50ms");
+        receive("?batching=true&batchSize=2&batchTimeout=10s");
         ObjectName consumer = name("consumers");
         await().untilAsserted(
                         () -> assertThat(context.getInflightRepository().size()).isEqualTo(1));

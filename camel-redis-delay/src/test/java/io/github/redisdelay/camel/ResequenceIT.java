@@ -20,7 +20,7 @@ class ResequenceIT extends ConsumerSideIT {
     }
 
     private static final Resequencer STREAM = (route, routes) ->
-            route.resequence(routes.header("number")).stream().timeout(1000).deliveryAttemptInterval(50);
+            route.resequence(routes.header("number")).stream().timeout(3000).deliveryAttemptInterval(50);
 
     private static final Resequencer BATCH = (route, routes) ->
             route.resequence(routes.header("number")).batch().size(4).timeout(20_000);
