@@ -106,7 +106,7 @@ class CachedStatsIT extends CamelRedisIT {
         try (RedisServer server = RedisServer.dedicated()) {
             context.start();
             RedisDelayEndpoint endpoint = context.getEndpoint(
-                    uri + "?requestTimeout=500ms&address=" + server.address(), RedisDelayEndpoint.class);
+                    uri + "?requestTimeout=2s&address=" + server.address(), RedisDelayEndpoint.class);
             try (var ignored = new Held(endpoint)) {
                 CachedStats figures = new CachedStats(endpoint::stats, nanoTime::get);
                 assertThat(figures.get().delayed()).isZero();
@@ -116,7 +116,7 @@ class CachedStatsIT extends CamelRedisIT {
                         .isInstanceOf(RuntimeCamelException.class)
                         .hasMessageContaining(queue);
                 server.start();
-                await().atMost(Duration.ofSeconds(20)).ignoreExceptions().until(() -> {
+                await().atMost(Duration.ofSeconds(30)).ignoreExceptions().until(() -> {
                     nanoTime.addAndGet(Duration.ofSeconds(1).toNanos());
                     return figures.get().delayed() == 0;
                 });

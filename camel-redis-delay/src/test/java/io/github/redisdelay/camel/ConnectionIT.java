@@ -306,7 +306,7 @@ class ConnectionIT {
     void should_fail_the_exchange_while_redis_is_away_and_recover_by_itself() throws Exception {
         try (RedisServer server = RedisServer.dedicated("appendonly yes", "appendfsync always")) {
             component().getConfiguration().setAddress(server.address());
-            component().getConfiguration().setRequestTimeout("500ms");
+            component().getConfiguration().setRequestTimeout("2s");
             assertRoundTrip("");
             server.kill();
             Exchange failed = context.createProducerTemplate()
@@ -314,7 +314,7 @@ class ConnectionIT {
                             .setBody("lost?"));
             assertThat(failed.getException()).hasMessageContaining(server.address() + " did not answer in time");
             server.start();
-            org.awaitility.Awaitility.await().untilAsserted(() -> {
+            org.awaitility.Awaitility.await().atMost(30, TimeUnit.SECONDS).untilAsserted(() -> {
                 Exchange sent = context.createProducerTemplate()
                         .request("redis-delay:" + queue, exchange -> exchange.getMessage()
                                 .setBody("again"));

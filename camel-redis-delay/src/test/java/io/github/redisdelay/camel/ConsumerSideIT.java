@@ -66,7 +66,12 @@ public abstract class ConsumerSideIT extends CamelRedisIT {
 
     /** Claims a message as a consumer would that does nothing for its lease of 100 ms. */
     public static Delivery claim(DelayQueue queue) {
-        ConsumerOptions options = new ConsumerOptions(1, 1, Duration.ofMillis(100), false, Duration.ZERO, "unnamed");
+        return claim(queue, Duration.ofMillis(100));
+    }
+
+    /** Claims a message as a consumer would that does nothing for all of its lease. */
+    public static Delivery claim(DelayQueue queue, Duration lease) {
+        ConsumerOptions options = new ConsumerOptions(1, 1, lease, false, Duration.ZERO, "unnamed");
         try (var receiver = queue.receiver(options, delivery -> {})) {
             Delivery delivery = receiver.receive(Duration.ofSeconds(20));
             assertThat(delivery).as("a message within 20 s").isNotNull();

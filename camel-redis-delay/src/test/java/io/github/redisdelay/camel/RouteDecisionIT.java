@@ -342,11 +342,11 @@ class RouteDecisionIT extends ConsumerSideIT {
 
     @Test
     void should_expire_between_two_attempts_and_keep_what_failed() throws Exception {
-        start(consume("?redeliveryDelay=400ms&redeliveryJitter=0", exchange -> {
+        start(consume("?redeliveryDelay=4s&redeliveryJitter=0", exchange -> {
             take(exchange);
             throw new IllegalStateException("partner is down");
         }));
-        schedule("a", "x", new Envelope.Settings(null, Duration.ofMillis(300), null), DueTime.now());
+        schedule("a", "x", new Envelope.Settings(null, Duration.ofSeconds(3), null), DueTime.now());
         await().untilAsserted(() -> assertThat(stats().dead()).isOne());
         assertThat(received).hasSize(1);
         assertThat(failureOfDeadLetter()).contains("\"reason\":\"expired\"", "partner is down");

@@ -240,11 +240,11 @@ class RouteShapesIT extends CamelRedisIT {
     @Test
     void a_full_seda_that_discards_holds_until_the_lease_is_extended_no_more() throws Exception {
         context.getShutdownStrategy().setTimeout(1); // nothing ever finishes what was discarded
-        more = "&concurrentConsumers=2&visibilityTimeout=300ms&maximumVisibilityExtension=600ms";
+        more = "&concurrentConsumers=2&visibilityTimeout=2s&maximumVisibilityExtension=3s";
         run((routes, from) -> from.to(FULL + "&discardWhenFull=true"));
         await().until(() -> routed.get() == 1);
         assertThat(stats().leased()).isOne();
-        await().until(() -> routed.get() == 2);
+        await().atMost(Duration.ofSeconds(30)).until(() -> routed.get() == 2);
         RedisDelayConsumer consumer =
                 (RedisDelayConsumer) context.getRoute("shape").getConsumer();
         assertThat(consumer.getUnderWay()).as("places that are lost").isEqualTo(2);

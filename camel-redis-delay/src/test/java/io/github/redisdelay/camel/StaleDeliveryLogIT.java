@@ -74,7 +74,7 @@ class StaleDeliveryLogIT extends ConsumerSideIT {
     void should_say_so_too_where_the_replacement_is_being_delivered() throws Exception {
         receiveAndWait("");
         replace(DueTime.now());
-        claim(stored());
+        claim(stored(), Duration.ofHours(1)); // or the route would get what has replaced it, and finish that, too
         assertOneLine("DEBUG The acknowledgement of " + delivery()
                 + " is void: the message was replaced, and what has replaced it is delivered when it is due");
     }
@@ -91,7 +91,7 @@ class StaleDeliveryLogIT extends ConsumerSideIT {
     void should_warn_that_a_lease_had_ended_and_another_consumer_has_the_message() throws Exception {
         receiveAndWait("?visibilityTimeout=100ms&extendMessageVisibility=false&maximumRedeliveries=-1");
         // Its only slot is taken: nobody but this one claims the message again.
-        claim(stored());
+        claim(stored(), Duration.ofHours(1));
         assertOneLine("WARN The acknowledgement of " + delivery()
                 + " came too late: its lease had expired; it may be delivered again");
     }

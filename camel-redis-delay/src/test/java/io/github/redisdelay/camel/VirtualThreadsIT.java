@@ -67,7 +67,7 @@ class VirtualThreadsIT {
                     from("direct:in").to(uri);
                     from(uri + "&concurrentConsumers=" + EXCHANGES).process(exchange -> {
                         System.out.println("routed on " + Thread.currentThread());
-                        meeting.await(20, TimeUnit.SECONDS);
+                        meeting.await(60, TimeUnit.SECONDS);
                     });
                 }
             });
@@ -75,7 +75,7 @@ class VirtualThreadsIT {
             for (int i = 0; i < EXCHANGES; i++) {
                 context.createProducerTemplate().sendBody("direct:in", i);
             }
-            meeting.await(20, TimeUnit.SECONDS);
+            meeting.await(60, TimeUnit.SECONDS);
         }
         System.exit(0);
     }

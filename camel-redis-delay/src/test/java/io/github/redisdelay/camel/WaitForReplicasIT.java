@@ -248,7 +248,7 @@ class WaitForReplicasIT {
                 assertThat(exchange.getException()).isNull();
                 server.kill();
                 server.start();
-                await().ignoreExceptions().until(() -> stats().delayed() == 1);
+                await().atMost(Duration.ofSeconds(30)).ignoreExceptions().until(() -> stats().delayed() == 1);
             } else {
                 assertThat(exchange.getException()).hasMessageContaining("WAITAOF needs Redis 7.2 or Valkey");
                 assertThat(stats().delayed()).isZero();
@@ -293,7 +293,8 @@ class WaitForReplicasIT {
     @Test
     void should_share_a_client_where_nothing_is_waited_for() throws Exception {
         route(uri + "?delay=1h&" + WAITING, 0);
-        assertThat(send("body", Map.of()).getException()).isNull();
+        await().atMost(Duration.ofSeconds(20))
+                .until(() -> send("body", Map.of()).getException() == null);
         context.createProducerTemplate().sendBody(uri + "?delay=1h&replicationTimeout=3s", "body");
         context.createProducerTemplate().sendBody(uri + "?delay=1h", "body");
         RedisDelayComponent component = context.getComponent("redis-delay", RedisDelayComponent.class);
