@@ -385,14 +385,14 @@ class SecretsSecurityIT {
     void should_show_no_password_of_the_component_that_runs_and_then_loses_redis() throws Exception {
         try (RedisServer own = RedisServer.dedicated("requirepass " + SECRET)) {
             options().setAddress(own.address().replace("//", "//:" + SECRET + "@"));
-            options().setRequestTimeout("500ms");
+            options().setRequestTimeout("2s");
             register();
             start("");
             context.createProducerTemplate().sendBody("redis-delay:secrets", "x");
             assertThat(received.poll(20, TimeUnit.SECONDS)).isNotNull();
             look();
             // The consumer will want to claim.
-            context.createProducerTemplate().sendBody("redis-delay:secrets?delay=2s", "x");
+            context.createProducerTemplate().sendBody("redis-delay:secrets?delay=4s", "x");
             own.kill();
             Throwable error =
                     catchThrowable(() -> context.createProducerTemplate().sendBody("redis-delay:secrets", "y"));
@@ -482,7 +482,7 @@ class SecretsSecurityIT {
         logs = new AllLogs(Level.INFO);
         try (RedisServer own = RedisServer.dedicated("maxmemory-policy noeviction")) {
             options().setAddress(own.address());
-            options().setRequestTimeout("500ms");
+            options().setRequestTimeout("2s");
             context.addRoutes(new RouteBuilder() {
                 @Override
                 public void configure() {
@@ -512,7 +512,7 @@ class SecretsSecurityIT {
             }
             shown.add(text(catchThrowable(() -> template.sendBody("redis-delay:bodies?maximumMessageSize=3", SECRET))
                     .getCause()));
-            template.sendBody("redis-delay:bodies?delay=2s", SECRET);
+            template.sendBody("redis-delay:bodies?delay=4s", SECRET);
             own.kill();
             shown.add(text(catchThrowable(() ->
                             template.sendBodyAndHeaders("redis-delay:bodies?delay=1h", SECRET.repeat(100), headers))

@@ -132,7 +132,9 @@ class NoTlsIT {
                         }
                     })
                     .start();
-            assertThat(connect(address, this::slow)).isEqualTo("client");
+            PlaintextDetector patient = new PlaintextDetector(Duration.ofMillis(100), Duration.ofSeconds(20));
+            assertThat(patient.connect(address, this::slow, dropped::add, task -> new Thread(task).start()))
+                    .isEqualTo("client");
         }
         assertThat(dropped).isEmpty();
     }

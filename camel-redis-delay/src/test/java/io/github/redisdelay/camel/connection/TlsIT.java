@@ -10,6 +10,7 @@ import io.github.redisdelay.camel.RedisDelayConfiguration;
 import io.github.redisdelay.camel.connection.TestCertificates.Pem;
 import io.github.redisdelay.test.RedisServer;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -21,6 +22,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.impl.DefaultCamelContext;
@@ -123,9 +125,15 @@ class TlsIT {
                     port);
         }
 
+        /** Below the ports that the system hands out to clients: one of them could take it before the server does. */
         private static int freePort() throws IOException {
-            try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-                return socket.getLocalPort();
+            while (true) {
+                int port = ThreadLocalRandom.current().nextInt(20_000, 32_000);
+                try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+                    return socket.getLocalPort();
+                } catch (BindException e) {
+                    // In use: the next one.
+                }
             }
         }
 
