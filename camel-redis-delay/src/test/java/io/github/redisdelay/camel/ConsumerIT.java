@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -227,7 +228,7 @@ class ConsumerIT extends CamelRedisIT {
     void should_leave_the_leases_alone_after_a_forced_stop() throws Exception {
         CountDownLatch begun = new CountDownLatch(1);
         context.getShutdownStrategy().setTimeout(1);
-        start(consume("?visibilityTimeout=3s", exchange -> {
+        start(consume("?visibilityTimeout=5s", exchange -> {
             begun.countDown();
             try {
                 go.await(20, TimeUnit.SECONDS);
@@ -240,7 +241,7 @@ class ConsumerIT extends CamelRedisIT {
         assertThat(begun.await(10, TimeUnit.SECONDS)).isTrue();
         context.getRouteController().stopRoute("consumer", 1, TimeUnit.SECONDS);
         assertThat(stats().leased()).as("neither released nor acknowledged").isOne();
-        await().atMost(Duration.ofSeconds(10)).untilAsserted(() -> {
+        await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
             // Ended by itself: another consumer can have it.
             try (var receiver =
                     stored().receiver(io.github.redisdelay.queue.ConsumerOptions.DEFAULTS, delivery -> {})) {
@@ -364,7 +365,7 @@ class ConsumerIT extends CamelRedisIT {
 
     @Test
     void should_return_a_message_whose_exchange_cannot_be_made() throws Exception {
-        List<Throwable> handled = new ArrayList<>();
+        List<Throwable> handled = new CopyOnWriteArrayList<>();
         context.getRegistry().bind("filter", new DefaultHeaderFilterStrategy() {
             @Override
             public boolean applyFilterToExternalHeaders(String name, Object value, Exchange exchange) {
@@ -391,20 +392,22 @@ class ConsumerIT extends CamelRedisIT {
                 FAST + "&maximumRedeliveries=1&headerFilterStrategy=#filter&exceptionHandler=#handler", this::take));
         send(uri, "x", Map.of("a", "b"));
         await().untilAsserted(() -> assertThat(stats().dead()).isOne());
-        assertThat(handled).hasSize(2).allMatch(e -> e.getMessage().equals("broken filter"));
+        // The handler is told when the end of the delivery was sent.
+        await().untilAsserted(() ->
+                assertThat(handled).hasSize(2).allMatch(e -> e.getMessage().equals("broken filter")));
         assertThat(received).isEmpty();
     }
 
     @Test
     void should_keep_the_lease_of_long_work() throws Exception {
-        start(consume("?visibilityTimeout=200ms", exchange -> {
+        start(consume("?visibilityTimeout=3s", exchange -> {
             take(exchange);
-            go.await(10, TimeUnit.SECONDS);
+            go.await(20, TimeUnit.SECONDS);
         }));
         send(uri, "x", Map.of());
         next();
         try (var receiver = stored().receiver(io.github.redisdelay.queue.ConsumerOptions.DEFAULTS, delivery -> {})) {
-            assertThat(receiver.receive(Duration.ofSeconds(1)))
+            assertThat(receiver.receive(Duration.ofSeconds(5)))
                     .as("it is still ours")
                     .isNull();
         }
@@ -470,7 +473,7 @@ class ConsumerIT extends CamelRedisIT {
     @Test
     void should_deliver_again_while_the_work_goes_on_if_leases_are_not_extended() throws Exception {
         CountDownLatch again = new CountDownLatch(1);
-        start(consume("?concurrentConsumers=2&visibilityTimeout=300ms&extendMessageVisibility=false", exchange -> {
+        start(consume("?concurrentConsumers=2&visibilityTimeout=2s&extendMessageVisibility=false", exchange -> {
             take(exchange);
             if (exchange.getMessage().getHeader(RedisDelayConstants.ATTEMPT, int.class) == 1) {
                 assertThat(again.await(20, TimeUnit.SECONDS)).isTrue();

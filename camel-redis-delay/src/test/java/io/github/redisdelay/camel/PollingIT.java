@@ -8,6 +8,7 @@ import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ScheduleRequest;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Map;
 import org.apache.camel.ConsumerTemplate;
 import org.apache.camel.Exchange;
@@ -82,9 +83,11 @@ class PollingIT extends CamelRedisIT {
         assertThat(consumer.receiveNoWait(uri)).isNull();
         send(uri + "?delay=1h", "x", Map.of());
         assertThat(consumer.receive(uri, 200)).isNull();
-        send(uri + "?delay=300ms", "soon", Map.of());
         assertThat(consumer.receiveBodyNoWait(uri)).isNull();
+        long before = System.nanoTime();
+        send(uri + "?delay=300ms", "soon", Map.of());
         assertThat(consumer.receiveBody(uri)).isEqualTo("soon");
+        assertThat(Duration.ofNanos(System.nanoTime() - before)).isGreaterThanOrEqualTo(Duration.ofMillis(290));
     }
 
     @Test
@@ -172,7 +175,7 @@ class PollingIT extends CamelRedisIT {
         send(uri, "x", Map.of());
         String options = "?visibilityTimeout=300ms&maximumVisibilityExtension=500ms";
         assertThat(consumer.receive(uri + options, 10_000)).isNotNull();
-        Exchange again = consumer.receive(uri + options, 10_000);
+        Exchange again = consumer.receive(uri, 10_000);
         assertThat(again).isNotNull();
         assertThat(again.getMessage().getHeader(RedisDelayConstants.ATTEMPT)).isEqualTo(2);
         consumer.doneUoW(again);
@@ -186,7 +189,9 @@ class PollingIT extends CamelRedisIT {
         Exchange[] result = {send("log:x", "x", Map.of())};
         thread[0] = new Thread(() -> result[0] = consumer.receive(uri));
         thread[0].start();
-        await().until(() -> thread[0].getState() == Thread.State.TIMED_WAITING);
+        await().until(() -> thread[0].getState() == Thread.State.TIMED_WAITING
+                && Arrays.stream(thread[0].getStackTrace())
+                        .anyMatch(frame -> frame.getClassName().endsWith(".RedisDelayQueueReceiver")));
         if (whole) {
             context.stop();
         } else {

@@ -173,15 +173,17 @@ class QueryOperationsIT extends CamelRedisIT {
         die("dead");
         CountDownLatch go = new CountDownLatch(1);
         AtomicBoolean failed = new AtomicBoolean();
+        CountDownLatch again = new CountDownLatch(1);
         try {
             start(consume("?redeliveryDelay=1ms", exchange -> {
                 if (failed.compareAndSet(false, true)) {
                     throw new IllegalStateException("once");
                 }
+                again.countDown();
                 go.await(20, TimeUnit.SECONDS);
             }));
             schedule("", "leased", "x");
-            await().until(() -> failed.get() && stats().leased() == 1);
+            assertThat(again.await(20, TimeUnit.SECONDS)).isTrue();
             schedule("?delay=1h", "delayed", "x");
             Set<String> names = new TreeSet<>();
             for (String state : List.of("delayed", "leased", "dead")) {
@@ -365,6 +367,7 @@ class QueryOperationsIT extends CamelRedisIT {
     @Test
     void should_tell_the_figures() throws Exception {
         die("a");
+        await().until(() -> stats().consumers() == 0); // it tells that it has gone beside its stop
         schedule("?delay=1h", "later", "x");
         send(uri, "x", Map.of(RedisDelayConstants.DELIVER_AT, System.currentTimeMillis() - 60_000));
 
