@@ -45,7 +45,14 @@ class DelayQueueIT {
 
     @BeforeEach
     void open() {
-        client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
+        use(ClientOptions.DEFAULTS);
+    }
+
+    private void use(ClientOptions options) {
+        if (client != null) {
+            client.close();
+        }
+        client = DelayQueueClient.create(redis.client(), options);
         queue = client.queue(redis.uniqueQueue());
     }
 
@@ -188,7 +195,7 @@ class DelayQueueIT {
 
     @Test
     void should_deliver_again_when_the_lease_ends_and_refuse_the_stale_acknowledgement() throws Exception {
-        BlockingQueue<Delivery> received = consume(leased(Duration.ofMillis(200), false));
+        BlockingQueue<Delivery> received = consume(leased(Duration.ofSeconds(3), false));
         queue.schedule(ScheduleRequest.of("a", bytes("x"), DueTime.now())).get();
         Delivery first = next(received);
         Delivery second = next(received);
@@ -202,10 +209,10 @@ class DelayQueueIT {
 
     @Test
     void should_keep_the_lease_while_the_work_goes_on() throws Exception {
-        BlockingQueue<Delivery> received = consume(leased(Duration.ofMillis(300), true));
+        BlockingQueue<Delivery> received = consume(leased(Duration.ofSeconds(3), true));
         queue.schedule(ScheduleRequest.of("a", bytes("x"), DueTime.now())).get();
         Delivery first = next(received);
-        assertThat(received.poll(1200, TimeUnit.MILLISECONDS))
+        assertThat(received.poll(7, TimeUnit.SECONDS))
                 .as("a second delivery while the first is under way")
                 .isNull();
         assertThat(first.acknowledge().get()).isEqualTo(Settlement.DONE);
@@ -375,6 +382,8 @@ class DelayQueueIT {
 
     @Test
     void should_take_what_callbacks_schedule_without_blocking_them() throws Exception {
+        // However long all of them take.
+        use(new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofSeconds(60)));
         int count = 40_000;
         byte[] body = new byte[3_000];
         CountDownLatch done = new CountDownLatch(2 * count);
