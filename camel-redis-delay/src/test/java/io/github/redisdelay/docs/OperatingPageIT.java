@@ -226,9 +226,11 @@ class OperatingPageIT {
         }
     }
 
-    /** But for figures, durations and the address. */
+    /** But for figures, durations, the address and the kind of server. */
     private static String shape(String line) {
-        return NUMBER.matcher(line.replaceAll("redis://[\\w.:]+", "redis://").replaceAll("\\d+ (ms|s|min)\\b", "0 min"))
+        return NUMBER.matcher(line.replaceAll("redis://[\\w.:]+", "redis://")
+                        .replace("(Valkey ", "(Redis ")
+                        .replaceAll("\\d+ (ms|s|min)\\b", "0 min"))
                 .replaceAll("0");
     }
 
