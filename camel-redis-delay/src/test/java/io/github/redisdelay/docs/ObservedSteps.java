@@ -10,6 +10,7 @@ import io.github.redisdelay.testkit.RedisSocket;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -45,6 +46,10 @@ final class ObservedSteps implements AutoCloseable {
     private final List<String> ofScript = new ArrayList<>();
 
     private boolean isAboutMessage;
+    /** The calls that were seen. One that was not answered in time is sent again, and changes nothing. */
+    private final Set<List<String>> calls = new HashSet<>();
+
+    private boolean isRepeated;
     private Set<String> places;
     private String told;
 
@@ -89,12 +94,15 @@ final class ObservedSteps implements AutoCloseable {
         String command = words.get(0).toUpperCase(Locale.ROOT);
         if (command.equals("EVALSHA")) {
             next();
+            isRepeated = !calls.add(words);
             LuaScript script = SCRIPTS.get(words.get(1));
             ofScript.add(script.command() + ".lua");
             isAboutMessage = script == LuaScript.REPLICATION;
         } else if (command.equals("WAIT")) {
             next();
-            steps.add(command);
+            if (!isRepeated) {
+                steps.add(command);
+            }
         } else if (command.equals("PUBLISH") && line.contains(" lua] ") && !ofScript.contains("claim.lua")) {
             ofScript.add(words.get(1).substring(0, words.get(1).lastIndexOf(':')));
         }
@@ -114,7 +122,7 @@ final class ObservedSteps implements AutoCloseable {
 
     /** Another script begins, so that what the one before has done is known. */
     private void next() {
-        if (isAboutMessage && !ofScript.isEmpty() && scripts.contains(ofScript.get(0))) {
+        if (isAboutMessage && !isRepeated && !ofScript.isEmpty() && scripts.contains(ofScript.get(0))) {
             steps.addAll(ofScript);
         }
         ofScript.clear();

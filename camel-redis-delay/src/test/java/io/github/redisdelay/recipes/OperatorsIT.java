@@ -154,6 +154,7 @@ class OperatorsIT extends RecipeIT {
         assertThat(pager.calls).hasPositiveValue();
         consume();
         await().until(() -> isEmpty("orders"));
+        await().until(() -> context.getInflightRepository().size() == 0);
         int calls = pager.calls.get(); // the timer may have called once more until now
         ask("direct:watch", null);
         assertThat(pager.calls).hasValue(calls);
