@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.test.RedisServer;
+import io.github.redisdelay.testkit.FreePort;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -85,10 +85,7 @@ class ConsolePageIT {
 
     @Test
     void should_be_started_by_the_properties() throws Exception {
-        int port;
-        try (ServerSocket free = new ServerSocket(0)) {
-            port = free.getLocalPort();
-        }
+        int port = FreePort.find();
         try (DefaultCamelContext context = context()) {
             for (String line : blocks("properties").get(0).lines().toList()) {
                 String[] parts = line.split("=", 2);
@@ -120,16 +117,12 @@ class ConsolePageIT {
                 List<String> commands = blocks("sh").get(0).lines().toList();
                 assertThat(commands).hasSize(5);
                 String failures = console.url() + "api/failures?queue=orders";
-                await().untilAsserted(() ->
-                        assertThat(GROUP.matcher(get(failures)).find()).isTrue());
+                Matcher group = await().until(() -> GROUP.matcher(get(failures)), Matcher::find);
                 for (String command : commands) {
                     // The page's group is one of another day.
-                    Matcher group = GROUP.matcher(get(failures));
-                    String ours = !group.find()
-                            ? command
-                            : GROUP.matcher(command)
-                                    .replaceFirst(group.group())
-                                    .replaceFirst("\"count\":3", "\"count\":1");
+                    String ours = GROUP.matcher(command)
+                            .replaceFirst(group.group())
+                            .replaceFirst("\"count\":3", "\"count\":1");
                     HttpResponse<String> answer = curl(ours, console.url());
                     assertThat(answer.statusCode())
                             .as(ours + answer.body())
@@ -138,7 +131,8 @@ class ConsolePageIT {
                 // The queue is paused: what was sent again waits.
                 await().untilAsserted(() ->
                         assertThat(GROUP.matcher(get(failures)).find()).isFalse());
-                assertThat(get(console.url() + "api/queues")).contains("\"name\":\"orders\",\"state\":\"paused\"");
+                await().untilAsserted(() -> assertThat(get(console.url() + "api/queues"))
+                        .contains("\"name\":\"orders\",\"state\":\"paused\""));
             }
         }
     }

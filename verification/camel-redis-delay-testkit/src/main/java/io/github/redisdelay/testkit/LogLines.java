@@ -4,8 +4,10 @@ package io.github.redisdelay.testkit;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
+import ch.qos.logback.core.AppenderBase;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.slf4j.LoggerFactory;
 
 /** The log lines of a class, while open. */
@@ -13,7 +15,13 @@ public final class LogLines implements AutoCloseable {
 
     private final Logger logger;
     private final Level before;
-    private final ListAppender<ILoggingEvent> appender = new ListAppender<>();
+    private final Queue<ILoggingEvent> events = new ConcurrentLinkedQueue<>();
+    private final AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
+        @Override
+        protected void append(ILoggingEvent event) {
+            events.add(event);
+        }
+    };
 
     public LogLines(Class<?> source) {
         this(source.getName());
@@ -29,7 +37,7 @@ public final class LogLines implements AutoCloseable {
     }
 
     public List<String> of(Level level) {
-        return List.copyOf(appender.list).stream()
+        return events.stream()
                 .filter(event -> event.getLevel() == level)
                 .map(ILoggingEvent::getFormattedMessage)
                 .toList();

@@ -138,6 +138,7 @@ class ActionsIT extends ApiIT {
     @Test
     void should_pause_and_resume() {
         schedule(queue, "o-1", LONG_AGO);
+        awaitKnown(1);
         assertThat(api.pause("orders").outcome()).isEqualTo("done");
         assertThat(api.pause("orders").outcome()).isEqualTo("nothing");
         assertThat(api.queues(ANYBODY).queues().get(0).state()).isEqualTo("paused");

@@ -91,6 +91,11 @@ abstract class ApiIT {
         return ScheduleRequest.of(id, Envelope.of(body, "text/plain", headers).encode(), due);
     }
 
+    /** Waits until so many queues are noted, which is done in the background. */
+    void awaitKnown(int queues) {
+        await().until(() -> get(client.queues(1000)).size() == queues);
+    }
+
     void schedule(DelayQueue queue, String id, DueTime due) {
         get(queue.schedule(message(id, due, "body of " + id, Map.of())));
     }

@@ -10,10 +10,10 @@ import io.github.redisdelay.console.attack.RawHttp.Answer;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisExtension;
+import io.github.redisdelay.testkit.FreePort;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
-import java.net.ServerSocket;
 import java.util.Collections;
 import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.impl.DefaultCamelContext;
@@ -38,9 +38,7 @@ class ConsoleProcessorIT {
     @BeforeEach
     void start() throws Exception {
         client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
-        try (ServerSocket free = new ServerSocket(0)) {
-            port = free.getLocalPort();
-        }
+        port = FreePort.find();
         console = RedisDelayConsole.on(client).actions(true);
         context.addRoutes(new RouteBuilder() {
             @Override

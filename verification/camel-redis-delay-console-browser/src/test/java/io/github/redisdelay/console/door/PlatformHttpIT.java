@@ -10,10 +10,10 @@ import io.github.redisdelay.console.attack.RawHttp.Answer;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisExtension;
+import io.github.redisdelay.testkit.FreePort;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -45,9 +45,7 @@ class PlatformHttpIT {
     void start() throws Exception {
         client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
         console = RedisDelayConsole.on(client).actions(true);
-        try (ServerSocket free = new ServerSocket(0)) {
-            port = free.getLocalPort();
-        }
+        port = FreePort.find();
         main.addInitialProperty("camel.server.enabled", "true");
         main.addInitialProperty("camel.server.port", String.valueOf(port));
         main.configure().addRoutesBuilder(new RouteBuilder() {
