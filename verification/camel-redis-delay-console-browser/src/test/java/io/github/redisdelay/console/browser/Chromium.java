@@ -11,10 +11,12 @@ import java.net.http.HttpClient;
 import java.net.http.WebSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -25,6 +27,7 @@ import java.util.stream.Stream;
 import org.apache.camel.util.json.JsonArray;
 import org.apache.camel.util.json.JsonObject;
 import org.apache.camel.util.json.Jsoner;
+import org.awaitility.Awaitility;
 
 /** A Chromium process without a window, spoken to by the DevTools protocol. */
 final class Chromium implements Browser {
@@ -87,20 +90,25 @@ final class Chromium implements Browser {
         } catch (Exception e) {
             throw new AssertionError(e);
         }
-        JsonArray targets =
-                (JsonArray) send(null, "Target.getTargets", Map.of()).get("targetInfos");
-        Object page = targets.stream()
-                .map(JsonObject.class::cast)
-                .filter(target -> "page".equals(target.get("type")))
-                .findFirst()
-                .orElseThrow()
-                .get("targetId");
+        // It listens before it has opened the page.
+        Object page = Awaitility.await().atMost(Duration.ofSeconds(30)).until(this::page, Objects::nonNull);
         session = (String) send(null, "Target.attachToTarget", Map.of("targetId", page, "flatten", true))
                 .get("sessionId");
         for (String domain : List.of("Page", "Runtime", "Log")) {
             send(domain + ".enable", Map.of());
         }
         resize(WIDTH, HEIGHT);
+    }
+
+    private Object page() {
+        JsonArray targets =
+                (JsonArray) send(null, "Target.getTargets", Map.of()).get("targetInfos");
+        return targets.stream()
+                .map(JsonObject.class::cast)
+                .filter(target -> "page".equals(target.get("type")))
+                .map(target -> target.get("targetId"))
+                .findFirst()
+                .orElse(null);
     }
 
     private String address() throws IOException {
