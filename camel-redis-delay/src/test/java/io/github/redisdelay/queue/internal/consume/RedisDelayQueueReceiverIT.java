@@ -57,7 +57,7 @@ class RedisDelayQueueReceiverIT {
     @BeforeEach
     void open() {
         gate = new GatedCaller(redis.client());
-        client = ClientAccess.create(redis.client(), new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(2)), gate);
+        client = ClientAccess.create(redis.client(), new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(5)), gate);
         queue = client.queue(redis.uniqueQueue());
         receiver = (RedisDelayQueueReceiver) queue.receiver(ConsumerOptions.DEFAULTS, delivery -> {});
     }
