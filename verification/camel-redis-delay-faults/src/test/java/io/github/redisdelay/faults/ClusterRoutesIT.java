@@ -136,7 +136,7 @@ class ClusterRoutesIT {
             }
             // With nothing to do each of them sleeps for its safety interval, once it has said so in the waiting room.
             for (String queue : sleeping) {
-                await().atMost(WOKEN).until(() -> producing
+                await().atMost(Duration.ofSeconds(60)).until(() -> producing
                         .getScoredSortedSet("redis-delay:{" + queue + "}:waiters")
                         .isExists());
             }

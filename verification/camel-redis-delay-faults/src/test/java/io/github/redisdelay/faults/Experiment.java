@@ -87,6 +87,8 @@ final class Experiment implements AutoCloseable {
     private final DelayQueueClient client;
     private final DelayQueue queue;
     private final List<DelayQueue> queues;
+    /** Tells of leases that a busy machine costs; null where the site is not watched. */
+    private final SoakWatch watch;
 
     /**
      * On a server of its own.
@@ -118,6 +120,7 @@ final class Experiment implements AutoCloseable {
         queue = site.queue(client);
         queues = site.queues(client);
         histories.add(history::events);
+        watch = site.watched() == null ? null : new SoakWatch(site.watched(), history, List.of());
     }
 
     /** How often each fault is tried; six times as often for kills at random moments. */
@@ -316,7 +319,8 @@ final class Experiment implements AutoCloseable {
     private List<Outage> outages(List<Event> events) {
         Map<Long, Long> begins = new TreeMap<>();
         for (Event event : events) {
-            if (event.what() == What.FAULT_BEGINS || event.what() == What.KILLED) {
+            boolean fault = event.what() == What.FAULT_BEGINS && !event.detail().equals(SoakWatch.STANDSTILL);
+            if (fault || event.what() == What.KILLED) {
                 heals.stream()
                         .filter(heal -> heal >= event.micros())
                         .findFirst()
@@ -453,5 +457,8 @@ final class Experiment implements AutoCloseable {
         client.close();
         redisson.shutdown();
         site.close();
+        if (watch != null) {
+            watch.close();
+        }
     }
 }

@@ -22,6 +22,11 @@ interface ExperimentSite extends AutoCloseable {
             }
 
             @Override
+            public String watched() {
+                return server.address();
+            }
+
+            @Override
             public void close() {
                 server.close();
             }
@@ -54,6 +59,11 @@ interface ExperimentSite extends AutoCloseable {
     /** The visibility timeout of all consumers. */
     default Duration lease() {
         return Experiment.LEASE;
+    }
+
+    /** The address of the only server, where a standstill can cost a lease; null where there are several. */
+    default String watched() {
+        return null;
     }
 
     /** Stops the servers. */

@@ -52,6 +52,7 @@ final class FailingRoute {
                     .get(20, TimeUnit.SECONDS);
             await().until(() -> failures.sum() > 10);
             OverloadBench.Work before = bench.work();
+            long begin = System.nanoTime();
             long failed = failures.sum();
             Duration duration = OverloadBench.lasting(Duration.ofSeconds(3));
             int others = (int) duration.toMillis() / 100;
@@ -64,7 +65,8 @@ final class FailingRoute {
             }
             OverloadBench.Work work = bench.work().since(before);
             failed = failures.sum() - failed;
-            double seconds = duration.toMillis() / 1000.0;
+            // Longer than planned on a busy machine.
+            double seconds = OverloadBench.since(begin).toMillis() / 1000.0;
             OverloadBench.LOG.info(
                     "a route that always fails, redeliveryDelay=0: {} deliveries/s, {} scripts for each, {} % of Redis'"
                             + " time; others were {} ms late at the most",

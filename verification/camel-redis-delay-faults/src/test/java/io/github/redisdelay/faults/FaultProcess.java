@@ -7,6 +7,7 @@ import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.TestClients;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.redisson.api.RedissonClient;
 
@@ -94,6 +95,7 @@ final class FaultProcess {
         History history = History.appendingTo(Path.of(arguments[2]), name);
         FaultProcess process = new FaultProcess(name, history, death);
         RedissonClient redisson = TestConnections.open(arguments[1]);
+        new SoakWatch(arguments[1], history, List.of(name));
         DelayQueueClient client = TestClients.listening(redisson, Experiment.OPTIONS, process::called);
         DelayQueue queue = client.queue(Experiment.QUEUE, Integer.parseInt(arguments[6]));
         AutoCloseable load;

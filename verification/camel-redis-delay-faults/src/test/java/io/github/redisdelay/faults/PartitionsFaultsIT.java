@@ -43,6 +43,11 @@ class PartitionsFaultsIT {
         }
 
         @Override
+        public String watched() {
+            return server.address();
+        }
+
+        @Override
         public void close() {
             server.close();
         }

@@ -355,8 +355,11 @@ class ServerFaultsIT {
 
     /** Works on a message for longer than its lease, in a queue of its own. */
     private static final class Holder implements AutoCloseable {
+        /** Longer than that of the load: nothing excuses its end. */
+        private static final Duration LONG_LEASE = Experiment.LEASE.multipliedBy(2);
+
         private static final ConsumerOptions OPTIONS =
-                new ConsumerOptions(1, 1, Experiment.LEASE, true, Duration.ofHours(1), "unnamed");
+                new ConsumerOptions(1, 1, LONG_LEASE, true, Duration.ofHours(1), "unnamed");
 
         private final Experiment experiment;
         private final RedissonClient redisson;
@@ -380,7 +383,7 @@ class ServerFaultsIT {
                     DelayQueueReceiver other = queue.receiver(OPTIONS, delivery -> {})) {
                 Delivery delivery = receiver.receive(Duration.ofSeconds(20));
                 assertThat(delivery).as("a claim while the memory is full").isNotNull();
-                experiment.run(LONGER_THAN_THE_LEASE);
+                experiment.run(LONG_LEASE.plusSeconds(2));
                 assertThat(other.receive(Duration.ZERO))
                         .as("a message whose lease is extended")
                         .isNull();

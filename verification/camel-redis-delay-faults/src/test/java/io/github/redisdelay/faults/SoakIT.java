@@ -111,6 +111,9 @@ class SoakIT {
                 SoakSamples samples = new SoakSamples(
                         bench.server.address(), bench.nodes, DIRECTORY.resolve("samples.csv"), SAMPLES_EACH)) {
             pause(QUIET);
+            // A busy machine may have looked at nothing yet.
+            await().atMost(Duration.ofSeconds(60))
+                    .until(() -> samples.values(Metric.CONNECTIONS, 0, samples.seconds()).length > 0);
             double quietSeconds = samples.seconds();
             int tried = faults(bench, samples);
             double endSeconds = samples.seconds();

@@ -14,6 +14,9 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class SoakWatch implements AutoCloseable {
 
+    /** The name of the fault. */
+    static final String STANDSTILL = "something stood still";
+
     /** A lease is extended when a third of it is over. */
     private static final long LONG_NANOS = Experiment.LEASE.toNanos() / 3;
 
@@ -57,7 +60,7 @@ final class SoakWatch implements AutoCloseable {
                 continue;
             }
             if (System.nanoTime() - lastNanos > LONG_NANOS) {
-                history.faultWas("something stood still", watched, lastMicros, history.now());
+                history.faultWas(STANDSTILL, watched, lastMicros, history.now());
             }
             lastMicros = history.now();
             lastNanos = System.nanoTime();
@@ -77,8 +80,12 @@ final class SoakWatch implements AutoCloseable {
 
     /** Watches no more. */
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         closed = true;
-        thread.join();
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

@@ -83,6 +83,11 @@ class SteppedClockIT {
         }
 
         @Override
+        public String watched() {
+            return server.address();
+        }
+
+        @Override
         public void close() {
             server.close();
         }
