@@ -323,7 +323,7 @@ public final class HistoryChecker {
 
     private void checkExpiry(String id, Message message) {
         // Several calls to schedule one message: nobody knows which one counts.
-        if (message.isRepeated()) {
+        if (message.isRepeated() || !message.isExpiryKnown()) {
             return;
         }
         long expiry = message.expiryMicros();
@@ -641,10 +641,19 @@ public final class HistoryChecker {
         /** After which it may not be delivered, by the server's clock; as late as never if it may be for ever. */
         long expiryMicros() {
             String terms = schedulings.isEmpty() ? "" : schedulings.get(0).detail();
-            if (terms.isEmpty() || deliveries.isEmpty() || stored.isEmpty()) {
+            if (terms.isEmpty() || deliveries.isEmpty()) {
                 return Long.MAX_VALUE;
             }
-            return stored.get(0).due() + Long.parseLong(terms);
+            long due =
+                    stored.isEmpty() ? deliveries.get(0).due() : stored.get(0).due();
+            return due + Long.parseLong(terms);
+        }
+
+        /** A producer that was killed was not told when its message is due: then its first delivery tells. */
+        boolean isExpiryKnown() {
+            return !stored.isEmpty()
+                    || deliveries.isEmpty()
+                    || deliveries.get(0).attempt() == 1;
         }
 
         /** It was stored: by a call that was confirmed, or found there by one. */

@@ -806,6 +806,26 @@ class HistoryCheckerTest {
     }
 
     @Test
+    void should_pass_a_message_that_was_dropped_after_its_time_to_live_if_its_producer_was_killed_meanwhile() {
+        event(10, "producer", What.SCHEDULING, "", 50, "30");
+        killed(12, "producer");
+        routed(81, "a", 1, "NONE");
+        settling(82, "c1", "a", "DISCARD");
+        settled(83, "c1", "a", "DONE");
+        assertClean();
+    }
+
+    @Test
+    void should_catch_a_message_that_was_dropped_before_if_its_producer_was_killed_meanwhile() {
+        event(10, "producer", What.SCHEDULING, "", 50, "30");
+        killed(12, "producer");
+        routed(80, "a", 1, "NONE");
+        settling(82, "c1", "a", "DISCARD");
+        settled(83, "c1", "a", "DONE");
+        assertCaught(Rule.EXPIRY, "before its time to live was over");
+    }
+
+    @Test
     void should_catch_work_on_a_message_after_its_time_to_live() {
         mortal();
         routed(81, "a", 1, "NONE");
