@@ -36,8 +36,8 @@ import org.redisson.config.Config;
  */
 public final class CamelProcess {
 
-    /** So that what a killed one held comes again soon. */
-    static final Duration LEASE = Duration.ofSeconds(3);
+    /** So that what a killed one held comes again soon, and a busy machine on which several JVMs begin ends none. */
+    static final Duration LEASE = Duration.ofSeconds(6);
 
     /** The ending of the file with the names, behind the name of the history. */
     static final String NAMES = ".names";

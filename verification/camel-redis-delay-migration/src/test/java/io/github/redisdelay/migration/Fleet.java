@@ -75,7 +75,7 @@ final class Fleet implements AutoCloseable {
         }
 
         private void ended(int value) throws InterruptedException {
-            assertThat(process.waitFor(1, TimeUnit.MINUTES))
+            assertThat(process.waitFor(3, TimeUnit.MINUTES))
                     .as(name + " has ended")
                     .isTrue();
             assertThat(process.exitValue()).as(this::logged).isEqualTo(value);
