@@ -10,8 +10,9 @@ import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.time.Instant;
-import java.util.LinkedHashMap;
+
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import org.apache.camel.CamelContext;
@@ -46,7 +47,8 @@ final class StoredStory {
     }
 
     private static Map<String, Object> headers(String id, String deliverAt) {
-        Map<String, Object> headers = new LinkedHashMap<>();
+        // Stored in the order of Camel's map, which is this one in Camel 4.18, and the order of insertion in Camel 4.22.
+        Map<String, Object> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
         headers.put(RedisDelayConstants.SCHEDULE_ID, id);
         headers.put(RedisDelayConstants.DELIVER_AT, deliverAt);
         return headers;
