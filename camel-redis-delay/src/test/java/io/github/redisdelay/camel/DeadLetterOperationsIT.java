@@ -14,6 +14,8 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -55,13 +57,16 @@ class DeadLetterOperationsIT extends CamelRedisIT {
         for (String id : ids) {
             schedule("?priority=2", id);
         }
-        DelayQueueConsumer consumer = stored().consume(ConsumerOptions.DEFAULTS, Runnable::run, delivery -> {
+        // One after the other, so that they are dead letters in this order.
+        ExecutorService undertaker = Executors.newSingleThreadExecutor();
+        DelayQueueConsumer consumer = stored().consume(ConsumerOptions.DEFAULTS, undertaker, delivery -> {
             Class<?> exception = delivery.id().startsWith("io") ? IOException.class : IllegalStateException.class;
             delivery.bury(new FailureRecord(exception.getName(), "wrong", "route", "host", 1, Instant.now(), "failed")
-                    .encode());
+                    .encode()).join();
         });
         await().until(() -> stats().dead() == ids.length);
         consumer.stop(false);
+        undertaker.shutdown();
     }
 
     /** The ids of the dead letters, in the order in which they were given up. */

@@ -16,6 +16,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import org.apache.camel.Exchange;
 import org.apache.camel.Message;
 
@@ -34,14 +36,18 @@ abstract class DeadLetterSideIT extends ConsumerSideIT {
             schedule(id, "body of " + id);
         }
         long before = stats().dead();
+        // One after the other, so that they are dead letters in this order.
+        ExecutorService undertaker = Executors.newSingleThreadExecutor();
         DelayQueueConsumer consumer = stored().consume(
                         ConsumerOptions.DEFAULTS,
-                        Runnable::run,
+                        undertaker,
                         delivery -> delivery.bury(new FailureRecord(
                                         "java.io.IOException", "wrong", routeId, "host", 2, Instant.now(), reason)
-                                .encode()));
+                                .encode())
+                                .join());
         await().until(() -> stats().dead() == before + ids.length);
         consumer.stop(false);
+        undertaker.shutdown();
     }
 
     void die(String... ids) {

@@ -151,7 +151,7 @@ abstract class ApiIT {
                 delivery -> delivery.bury(
                         failures.get(delivery.id()) == null
                                 ? new byte[0]
-                                : failures.get(delivery.id()).encode()));
+                                : failures.get(delivery.id()).encode()).join());
         await().until(() -> get(queue.stats()).dead() == before + failures.size());
         stop(consumer);
     }
