@@ -189,11 +189,11 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                 listener);
     }
 
-    /** Begins to receive. */
+    /** Begins to receive, unless it was suspended before it ever did: then {@link #doResume} does. */
     private void claim() {
         lock.lock();
         try {
-            if (running != null && claims() == null) {
+            if (running != null && claims() == null && !running.deliveries().isSuspended()) {
                 running.deliveries().start(name(), shown());
                 trimmer.start();
             }

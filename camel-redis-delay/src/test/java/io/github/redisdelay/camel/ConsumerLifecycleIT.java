@@ -92,8 +92,39 @@ class ConsumerLifecycleIT extends ConsumerSideIT {
         });
         schedule("x", "x");
         start(consume(OWN_CLIENT, this::take));
+        assertThat(stored().consumers().join()).as("it has not begun").isEmpty();
         await().during(Duration.ofMillis(200)).atMost(Duration.ofSeconds(5)).until(received::isEmpty);
         consumer().start();
+        assertThat(next().getBody()).isEqualTo("x");
+        context.getRouteController().stopRoute("consumer");
+        assertClients(0);
+    }
+
+    @Test
+    void should_receive_when_it_was_suspended_before_the_context_told_it_of_the_start_and_resumed_after()
+            throws Exception {
+        context.addStartupListener(new ExtendedStartupListener() {
+            @Override
+            public void onCamelContextStarted(CamelContext starting, boolean alreadyStarted) throws Exception {
+                starting.addStartupListener(
+                        new ExtendedStartupListener() { // behind the consumer's own
+                            @Override
+                            public void onCamelContextStarted(CamelContext starting, boolean alreadyStarted) {}
+
+                            @Override
+                            public void onCamelContextFullyStarted(CamelContext starting, boolean alreadyStarted) {
+                                consumer().resume();
+                            }
+                        });
+            }
+
+            @Override
+            public void onCamelContextFullyStarted(CamelContext starting, boolean alreadyStarted) {
+                consumer().suspend();
+            }
+        });
+        schedule("x", "x");
+        start(consume(OWN_CLIENT, this::take));
         assertThat(next().getBody()).isEqualTo("x");
         context.getRouteController().stopRoute("consumer");
         assertClients(0);

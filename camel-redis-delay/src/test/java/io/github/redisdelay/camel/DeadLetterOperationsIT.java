@@ -14,11 +14,11 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
@@ -62,7 +62,8 @@ class DeadLetterOperationsIT extends CamelRedisIT {
         DelayQueueConsumer consumer = stored().consume(ConsumerOptions.DEFAULTS, undertaker, delivery -> {
             Class<?> exception = delivery.id().startsWith("io") ? IOException.class : IllegalStateException.class;
             delivery.bury(new FailureRecord(exception.getName(), "wrong", "route", "host", 1, Instant.now(), "failed")
-                    .encode()).join();
+                            .encode())
+                    .join();
         });
         await().until(() -> stats().dead() == ids.length);
         consumer.stop(false);

@@ -38,13 +38,10 @@ abstract class DeadLetterSideIT extends ConsumerSideIT {
         long before = stats().dead();
         // One after the other, so that they are dead letters in this order.
         ExecutorService undertaker = Executors.newSingleThreadExecutor();
-        DelayQueueConsumer consumer = stored().consume(
-                        ConsumerOptions.DEFAULTS,
-                        undertaker,
-                        delivery -> delivery.bury(new FailureRecord(
-                                        "java.io.IOException", "wrong", routeId, "host", 2, Instant.now(), reason)
+        DelayQueueConsumer consumer = stored().consume(ConsumerOptions.DEFAULTS, undertaker, delivery -> delivery.bury(
+                        new FailureRecord("java.io.IOException", "wrong", routeId, "host", 2, Instant.now(), reason)
                                 .encode())
-                                .join());
+                .join());
         await().until(() -> stats().dead() == before + ids.length);
         consumer.stop(false);
         undertaker.shutdown();

@@ -10,7 +10,6 @@ import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.time.Instant;
-
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -47,7 +46,8 @@ final class StoredStory {
     }
 
     private static Map<String, Object> headers(String id, String deliverAt) {
-        // Stored in the order of Camel's map, which is this one in Camel 4.18, and the order of insertion in Camel 4.22.
+        // Stored in the order of Camel's map, which is this one in Camel 4.18, and the order of insertion in Camel
+        // 4.22.
         Map<String, Object> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
         headers.put(RedisDelayConstants.SCHEDULE_ID, id);
         headers.put(RedisDelayConstants.DELIVER_AT, deliverAt);

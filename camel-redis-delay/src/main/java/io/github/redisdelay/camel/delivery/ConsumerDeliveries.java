@@ -160,6 +160,10 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         }
     }
 
+    public boolean isSuspended() {
+        return suspended;
+    }
+
     public void resume() {
         if (batches != null) {
             batches.resume();
