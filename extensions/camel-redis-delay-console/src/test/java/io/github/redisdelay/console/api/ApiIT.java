@@ -144,14 +144,11 @@ abstract class ApiIT {
     void bury(DelayQueue queue, Map<String, FailureRecord> failures) {
         long before = get(queue.stats()).dead();
         failures.keySet().forEach(id -> schedule(queue, id, LONG_AGO));
-        DelayQueueConsumer consumer = consume(
-                queue,
-                "undertaker",
-                1,
-                delivery -> delivery.bury(
+        DelayQueueConsumer consumer = consume(queue, "undertaker", 1, delivery -> delivery.bury(
                         failures.get(delivery.id()) == null
                                 ? new byte[0]
-                                : failures.get(delivery.id()).encode()).join());
+                                : failures.get(delivery.id()).encode())
+                .join());
         await().until(() -> get(queue.stats()).dead() == before + failures.size());
         stop(consumer);
     }
