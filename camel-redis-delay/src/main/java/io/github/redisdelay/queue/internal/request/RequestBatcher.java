@@ -78,10 +78,10 @@ public final class RequestBatcher {
     /** The calls under way, by the index of the session; null where there is none. */
     private final InFlightCall[] underWay;
 
-    /** How long the call that was answered last was under way, and how many requests it carried. */
+    /** How long the call that was answered last was under way. */
     private long lastNanos;
-
-    private int lastSize;
+    /** How many requests were under way or waiting when it was answered. */
+    private int lastInPlay;
 
     /** The timer for the earliest deadline; null if it is not set. */
     private Timers.Timer expiry;
@@ -200,7 +200,7 @@ public final class RequestBatcher {
                 other = underWay[i];
             }
         }
-        if (slot < 0 || waiting.isEmpty() || (other != null && waiting.size() < worthwhileBeside(other))) {
+        if (slot < 0 || waiting.isEmpty() || (other != null && waiting.size() < worthwhileForSecond())) {
             return null;
         }
         List<Request<?>> requests = takeForCall(other == null ? Set.of() : other.messageIds());
@@ -222,13 +222,11 @@ public final class RequestBatcher {
     }
 
     /**
-     * How many requests are worth a call beside another one. On a slow network it is about half of those who take part, so that
-     * two calls of about the same size take turns. Holds the lock.
+     * How many requests are worth a call beside another one. On a slow network two fifths of those in play are, so that two calls
+     * of about the same size take turns, and neither waits for a caller who comes late. Holds the lock.
      */
-    private int worthwhileBeside(InFlightCall other) {
-        return lastNanos < SLOW_NETWORK_NANOS
-                ? WORTHWHILE
-                : Math.min(WORTHWHILE, Math.max(lastSize, other.requests().size()));
+    private int worthwhileForSecond() {
+        return lastNanos < SLOW_NETWORK_NANOS ? WORTHWHILE : Math.min(WORTHWHILE, (2 * lastInPlay + 4) / 5);
     }
 
     /**
@@ -294,7 +292,7 @@ public final class RequestBatcher {
      */
     private void answered(InFlightCall call, DurableReply reply, Throwable refusal) {
         long nanos = call.ageNanos();
-        if (!goOn(call, nanos, WORTHWHILE)) {
+        if (!goOn(call, nanos, false)) {
             return; // the batcher was closed and has failed these requests
         }
         try {
@@ -307,27 +305,31 @@ public final class RequestBatcher {
                 }
             });
         } finally {
-            goOn(call, nanos, 0);
+            goOn(call, nanos, true);
         }
     }
 
     /**
-     * Sends the next call in place of an answered one, if so many requests wait at the least.
+     * Sends the next call in place of an answered one. Before its callers are told, it does so only if many requests wait.
      *
      * @param nanos how long the answered one was under way
+     * @param told true if its callers were told
      * @return false if the answered call has no place any more
      */
-    private boolean goOn(InFlightCall answered, long nanos, int least) {
+    private boolean goOn(InFlightCall answered, long nanos, boolean told) {
         Runnable after;
         lock.lock();
         try {
             if (underWay[answered.slot()] != answered) {
                 return false;
             }
-            lastNanos = nanos;
-            lastSize = answered.requests().size();
-            if (waiting.size() < least) {
-                return true;
+            if (!told) {
+                lastNanos = nanos;
+                lastInPlay = waiting.size()
+                        + calls().mapToInt(call -> call.requests().size()).sum();
+                if (waiting.size() < WORTHWHILE) {
+                    return true;
+                }
             }
             underWay[answered.slot()] = null;
             after = next();
