@@ -683,26 +683,13 @@ public final class QueueModel {
                 ids, List.of(), time, new WaitersModel.Answer(WakeupDuty.LEFT, Long.parseLong(text(arguments[10]))));
     }
 
-    /** Ids as MessagePack has them. */
+    /** Their number, the length of each, and then all, as a claim keeps them for a repeat. */
     private static byte[] packed(List<String> ids) {
-        ByteArrayOutputStream out = new ByteArrayOutputStream();
-        if (ids.size() < 16) {
-            out.write(0x90 | ids.size());
-        } else {
-            out.write(0xdc);
-            out.write(ids.size() >> 8);
-            out.write(ids.size());
-        }
-        for (String id : ids) {
-            if (id.length() < 32) {
-                out.write(0xa0 | id.length());
-            } else {
-                out.write(0xd9);
-                out.write(id.length());
-            }
-            out.writeBytes(id.getBytes(StandardCharsets.ISO_8859_1));
-        }
-        return out.toByteArray();
+        byte[] names = String.join("", ids).getBytes(StandardCharsets.ISO_8859_1);
+        ByteBuffer out = ByteBuffer.allocate(4 + 4 * ids.size() + names.length).order(ByteOrder.LITTLE_ENDIAN);
+        out.putInt(ids.size());
+        ids.forEach(id -> out.putInt(id.length()));
+        return out.put(names).array();
     }
 
     /** When the next message is due or lease ends; null if nothing comes, or the queue is paused. */

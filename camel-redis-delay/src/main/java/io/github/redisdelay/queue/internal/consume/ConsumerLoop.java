@@ -343,9 +343,15 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
                 timer.arm(now, handOver.notBeforeNanos());
             }
         }
+        // One message goes into its route at once. While many do, Redis finds the next ones.
+        if (begin.size() > 1) {
+            claims.forEach(claim -> send(claim, now));
+        }
         begin.forEach(this::hand);
         release.forEach(ClaimedDelivery::release);
-        claims.forEach(claim -> send(claim, now));
+        if (begin.size() <= 1) {
+            claims.forEach(claim -> send(claim, now));
+        }
     }
 
     private void hand(ClaimedDelivery delivery) {

@@ -9,7 +9,8 @@ import java.util.concurrent.TimeUnit;
  * The messages that one consumer has claimed and not begun, in order.
  *
  * <p>How many it may hold follows what the consumer really finished in the last 100 ms, and is no more than it can
- * begin within 5 ms. A slow consumer holds none, so that it never sits on messages that another one could work on.
+ * begin within 5 ms. A slow consumer holds none, so that it never sits on messages that another one could work on. A fast one
+ * holds two claims' worth: while the first is worked on, the second is fetched.
  *
  * <p>Guarded by the lock of the {@link ConsumerLoop} that owns it. Times are readings of the local clock.
  */
@@ -22,7 +23,9 @@ final class Prefetch {
     static final long WINDOW_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final InFlightDeliveries inFlight;
+    /** The most messages that it may hold. */
     private final int limit;
+
     private final long leaseNanos;
 
     private final ArrayDeque<ClaimedDelivery> waiting = new ArrayDeque<>();
@@ -30,10 +33,10 @@ final class Prefetch {
     private int finishedInWindow;
     private int finishedBefore;
 
-    /** @param limit the most messages that it may ask for beyond the free slots */
-    Prefetch(InFlightDeliveries inFlight, int limit, long leaseNanos, long now) {
+    /** @param maxMessages the most messages that one claim asks for */
+    Prefetch(InFlightDeliveries inFlight, int maxMessages, long leaseNanos, long now) {
         this.inFlight = inFlight;
-        this.limit = limit;
+        this.limit = 2 * maxMessages;
         this.leaseNanos = leaseNanos;
         this.windowStartNanos = now;
     }

@@ -24,40 +24,45 @@ if stored then
 end
 call_check_format(redis.call('HGET', config, 'format'))
 
-local ids, claims = {}, {}
+local ids = {}
 for i = 1, count do
-  local id, claim = ARGV[2 * i + 1], ARGV[2 * i + 2]
+  ids[i] = ARGV[2 * i + 1]
+end
+local records = redis.call('HMGET', state, unpack(ids))
+local finished, outcomes = {}, {}
+local n = 0
+for i = 1, count do
+  local id, claim, record = ids[i], ARGV[2 * i + 2], records[i]
   if #id == 0 or #claim ~= 16 or claim == RECORD_NO_CLAIM then
     error('REDISDELAY argument: delivery ' .. i)
   end
-  ids[i], claims[i] = id, claim
-end
-local records = redis.call('HMGET', state, unpack(ids))
-local finished, outcomes, done = {}, {}, {}
-local n = 0
-for i = 1, count do
-  local id = ids[i]
-  if not record_has_claim(records[i], claims[i]) then
-    outcomes[i] = redis.call('HEXISTS', messages, id) == 1 and 3 or 2
-  elseif done[id] then
-    outcomes[i] = 2
-  else
-    done[id] = true
+  if record and #record >= RECORD_LENGTH and string.sub(record, 9, 24) == claim then
     n = n + 1
     finished[n] = id
+  else
+    outcomes[i] = redis.call('HEXISTS', messages, id) == 1 and 3 or 2
   end
 end
 
 -- The first write needs no memory: after it, nothing is refused when memory is full.
 if n > 0 then
-  redis.call('HDEL', messages, unpack(finished))
+  if redis.call('HDEL', messages, unpack(finished)) < n then
+    -- A delivery that is finished twice in this call is stale the second time.
+    local done = {}
+    for i = 1, count do
+      if not outcomes[i] then
+        outcomes[i] = done[ids[i]] and 2
+        done[ids[i]] = true
+      end
+    end
+  end
   redis.call('HDEL', state, unpack(finished))
   redis.call('ZREM', leased, unpack(finished))
 else
   redis.call('ZREM', leased, '')
 end
 local reply
-if n == count then
+if next(outcomes) == nil then
   reply = struct.pack('<d', now) .. string.rep(struct.pack('<Bd', 1, 0), count)
 else
   local answers = { now }

@@ -56,6 +56,15 @@ if session_preflight_due and not stored and #member > 0 then
   wakeup_send(member, base, safety_interval)
 end
 
+-- Packs the lengths of the first so many texts of a list.
+local function pack_lengths(texts, count)
+  local lengths = {}
+  for i = 1, count do
+    lengths[i] = #texts[i]
+  end
+  return struct.pack('<' .. string.rep('I4', count), unpack(lengths))
+end
+
 local function first_expiry()
   return tonumber(redis.call('ZRANGE', queue_leased, '0', '0', 'WITHSCORES')[2])
 end
@@ -66,7 +75,12 @@ local ids, levels, bodies, records, dropped = {}, {}, {}, {}, {}
 local expires = first_expiry()
 local due = queue_first_due()
 if stored then
-  for _, id in ipairs(cmsgpack.unpack(stored)) do
+  local count = struct.unpack('<I4', stored)
+  local at = 5 + 4 * count
+  for i = 1, count do
+    local length = struct.unpack('<I4', stored, 1 + 4 * i)
+    local id = string.sub(stored, at, at + length - 1)
+    at = at + length
     local held, bytes = record_is_held(queue_leased, queue_state, id, claim)
     if held and redis.call('HEXISTS', queue_messages, id) == 1 then
       ids[#ids + 1] = id
@@ -102,22 +116,24 @@ elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and
         'LIMIT', 0, wanted) or {}
       local lost = expired[priority] or {}
       local d, l = 1, 1
-      -- Bodies of due ones, and where the first of them stands among these.
-      local read, from = {}, 1
+      -- Bodies of due ones, and how many of these come before them.
+      local read, from = {}, 0
       while not full and n < wanted do
         local id, record, body
-        local next = wanted_expired > 0 and lost[l]
-        if next and (not due[d] or next.time < tonumber(redis.call('ZSCORE', queue_delayed_set(priority), due[d]))) then
+        local next = lost[l]
+        if next and wanted_expired > 0 and (not due[d]
+            or next.time < tonumber(redis.call('ZSCORE', queue_delayed_set(priority), due[d]))) then
           id, record = next.id, next.record
           body = redis.call('HGET', queue_messages, id)
           wanted_expired = wanted_expired - 1
           l = l + 1
         elseif due[d] then
           id = due[d]
-          if d - from >= #read then
-            read, from = redis.call('HMGET', queue_messages, unpack(due, d, math.min(d + width - 1, #due))), d
+          body = read[d - from]
+          if body == nil then
+            read, from = redis.call('HMGET', queue_messages, unpack(due, d, math.min(d + width - 1, #due))), d - 1
+            body = read[1]
           end
-          body = read[d - from + 1]
           d = d + 1
         else
           break
@@ -145,15 +161,21 @@ end
 
 if not stored and #ids > 0 then
   local found = redis.call('HMGET', queue_state, unpack(ids))
-  local heads = {}
+  local sub, heads = string.sub, {}
   for i = 1, #ids do
     local record, level = records[i], levels[i]
-    if not found[i] and not record then
+    if not record and not found[i] then
       -- The first delivery of a message: what record_write would make of it, but for its due time the same for all. The score
       -- has that time as well, but to make a text of a number and a number of that takes longer than all else here.
-      heads[level] = heads[level] or struct.pack('<BBBBI4c16', 1, 0, 0, level, 1, claim)
-      local due = #bodies[i] >= 16 and string.sub(bodies[i], 9, 16) or struct.pack('<d', now)
-      records[i] = heads[level] .. due .. due
+      local head, time = heads[level], sub(bodies[i], 9, 16)
+      if not head then
+        head = struct.pack('<BBBBI4c16', 1, 0, 0, level, 1, claim)
+        heads[level] = head
+      end
+      if #time < 8 then
+        time = struct.pack('<d', now)
+      end
+      records[i] = head .. time .. time
     else
       if record then
         record.lost = math.min(record.lost + 1, 255)
@@ -177,6 +199,8 @@ if not stored and #ids > 0 then
     end
   end
 end
+local n = #ids
+local lengths, names = pack_lengths(ids, n), table.concat(ids)
 if not stored then
   -- So many new records make a table of the state at once, by a field that is too large for a list. Measured: 0.4 instead of
   -- 1.2 us for each record.
@@ -223,7 +247,7 @@ if not stored then
       queue_write_priorities()
     end
   end
-  session_end(now, cmsgpack.pack(ids))
+  session_end(now, struct.pack('<I4', n) .. lengths .. names)
   if (expires and expires <= now) or #dropped > 0 then
     expires = first_expiry()
   elseif #ids > 0 then
@@ -247,19 +271,14 @@ end
 
 -- Reply.
 
-local n = #ids
 local reply = { struct.pack('<ddddIII', now,
   due and math.max(0, due - now) or -1, expires and math.max(0, expires - now) or -1,
   safety_interval, n, #dropped, duty), '', '', '' }
 if n > 0 then
-  local lengths = {}
-  for i = 1, n do
-    lengths[i] = #ids[i]
-    lengths[n + i] = #records[i]
-  end
   bodies = stored and redis.call('HMGET', queue_messages, unpack(ids)) or bodies
-  reply[2] = struct.pack('<' .. string.rep('I4', 2 * n), unpack(lengths))
-  reply[3] = table.concat(ids)
+  local record_lengths = pack_lengths(records, n)
+  reply[2] = lengths .. record_lengths
+  reply[3] = names
   reply[4] = table.concat(records, '', 1, n)
   for i = 1, n do
     reply[4 + i] = bodies[i]

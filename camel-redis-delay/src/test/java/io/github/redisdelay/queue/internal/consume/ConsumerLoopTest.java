@@ -452,11 +452,16 @@ class ConsumerLoopTest {
 
         @Test
         void should_read_ahead_up_to_the_maximum_for_a_fast_consumer() {
-            hangingWithReadAhead();
+            becomeFast(running(1, 40), 40);
             assertThat(claims.last().request().messages()).isEqualTo(40);
             assertThat(claims.last().request().expired())
                     .as("expired leases only into free slots")
                     .isEqualTo(1);
+            hangingWithReadAhead();
+            assertThat(claims.last().request().messages()).isEqualTo(40);
+            assertThat(claims.last().request().expired())
+                    .as("expired leases while no slot is free")
+                    .isZero();
         }
 
         @Test
@@ -489,7 +494,15 @@ class ConsumerLoopTest {
         private ConsumerLoop hangingWithReadAhead() {
             ConsumerLoop task = running(1, 40);
             becomeFast(task, 40);
+            handler.acknowledgeAtOnce = true;
+            for (int i = 0; i < 3; i++) {
+                claims.answer(reply(s(20), null, messages(0, 40)));
+                task.wakeUp(0, 0);
+            }
+            handler.acknowledgeAtOnce = false;
+            handler.begun.clear();
             claims.answer(reply(ZERO, null, messages(1000, 1040)));
+            claims.answer(reply(ZERO, null, messages(1040, 1080)));
             return task;
         }
 
@@ -501,9 +514,9 @@ class ConsumerLoopTest {
             assertThat(queue.ids(SettleAction.RELEASE)).isEmpty();
             timers.advance(ms(1));
             assertThat(queue.ids(SettleAction.RELEASE))
-                    .hasSize(39)
+                    .hasSize(79)
                     .startsWith("m1001")
-                    .endsWith("m1039");
+                    .endsWith("m1079");
             int claimed = claims.count();
             timers.advance(s(5));
             assertThat(claims.count()).as("claims while it hangs").isEqualTo(claimed);
@@ -538,7 +551,7 @@ class ConsumerLoopTest {
             while (claims.count() == claimed) {
                 handler.begun.get(i++).acknowledge();
             }
-            assertThat(i).isBetween(19, 21);
+            assertThat(i).isBetween(39, 41);
             assertThat(claims.last().request().expired()).isZero();
         }
 
@@ -946,7 +959,7 @@ class ConsumerLoopTest {
             ConsumerLoop task = new Room().hangingWithReadAhead();
             int claimed = claims.count();
             task.suspend();
-            assertThat(queue.ids(SettleAction.RELEASE)).hasSize(39);
+            assertThat(queue.ids(SettleAction.RELEASE)).hasSize(79);
             task.wakeUp(0, 0);
             task.checkNow(0);
             handler.begun.get(0).acknowledge();
