@@ -6,7 +6,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -16,8 +15,6 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>A thread is tried: at its first exchange, and at each 64th, it does not wait. If it comes with another exchange before that
  * one is answered, it has other things to do, and does not wait for the next 1 000. A wait is short, in case that the thread
  * was misjudged: an exchange whose answer takes longer goes on elsewhere, as it does by default, and so do the thread's next 64.
- * One thread waits at a time: the answers to many callers come together, and a few threads that go on with all of them are faster
- * than to wake each.
  */
 public final class CallerThreads {
 
@@ -34,11 +31,8 @@ public final class CallerThreads {
      */
     private final ThreadLocal<AtomicInteger> states = ThreadLocal.withInitial(AtomicInteger::new);
 
-    /** True while a thread waits. */
-    private final AtomicBoolean waits = new AtomicBoolean();
-
     /**
-     * Waits for the answer to an exchange, if this thread would do nothing else and no other one waits.
+     * Waits for the answer to an exchange, if this thread would do nothing else.
      *
      * @return to go on with: done if the answer is there
      */
@@ -47,18 +41,14 @@ public final class CallerThreads {
         int now = state.get();
         if (now > 0) {
             state.set(now - 1);
-            if (waits.compareAndSet(false, true)) {
-                try {
-                    answered.get(LONGEST_WAIT_MILLIS, TimeUnit.MILLISECONDS);
-                } catch (ExecutionException | CancellationException e) {
-                    // The producer looks for the outcome.
-                } catch (TimeoutException e) {
-                    state.set(TRIAL - EXCHANGES_UNTIL_TRIAL);
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                } finally {
-                    waits.set(false);
-                }
+            try {
+                answered.get(LONGEST_WAIT_MILLIS, TimeUnit.MILLISECONDS);
+            } catch (ExecutionException | CancellationException e) {
+                // The producer looks for the outcome.
+            } catch (TimeoutException e) {
+                state.set(TRIAL - EXCHANGES_UNTIL_TRIAL);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
             }
             return answered;
         }

@@ -84,7 +84,7 @@ public final class Environment implements AutoCloseable {
         return info("server").get("redis_version");
     }
 
-    /** A client with Redisson's own settings; the caller shuts it down. */
+    /** A client with Redisson's own settings, but that it does not look for its own objects in arguments; the caller shuts it down. */
     public RedissonClient newRedisson() {
         return newRedisson(address());
     }
@@ -100,6 +100,7 @@ public final class Environment implements AutoCloseable {
 
     private static RedissonClient newRedisson(String address, int timeoutMillis) {
         Config config = new Config();
+        config.setReferenceEnabled(false); // as the component's own client has it
         config.useSingleServer().setAddress(address).setTimeout(timeoutMillis);
         return Redisson.create(config);
     }

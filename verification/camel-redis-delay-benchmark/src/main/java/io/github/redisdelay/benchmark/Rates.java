@@ -64,10 +64,9 @@ final class Rates implements Experiment {
                 ping(link, figures);
             }
             int backlog = environment.quick() ? 10_000 : 100_000;
-            // Round 0 is for the compiler of the JVM only.
+            // Round 0 is for the compiler of the JVM only, with as large a backlog as the others.
             Duration warmUp = Duration.ofMillis(environment.quick() ? 200 : overLink ? 500 : 1500);
-            measure(new Run(
-                    name, environment, link, contenders, null, 0, warmUp, environment.quick() ? 3_000 : 20_000));
+            measure(new Run(name, environment, link, contenders, null, 0, warmUp, backlog));
             for (int round = 1; round <= environment.rounds(); round++) {
                 Duration time = Duration.ofMillis(environment.quick() ? 300 : overLink ? 700 : 2000);
                 measure(new Run(name, environment, link, contenders, figures, round, time, backlog));
@@ -135,7 +134,7 @@ final class Rates implements Experiment {
                     (contender, parameter) -> waiting(contender, parameter, 2, BATCH));
             each(DELIVERY, "deliver fifo", this::fifo);
             for (String subject : order(DELIVERY)) {
-                if (round > 1 && subject.equals(Subject.RDELAYEDQUEUE)) {
+                if (round != 1 && subject.equals(Subject.RDELAYEDQUEUE)) {
                     continue; // minutes each time
                 }
                 HoldOff.attempt(backlog, subject, millis -> {
