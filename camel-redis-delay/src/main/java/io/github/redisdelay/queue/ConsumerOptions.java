@@ -37,7 +37,7 @@ public record ConsumerOptions(
 
     public static final Duration MAX_VISIBILITY_TIMEOUT = Duration.ofDays(365);
 
-    /** The defaults: one message at a time, a prefetch of up to 100, a lease of 30 s that is extended for up to an hour. */
+    /** The defaults: one message at a time, a prefetch of up to 200, a lease of 30 s that is extended for up to an hour. */
     public static final ConsumerOptions DEFAULTS =
             new ConsumerOptions(1, 100, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed");
 

@@ -14,6 +14,7 @@ public final class FakeHost implements ConsumerHost {
 
     public final List<CompletableFuture<QueueStats>> statsAsked = new ArrayList<>();
     public int stopped;
+    public boolean prefetches = true;
     private byte claimNumber;
 
     /** A claim id that nobody else has. */
@@ -28,6 +29,11 @@ public final class FakeHost implements ConsumerHost {
         byte[] bytes = new byte[ClaimId.LENGTH];
         bytes[0] = ++claimNumber;
         return ClaimId.of(bytes);
+    }
+
+    @Override
+    public boolean prefetches() {
+        return prefetches;
     }
 
     @Override

@@ -343,15 +343,17 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
                 timer.arm(now, handOver.notBeforeNanos());
             }
         }
-        // One message goes into its route at once. While many do, Redis finds the next ones.
-        if (begin.size() > 1) {
-            claims.forEach(claim -> send(claim, now));
+        // One message goes into its route at once. While many do, Redis finds the next ones. Who waits for a single
+        // message is told
+        // that there is none only when those found were handed over.
+        boolean ahead = begin.size() > 1 && host.prefetches();
+        try {
+            claims.stream().filter(claim -> ahead).forEach(claim -> send(claim, now));
+        } finally {
+            begin.forEach(this::hand);
         }
-        begin.forEach(this::hand);
         release.forEach(ClaimedDelivery::release);
-        if (begin.size() <= 1) {
-            claims.forEach(claim -> send(claim, now));
-        }
+        claims.stream().filter(claim -> !ahead).forEach(claim -> send(claim, now));
     }
 
     private void hand(ClaimedDelivery delivery) {

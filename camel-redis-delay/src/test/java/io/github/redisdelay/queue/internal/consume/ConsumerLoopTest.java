@@ -30,6 +30,8 @@ import java.util.Random;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The times at which a consumer loop claims, begins and releases, on a virtual clock. */
 @Timeout(60)
@@ -71,10 +73,12 @@ class ConsumerLoopTest {
         boolean acknowledgeAtOnce;
         RuntimeException failure;
         Error listenerFailure;
+        Runnable whenBegun = () -> {};
 
         @Override
         public void handle(Delivery delivery) {
             begun.add(delivery);
+            whenBegun.run();
             if (failure != null) {
                 throw failure;
             }
@@ -462,6 +466,18 @@ class ConsumerLoopTest {
             assertThat(claims.last().request().expired())
                     .as("expired leases while no slot is free")
                     .isZero();
+        }
+
+        @ParameterizedTest
+        @CsvSource({"1, true, 1", "2, true, 2", "2, false, 1"})
+        void should_claim_the_next_ones_while_it_hands_over_several(int messages, boolean prefetches, int claimed) {
+            host.prefetches = prefetches;
+            running(3, 100);
+            List<Integer> claimsThen = new ArrayList<>();
+            handler.whenBegun = () -> claimsThen.add(claims.count());
+            claims.answer(reply(ZERO, null, messages(0, messages)));
+            assertThat(claimsThen).hasSize(messages).containsOnly(claimed);
+            assertThat(claims.count()).isEqualTo(2);
         }
 
         @Test
