@@ -37,7 +37,11 @@ final class Contenders implements AutoCloseable {
 
     /** A contender on a queue that may hold what another one of this layout has put there. */
     Contender open(String subject, String queue) throws Exception {
-        RedissonClient redisson = clients.computeIfAbsent(subject, any -> environment.newRedisson(link));
+        RedissonClient redisson = clients.computeIfAbsent(
+                subject,
+                any -> subject.equals(Subject.CAMEL)
+                        ? environment.newComponentsRedisson(link)
+                        : environment.newRedisson(link));
         return switch (subject) {
             case Subject.CAMEL -> new CamelContender(redisson, queue, look.queue(queue));
             case Subject.QUEUE -> new QueueContender(redisson, queue);

@@ -84,7 +84,7 @@ public final class Environment implements AutoCloseable {
         return info("server").get("redis_version");
     }
 
-    /** A client with Redisson's own settings, but that it does not look for its own objects in arguments; the caller shuts it down. */
+    /** A client with Redisson's own settings; the caller shuts it down. */
     public RedissonClient newRedisson() {
         return newRedisson(address());
     }
@@ -94,13 +94,20 @@ public final class Environment implements AutoCloseable {
         return newRedisson(over.address());
     }
 
+    /** A client as the component makes one of an address: it does not look for Redisson's own objects in arguments. */
+    RedissonClient newComponentsRedisson(Link over) {
+        Config config = new Config();
+        config.setReferenceEnabled(false);
+        config.useSingleServer().setAddress(over.address());
+        return Redisson.create(config);
+    }
+
     private static RedissonClient newRedisson(String address) {
         return newRedisson(address, new Config().useSingleServer().getTimeout());
     }
 
     private static RedissonClient newRedisson(String address, int timeoutMillis) {
         Config config = new Config();
-        config.setReferenceEnabled(false); // as the component's own client has it
         config.useSingleServer().setAddress(address).setTimeout(timeoutMillis);
         return Redisson.create(config);
     }
