@@ -348,12 +348,16 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         // that there is none only when those found were handed over.
         boolean ahead = begin.size() > 1 && host.prefetches();
         try {
-            claims.stream().filter(claim -> ahead).forEach(claim -> send(claim, now));
+            if (ahead) {
+                send(claims, now);
+            }
         } finally {
             begin.forEach(this::hand);
         }
         release.forEach(ClaimedDelivery::release);
-        claims.stream().filter(claim -> !ahead).forEach(claim -> send(claim, now));
+        if (!ahead) {
+            send(claims, now);
+        }
     }
 
     private void hand(ClaimedDelivery delivery) {
@@ -362,6 +366,10 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
             locked(() -> List.of(partitions).forEach(partition -> partition.lookForDue(at)));
             delivery.release();
         }
+    }
+
+    private void send(List<Sending> claims, long now) {
+        claims.forEach(claim -> send(claim, now));
     }
 
     private void send(Sending claim, long now) {
