@@ -325,8 +325,10 @@ public final class RequestBatcher {
             }
             if (!told) {
                 lastNanos = nanos;
-                lastInPlay = waiting.size()
-                        + calls().mapToInt(call -> call.requests().size()).sum();
+                lastInPlay = waiting.size();
+                for (InFlightCall call : underWay) {
+                    lastInPlay += call == null ? 0 : call.requests().size();
+                }
                 if (waiting.size() < WORTHWHILE) {
                     return true;
                 }
