@@ -343,9 +343,8 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
                 timer.arm(now, handOver.notBeforeNanos());
             }
         }
-        // One message goes into its route at once. While many do, Redis finds the next ones. Who waits for a single
-        // message is told
-        // that there is none only when those found were handed over.
+        // A single message goes into its route at once. While several do, Redis finds the next ones. But the callers of
+        // a receiver are told that there is no message only after those that were found are handed over.
         boolean ahead = begin.size() > 1 && host.prefetches();
         try {
             if (ahead) {

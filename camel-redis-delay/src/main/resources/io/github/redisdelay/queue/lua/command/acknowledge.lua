@@ -36,6 +36,7 @@ for i = 1, count do
   if #id == 0 or #claim ~= 16 or claim == RECORD_NO_CLAIM then
     error('REDISDELAY argument: delivery ' .. i)
   end
+  -- As record_has_claim tells, without a call for each.
   if record and #record >= RECORD_LENGTH and string.sub(record, 9, 24) == claim then
     n = n + 1
     finished[n] = id

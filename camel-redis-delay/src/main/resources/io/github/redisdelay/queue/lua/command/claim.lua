@@ -247,6 +247,7 @@ if not stored then
       queue_write_priorities()
     end
   end
+  -- For a repeat: how many ids, the length of each, and the ids.
   session_end(now, struct.pack('<I4', n) .. lengths .. names)
   if (expires and expires <= now) or #dropped > 0 then
     expires = first_expiry()
