@@ -6,14 +6,11 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
@@ -30,7 +27,7 @@ import java.util.function.BooleanSupplier;
  * </ol>
  *
  * <p>The first is for the {@linkplain #shared() shared server} only. A server of a test's own ({@link #dedicated}) is
- * always one that is started. A server is started on a free port between 20000 and 31999 of the local host, writes nothing
+ * always one that is started. A server is started on a free port from 20000 to 29999 of the local host, writes nothing
  * to disk, and ends with the JVM at the latest.
  */
 public abstract class RedisServer implements AutoCloseable {
@@ -226,22 +223,6 @@ public abstract class RedisServer implements AutoCloseable {
         } catch (IOException e) {
             return "";
         }
-    }
-
-    /**
-     * A free port below those that the system hands out to clients. On a port of that range, a client that connects
-     * again and again to a stopped server on the same machine can meet itself and then keep the server from starting.
-     */
-    static int freePort() {
-        for (int i = 0; i < 100; i++) {
-            int port = ThreadLocalRandom.current().nextInt(20_000, 32_000);
-            try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-                return socket.getLocalPort();
-            } catch (IOException e) {
-                // In use: the next one.
-            }
-        }
-        throw new IllegalStateException("No free port found between 20000 and 32000");
     }
 
     static String property(String name) {

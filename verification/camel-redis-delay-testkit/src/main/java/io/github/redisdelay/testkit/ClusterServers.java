@@ -7,15 +7,12 @@ import static org.awaitility.Awaitility.await;
 import io.github.redisdelay.test.RedisServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.redisson.Redisson;
@@ -332,7 +329,7 @@ public final class ClusterServers implements AutoCloseable {
                     "repl-diskless-sync-delay 0"));
             lines.addAll(List.of(configLines));
             // Not the usual one: who tries to reach a dead node gets its port from there, and could meet itself.
-            int busPort = freePort();
+            int busPort = FreePort.find();
             List<String> withBusPort = new ArrayList<>(lines);
             withBusPort.add("cluster-port " + busPort);
             try {
@@ -345,19 +342,6 @@ public final class ClusterServers implements AutoCloseable {
                 RedisServer server = RedisServer.embedded(lines.toArray(String[]::new));
                 return new Node(server, server.port() + USUAL_BUS_PORT);
             }
-        }
-
-        /** Below the ports of the servers, and of those that the system hands out to clients. */
-        private static int freePort() {
-            for (int i = 0; i < 100; i++) {
-                int port = ThreadLocalRandom.current().nextInt(10_000, 20_000);
-                try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-                    return socket.getLocalPort();
-                } catch (IOException e) {
-                    // In use: the next one.
-                }
-            }
-            throw new IllegalStateException("no free port found between 10000 and 20000");
         }
 
         /** The server itself. It is killed and started through this node. */
