@@ -589,7 +589,26 @@ class ConsumerLoopTest {
         }
 
         @Test
-        void should_claim_ended_leases_only_into_free_slots() {
+        void should_claim_one_ended_lease_along_with_due_messages_while_no_slot_is_free() {
+            hangingWithReadAhead();
+            claimAfterHalf();
+            assertThat(claims.last().request().expired()).as("none has expired").isZero();
+            claims.answer(reply(ZERO, ZERO, messages(2000, 2040)));
+            claimAfterHalf();
+            assertThat(claims.last().request().messages()).isEqualTo(40);
+            assertThat(claims.last().request().expired()).isEqualTo(1);
+        }
+
+        /** Finishes one message after the other until there is another claim. */
+        private void claimAfterHalf() {
+            int claimed = claims.count();
+            while (claims.count() == claimed) {
+                handler.begun.get(handler.begun.size() - 1).acknowledge();
+            }
+        }
+
+        @Test
+        void should_claim_for_ended_leases_alone_only_into_free_slots() {
             ConsumerLoop task = hangingWithReadAhead();
             int claimed = claims.count();
             for (int i = 0; claims.count() == claimed; i++) {
