@@ -181,14 +181,14 @@ final class EmbeddedRedis implements AutoCloseable {
     /** Below the ports that the system hands out to clients, of which one could be taken while the server starts. */
     private static int freePort() {
         for (int i = 0; i < 100; i++) {
-            int port = ThreadLocalRandom.current().nextInt(20_000, 32_000);
+            int port = ThreadLocalRandom.current().nextInt(10_000, 20_000);
             try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
                 return socket.getLocalPort();
             } catch (IOException e) {
                 // In use: the next one.
             }
         }
-        throw new ExampleException("No free port found between 20000 and 32000 for the embedded Redis");
+        throw new ExampleException("No free port found from 10000 to 19999 for the embedded Redis");
     }
 
     private static String quoted(Path path) {

@@ -22,49 +22,48 @@ final class ServerPorts {
 
     /** Guarded by the class; null before the first port. */
     private static ServerSocket held;
-    /** Guarded by the class. */
-    private static int given;
+    /** Guarded by the class. Begins anywhere, as JVMs in containers may share the ports of one host and not see it. */
+    private static int given = ThreadLocalRandom.current().nextInt(BLOCK);
 
     private ServerPorts() {}
 
     /**
      * A free port from 20000 to 29999. After 199 ports they come again.
      *
-     * @throws IllegalStateException if there is none
+     * @throws IllegalStateException if none of this JVM's ports is free, or if 50 other JVMs have all ports
      */
     static synchronized int next() {
         if (held == null) {
             held = hold();
         }
+        int first = held.getLocalPort() + 1;
+        IOException last = null;
         for (int i = 1; i < BLOCK; i++) {
-            int port = held.getLocalPort() + 1 + given++ % (BLOCK - 1);
-            try (ServerSocket socket = listen(port)) {
+            try (ServerSocket socket = listen(first + given++ % (BLOCK - 1))) {
                 return socket.getLocalPort();
             } catch (IOException e) {
-                // In use: the next one.
+                last = e; // in use: the next one
             }
         }
-        throw noneFree();
+        throw new IllegalStateException("None of the ports " + first + " to " + (first + BLOCK - 2) + " is free", last);
     }
 
     private static ServerSocket hold() {
         int blocks = (END - FIRST) / BLOCK;
         int first = ThreadLocalRandom.current().nextInt(blocks);
+        IOException last = null;
         for (int i = 0; i < blocks; i++) {
             try {
                 return listen(FIRST + (first + i) % blocks * BLOCK);
             } catch (IOException e) {
-                // Another JVM has it: the next one.
+                last = e; // another JVM has it: the next one
             }
         }
-        throw noneFree();
+        throw new IllegalStateException(
+                "Other JVMs hold all ports from " + FIRST + " to " + (END - 1) + ", each " + BLOCK + " of them", last);
     }
 
     private static ServerSocket listen(int port) throws IOException {
         return new ServerSocket(port, 1, InetAddress.getLoopbackAddress());
-    }
-
-    private static IllegalStateException noneFree() {
-        return new IllegalStateException("No free port found from " + FIRST + " to " + (END - 1));
     }
 }

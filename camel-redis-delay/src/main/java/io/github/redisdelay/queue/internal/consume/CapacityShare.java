@@ -43,10 +43,7 @@ final class CapacityShare {
         return capacity(now, asked(now));
     }
 
-    /**
-     * The number of those that may be messages whose lease has expired. They are claimed into free slots, and one along with
-     * each claim for due messages.
-     */
+    /** The number of those that may be messages whose lease has expired: as many as there are free slots. */
     int expiredLeaseCapacity(long now) {
         int asked = asked(now);
         return capacity(now, asked) == 0 ? 0 : Math.max(0, inFlight.freeSlots(now) - prefetch.count() - asked);
@@ -101,10 +98,10 @@ final class CapacityShare {
             int messages = Math.min(maxMessages, (capacity + left - 1) / left);
             int expired = Math.min(messages, (expiredCapacity + left - 1) / left);
             expiredCapacity -= expired;
-            if (expired == 0 && partition.leaseExpired(now)) {
-                if (!partition.isDue(now)) {
-                    continue; // it wants only ones whose lease has expired
-                }
+            if (expired == 0 && !partition.isDue(now)) {
+                continue; // it wants only ones whose lease has expired
+            }
+            if (expired == 0 && partition.takesExpiredAhead(now)) {
                 expired = 1; // else they would starve while there is more to do than slots
             }
             capacity -= messages;

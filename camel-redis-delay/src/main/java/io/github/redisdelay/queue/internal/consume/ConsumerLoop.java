@@ -390,7 +390,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         }
         List<Sending> claims = new ArrayList<>(0);
         for (CapacityShare.Share share : capacity.divide(now)) {
-            share.partition().claimSent(share.messages(), ++claimed, now);
+            share.partition().claimSent(share.messages(), share.expired(), ++claimed, now);
             claims.add(new Sending(
                     share.partition(),
                     claimed,

@@ -29,6 +29,9 @@ public final class PartitionState {
     /** A claim that was not answered within this time takes no capacity from other partitions any more. */
     public static final long ANSWER_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /** A consumer that never has a free slot asks for an expired lease so often: each makes a claim dearer. */
+    static final long EXPIRED_LEASE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     /** Finishes the deliveries of this partition. */
     final DeliverySettler queue;
 
@@ -48,8 +51,10 @@ public final class PartitionState {
     private long endedNumber;
     /** The time to claim for the next message that is due. */
     private long nextDueNanos;
-    /** The time to claim for the next lease that expires; such messages are claimed only into free slots. */
+    /** The time to claim for the next lease that expires. */
     private long nextExpiryNanos;
+    /** The time from when on a claim may ask for an expired lease though no slot is free. */
+    private long expiredAheadNanos;
     /**
      * The time when the next message is due, as far as this consumer knows. Another consumer may have to come for it.
      */
@@ -77,6 +82,7 @@ public final class PartitionState {
         this.gate = gate;
         this.nextDueNanos = now;
         this.nextExpiryNanos = now;
+        this.expiredAheadNanos = now;
         this.headNanos = now;
         this.notBeforeNanos = now;
     }
@@ -110,9 +116,12 @@ public final class PartitionState {
         nextExpiryNanos = Math.min(nextExpiryNanos, at);
     }
 
-    /** The loop sends a claim. */
-    void claimSent(int messages, long number, long now) {
+    /** The loop sends a claim, which asks for so many messages, of which so many may be ones whose lease has expired. */
+    void claimSent(int messages, int expired, long number, long now) {
         claiming = true;
+        if (expired > 0) {
+            expiredAheadNanos = now + EXPIRED_LEASE_NANOS;
+        }
         wokenNanos = Long.MAX_VALUE;
         asked = messages;
         askedNanos = now;
@@ -294,6 +303,11 @@ public final class PartitionState {
 
     boolean leaseExpired(long now) {
         return now - nextExpiryNanos >= 0;
+    }
+
+    /** Returns whether a claim for due messages is to ask for one whose lease has expired, though no slot is free. */
+    boolean takesExpiredAhead(long now) {
+        return leaseExpired(now) && now - expiredAheadNanos >= 0;
     }
 
     long nextDueNanos() {
