@@ -57,7 +57,7 @@ class TranslatedReadmeTest {
             `waitForDisk`               | `waitForDisks`
             `getDelayedQueue`           | getDelayedQueue()
             `mvn -DskipTests install`   | `mvn install`
-            11 500/s                    | 11 300/s
+            10 900/s                    | 10 800/s
             4.22                        | 4.23
             30 s                        | 31 s
             (docs/guarantees.md)        | (docs/guarantees)
