@@ -4,10 +4,9 @@ package io.github.redisdelay.example;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.test.TestPorts;
 import java.io.IOException;
 import java.io.StringReader;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -37,9 +36,7 @@ class MonitoringIT {
     @Test
     void should_show_the_meters_where_Prometheus_reads_them() throws Exception {
         int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
+        port = TestPorts.next();
         Properties properties = new Properties();
         properties.load(new StringReader(block("properties")));
         properties.setProperty("camel.management.port", String.valueOf(port));

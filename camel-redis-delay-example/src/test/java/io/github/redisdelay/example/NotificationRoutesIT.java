@@ -5,8 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.camel.RedisDelayConstants;
-import java.net.InetAddress;
-import java.net.ServerSocket;
+import io.github.redisdelay.test.TestPorts;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -57,9 +56,7 @@ class NotificationRoutesIT extends CamelTestSupport {
 
     private void start(String steps, Processor answer) throws Exception {
         int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
+        port = TestPorts.next();
         url = "http://localhost:" + port + "/told";
         context.getPropertiesComponent().addOverrideProperty("consume", "true");
         // As in application.properties, which only Camel Main reads.

@@ -4,8 +4,7 @@ package io.github.redisdelay.example;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import java.net.InetAddress;
-import java.net.ServerSocket;
+import io.github.redisdelay.test.TestPorts;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -47,9 +46,7 @@ class RefundRoutesIT extends CamelTestSupport {
     /** @param answer called for each look, on a thread of the bank's */
     private void start(String steps, Runnable answer) throws Exception {
         int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
+        port = TestPorts.next();
         context.getPropertiesComponent().addOverrideProperty("http.port", String.valueOf(port));
         context.getPropertiesComponent().addOverrideProperty("consume", "true");
         context.addRoutes(new RouteBuilder() {

@@ -4,8 +4,7 @@ package io.github.redisdelay.example;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import java.net.InetAddress;
-import java.net.ServerSocket;
+import io.github.redisdelay.test.TestPorts;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -36,10 +35,8 @@ class RefundStoryIT {
 
     @BeforeEach
     void open() throws Exception {
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            settings = new ExampleSettings(
-                    folder, Optional.empty(), free.getLocalPort(), 0, false, TIME, ExampleSettings.Role.BOTH);
-        }
+        settings = new ExampleSettings(
+                folder, Optional.empty(), TestPorts.next(), 0, false, TIME, ExampleSettings.Role.BOTH);
         customer = new ShopClient(settings.httpPort());
         rows = new ShopRows(folder);
         start();

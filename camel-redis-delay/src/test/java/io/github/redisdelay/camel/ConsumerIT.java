@@ -400,14 +400,14 @@ class ConsumerIT extends CamelRedisIT {
 
     @Test
     void should_keep_the_lease_of_long_work() throws Exception {
-        start(consume("?visibilityTimeout=3s", exchange -> {
+        start(consume("?visibilityTimeout=6s", exchange -> {
             take(exchange);
-            go.await(20, TimeUnit.SECONDS);
+            go.await(30, TimeUnit.SECONDS);
         }));
         send(uri, "x", Map.of());
         next();
         try (var receiver = stored().receiver(io.github.redisdelay.queue.ConsumerOptions.DEFAULTS, delivery -> {})) {
-            assertThat(receiver.receive(Duration.ofSeconds(5)))
+            assertThat(receiver.receive(Duration.ofSeconds(8)))
                     .as("it is still ours")
                     .isNull();
         }

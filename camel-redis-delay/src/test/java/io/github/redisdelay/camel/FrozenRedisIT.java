@@ -2,12 +2,15 @@
 package io.github.redisdelay.camel;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.test.RedisServer;
+import io.github.redisdelay.testkit.RedisSocket;
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -22,8 +25,8 @@ class FrozenRedisIT {
 
     private static final long SHUTDOWN_SECONDS = 2;
 
-    /** For threads to end, on a busy machine. */
-    private static final long REST_SECONDS = 2;
+    /** For threads to end, on a busy machine. Whoever waited for Redis would wait for 30 s. */
+    private static final long REST_SECONDS = 6;
 
     private final RedisServer server = RedisServer.dedicated();
     private final DefaultCamelContext context = new DefaultCamelContext();
@@ -38,6 +41,9 @@ class FrozenRedisIT {
         context.getComponent("redis-delay", RedisDelayComponent.class)
                 .getConfiguration()
                 .setAddress(server.address());
+        context.getComponent("redis-delay", RedisDelayComponent.class)
+                .getConfiguration()
+                .setRequestTimeout("30s");
         context.addRoutes(new RouteBuilder() {
             @Override
             public void configure() {
@@ -52,12 +58,19 @@ class FrozenRedisIT {
                                 }
                             });
                 });
-                from("redis-delay:other?requestTimeout=7s&keyPrefix=other")
+                from("redis-delay:other?requestTimeout=31s&keyPrefix=other")
                         .routeId("other")
                         .log("other");
             }
         });
         context.start();
+        // A first claim that is not answered would hold up the stop, too.
+        try (RedisSocket redis = RedisSocket.open(server.address())) {
+            for (String queue : List.of("redis-delay:{orders}", "other:{other}")) {
+                await(queue)
+                        .until(() -> redis.call("ZCARD " + queue + ":waiters").equals(":1"));
+            }
+        }
     }
 
     @AfterEach

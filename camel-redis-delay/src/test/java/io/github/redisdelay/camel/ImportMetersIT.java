@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.github.redisdelay.queue.OldQueue;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.apache.camel.Exchange;
@@ -101,9 +102,12 @@ class ImportMetersIT extends CamelRedisIT {
         });
         assertThat(meters.get(NAME + "moved").counters()).hasSize(1);
         old.ready().clear();
-        await().untilAsserted(() -> assertThat(left("notConvertible", "bridge")).isZero());
+        // After a look that took long the next one comes ten seconds later.
+        await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(left("notConvertible", "bridge"))
+                .isZero());
         redis.client().getBucket(old.pendingKey, StringCodec.INSTANCE).set("somebody's");
-        await().untilAsserted(() -> assertThat(count("failed", "bridge")).isPositive());
+        await().atMost(Duration.ofSeconds(30))
+                .untilAsserted(() -> assertThat(count("failed", "bridge")).isPositive());
         context.getRouteController().stopRoute("bridge");
         assertThat(meters.find(NAME + "moved").counters()).isEmpty();
         assertThat(meters.find(NAME + "left").gauges()).isEmpty();

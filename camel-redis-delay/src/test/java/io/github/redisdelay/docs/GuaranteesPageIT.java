@@ -190,7 +190,7 @@ class GuaranteesPageIT {
                         server.address(),
                         ClientOptions.DEFAULT_KEY_PREFIX,
                         "orders",
-                        "1000",
+                        "5000",
                         "1",
                         "die"))
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
@@ -217,7 +217,7 @@ class GuaranteesPageIT {
         queue.schedule(message(ID, Duration.ZERO)).get();
 
         ObservedSteps observed = observed(server, picture, "messages", "delayed");
-        Delivery first = delivered(queue, Duration.ofSeconds(1));
+        Delivery first = delivered(queue, Duration.ofSeconds(5));
         Delivery second = delivered(queue, LONG);
         assertThat(picture).contains("Redis-->>First: " + first.acknowledge().get() + ", nothing is changed");
         assertThat(second.acknowledge().get()).isEqualTo(Settlement.DONE);

@@ -450,7 +450,7 @@ class OperatingPageIT {
 
     @Test
     void should_go_on_at_a_replica_that_was_made_the_master() throws Exception {
-        try (RedisServer old = RedisServer.dedicated();
+        try (RedisServer old = RedisServer.dedicated("repl-diskless-sync-delay 0");
                 RedisServer next = RedisServer.dedicated();
                 RedisSocket atOld = RedisSocket.open(old.address());
                 RedisSocket atNext = RedisSocket.open(next.address())) {

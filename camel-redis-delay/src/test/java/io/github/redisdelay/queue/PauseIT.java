@@ -157,7 +157,9 @@ class PauseIT extends RealQueueIT {
                 redis.client().getTopic(ClientAccess.consumers(other).wakeups().name(), ByteArrayCodec.INSTANCE);
         int listener = topic.addListener(byte[].class, (channel, message) -> {
             String text = text(message);
-            if (text.endsWith(" " + keys().base())) {
+            // In a new hour a session's first call tries a wake-up on its own consumer, for the end of its safety
+            // interval.
+            if (text.endsWith(" " + keys().base()) && Long.parseLong(text.split(" ")[0]) < 20_000_000) {
                 wakeUps.add(text);
             }
         });

@@ -9,10 +9,7 @@ import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.camel.RedisDelayConfiguration;
 import io.github.redisdelay.camel.connection.TestCertificates.Pem;
 import io.github.redisdelay.test.RedisServer;
-import java.io.IOException;
-import java.net.BindException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
+import io.github.redisdelay.test.TestPorts;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -22,7 +19,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.impl.DefaultCamelContext;
@@ -114,7 +110,7 @@ class TlsIT {
     private record Server(RedisServer process, int port) {
 
         static Server start(Pem pem, String clients) throws Exception {
-            int port = freePort();
+            int port = TestPorts.next();
             return new Server(
                     RedisServer.embedded(
                             "tls-port " + port,
@@ -123,18 +119,6 @@ class TlsIT {
                             "tls-ca-cert-file " + certificates.authority(),
                             "tls-auth-clients " + clients),
                     port);
-        }
-
-        /** Below those of other servers, and below those that the system hands out to clients: one could take it before the server does. */
-        private static int freePort() throws IOException {
-            while (true) {
-                int port = ThreadLocalRandom.current().nextInt(10_000, 20_000);
-                try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-                    return socket.getLocalPort();
-                } catch (BindException e) {
-                    // In use: the next one.
-                }
-            }
         }
 
         String address() {

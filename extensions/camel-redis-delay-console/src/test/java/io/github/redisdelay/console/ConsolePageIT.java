@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.test.RedisServer;
-import io.github.redisdelay.testkit.FreePort;
+import io.github.redisdelay.test.TestPorts;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -85,7 +85,7 @@ class ConsolePageIT {
 
     @Test
     void should_be_started_by_the_properties() throws Exception {
-        int port = FreePort.find();
+        int port = TestPorts.next();
         try (DefaultCamelContext context = context()) {
             for (String line : blocks("properties").get(0).lines().toList()) {
                 String[] parts = line.split("=", 2);

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisExtension;
-import io.github.redisdelay.testkit.FreePort;
+import io.github.redisdelay.test.TestPorts;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -201,7 +201,7 @@ class RedisDelayConsoleIT {
 
     @Test
     void should_be_started_by_properties() throws Exception {
-        int port = FreePort.find();
+        int port = TestPorts.next();
         String me = "http://localhost:" + port + "/api/me";
         try (DefaultCamelContext context =
                 context("enabled=true", "port=" + port, "environment=TEST", "actions=true")) {

@@ -14,7 +14,7 @@ final class ContainerRedisServer extends RedisServer {
 
     private static final int CONTAINER_PORT = 6379;
 
-    private final int port = ServerPorts.next();
+    private final int port = TestPorts.next();
     private final Container container;
     private boolean created;
 

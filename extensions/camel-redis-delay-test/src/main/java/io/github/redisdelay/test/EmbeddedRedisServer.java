@@ -33,7 +33,7 @@ final class EmbeddedRedisServer extends RedisServer {
             "kill $listener",
             "exit $status");
 
-    private final int port = ServerPorts.next();
+    private final int port = TestPorts.next();
     private final File binary;
     private final Path directory;
     private final List<String> config = new ArrayList<>();

@@ -27,7 +27,7 @@ import java.util.function.BooleanSupplier;
  * </ol>
  *
  * <p>The first is for the {@linkplain #shared() shared server} only. A server of a test's own ({@link #dedicated}) is
- * always one that is started. A server is started on a free port from 20000 to 29999 of the local host, writes nothing
+ * always one that is started. A server is started on a free port from 20000 to 31999 of the local host, writes nothing
  * to disk, and ends with the JVM at the latest.
  */
 public abstract class RedisServer implements AutoCloseable {

@@ -7,32 +7,32 @@ import java.net.ServerSocket;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Ports for the servers of this JVM. A server that is stopped keeps its port, and clients go on trying it: so a port is given
- * once, and each JVM has ports of its own. Otherwise those clients could meet another test's server, and take its messages.
+ * Ports for servers of tests. A server that is stopped keeps its port, and clients go on trying it: so a port is given once, and
+ * each JVM has ports of its own. Otherwise those clients could meet another test's server, and take its messages.
  *
  * <p>The ports lie below those that the system hands out to clients. On a port of that range, a client that connects again and
  * again to a stopped server on the same machine can meet itself and then keep the server from starting.
  */
-final class ServerPorts {
+public final class TestPorts {
 
     private static final int FIRST = 20_000;
-    private static final int END = 30_000;
+    private static final int END = 32_000;
     /** The ports of a JVM; the first one is not given, but held until the JVM ends. */
-    private static final int BLOCK = 200;
+    private static final int BLOCK = 500;
 
     /** Guarded by the class; null before the first port. */
     private static ServerSocket held;
     /** Guarded by the class. Begins anywhere, as JVMs in containers may share the ports of one host and not see it. */
     private static int given = ThreadLocalRandom.current().nextInt(BLOCK);
 
-    private ServerPorts() {}
+    private TestPorts() {}
 
     /**
-     * A free port from 20000 to 29999. After 199 ports they come again.
+     * A free port of the local host from 20000 to 31999. After 499 ports they come again.
      *
-     * @throws IllegalStateException if none of this JVM's ports is free, or if 50 other JVMs have all ports
+     * @throws IllegalStateException if none of this JVM's ports is free, or if 24 other JVMs have all ports
      */
-    static synchronized int next() {
+    public static synchronized int next() {
         if (held == null) {
             held = hold();
         }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.test.RedisServer;
+import io.github.redisdelay.test.TestPorts;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -329,7 +330,7 @@ public final class ClusterServers implements AutoCloseable {
                     "repl-diskless-sync-delay 0"));
             lines.addAll(List.of(configLines));
             // Not the usual one: who tries to reach a dead node gets its port from there, and could meet itself.
-            int busPort = FreePort.find();
+            int busPort = TestPorts.next();
             List<String> withBusPort = new ArrayList<>(lines);
             withBusPort.add("cluster-port " + busPort);
             try {

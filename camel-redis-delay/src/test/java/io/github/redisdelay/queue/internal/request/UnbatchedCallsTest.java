@@ -79,7 +79,7 @@ class UnbatchedCallsTest {
 
     @Test
     void should_say_why_it_gave_up_when_the_request_timeout_is_over() throws Exception {
-        UnbatchedCalls impatient = new UnbatchedCalls(redis, timers, new Random(1), Duration.ofMillis(20));
+        UnbatchedCalls impatient = new UnbatchedCalls(redis, timers, new Random(1), Duration.ofMillis(500));
         CompletableFuture<Object> answer = impatient.untilAnswered(queue, LuaScript.GET, (Object) new byte[] {'a'});
         redis.fail(new RedisException("TRYAGAIN Multiple keys request during rehashing of slot"));
         Throwable error = answer.handle((reply, e) -> ErrorText.unwrap(e))
@@ -87,7 +87,7 @@ class UnbatchedCallsTest {
                 .get(20, TimeUnit.SECONDS);
         assertThat(error)
                 .isInstanceOf(DelayQueueException.class)
-                .hasMessage("queue 'orders': Redis did not answer within PT0.02S"
+                .hasMessage("queue 'orders': Redis did not answer within PT0.5S"
                         + " (TRYAGAIN Multiple keys request during rehashing of slot)");
         timers.advance(Duration.ofSeconds(10));
         assertThat(redis.count()).as("nobody waits any more").isOne();
@@ -98,7 +98,7 @@ class UnbatchedCallsTest {
                 .thenApply(Throwable.class::cast)
                 .get(20, TimeUnit.SECONDS);
         assertThat(silent)
-                .hasMessage("queue 'orders': Redis did not answer within PT0.02S")
+                .hasMessage("queue 'orders': Redis did not answer within PT0.5S")
                 .hasCauseInstanceOf(TimeoutException.class);
     }
 

@@ -128,7 +128,8 @@ class DirectoryIT extends ApiIT {
                         .allMatch(row -> row.state().equals("unreachable")));
                 long began = System.nanoTime();
                 QueueViews.Queues queues = console.queues(ANYBODY);
-                assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(4));
+                // One after the other would take 100 s.
+                assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(9));
                 assertThat(queues.queues()).hasSize(50).allSatisfy(row -> {
                     assertThat(row.waiting()).isNull();
                 });

@@ -10,7 +10,7 @@ import io.github.redisdelay.console.attack.RawHttp.Answer;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisExtension;
-import io.github.redisdelay.testkit.FreePort;
+import io.github.redisdelay.test.TestPorts;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
@@ -38,7 +38,7 @@ class ConsoleProcessorIT {
     @BeforeEach
     void start() throws Exception {
         client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
-        port = FreePort.find();
+        port = TestPorts.next();
         console = RedisDelayConsole.on(client).actions(true);
         context.addRoutes(new RouteBuilder() {
             @Override

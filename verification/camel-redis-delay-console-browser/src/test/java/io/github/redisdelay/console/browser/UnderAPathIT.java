@@ -4,7 +4,7 @@ package io.github.redisdelay.console.browser;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.console.RedisDelayConsole;
-import io.github.redisdelay.testkit.FreePort;
+import io.github.redisdelay.test.TestPorts;
 import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.main.Main;
 import org.junit.jupiter.api.AfterEach;
@@ -22,7 +22,7 @@ class UnderAPathIT extends PageIT {
 
     @BeforeEach
     void startMain() throws Exception {
-        port = FreePort.find();
+        port = TestPorts.next();
         behind = RedisDelayConsole.on(planted.client()).actions(true);
         main.addInitialProperty("camel.server.enabled", "true");
         main.addInitialProperty("camel.server.port", String.valueOf(port));

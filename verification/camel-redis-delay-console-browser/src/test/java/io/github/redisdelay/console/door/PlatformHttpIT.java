@@ -10,7 +10,7 @@ import io.github.redisdelay.console.attack.RawHttp.Answer;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisExtension;
-import io.github.redisdelay.testkit.FreePort;
+import io.github.redisdelay.test.TestPorts;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
@@ -45,7 +45,7 @@ class PlatformHttpIT {
     void start() throws Exception {
         client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
         console = RedisDelayConsole.on(client).actions(true);
-        port = FreePort.find();
+        port = TestPorts.next();
         main.addInitialProperty("camel.server.enabled", "true");
         main.addInitialProperty("camel.server.port", String.valueOf(port));
         main.configure().addRoutesBuilder(new RouteBuilder() {
