@@ -46,8 +46,11 @@ final class Contenders implements AutoCloseable {
             case Subject.CAMEL -> new CamelContender(redisson, queue, look.queue(queue));
             case Subject.QUEUE -> new QueueContender(redisson, queue);
             case Subject.RDELAYEDQUEUE -> new RDelayedQueueContender(redisson, queue, environment.control());
-            case Subject.FLOOR -> new FloorContender(redisson, queue, false);
-            case Subject.FENCED_FLOOR -> new FloorContender(redisson, queue, true);
+            case Subject.FLOOR -> new FloorContender(redisson, queue, BareScripts.FLOOR);
+            case Subject.FENCED_FLOOR -> new FloorContender(redisson, queue, BareScripts.FENCED);
+            case Subject.SAFE -> new FloorContender(redisson, queue, BareScripts.SAFE);
+            case Subject.BARE_CLIENT -> new BareClientContender(redisson, queue, false);
+            case Subject.BARE_CLIENT_THROUGH_CAMEL -> new BareClientContender(redisson, queue, true);
             default -> throw new IllegalArgumentException("No such subject: " + subject);
         };
     }

@@ -9,18 +9,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Stream;
 import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.ByteArrayCodec;
 
-/**
- * The least that Redis can be asked to do for a hash of bodies, a sorted set of due times and one of leases: scripts
- * without any check, and no record of a delivery. Two calls are under way at a time, as those of the queue layer.
- *
- * <p>Fenced, a claim writes a state record for each message, with the claim's id, and an acknowledgement is good only for
- * messages whose records have it: what the layout costs if a message is to be acknowledged by nobody but who holds it.
- */
+/** {@link BareScripts} by a client that does nothing else. Two calls are under way at a time, as those of the queue layer. */
 final class FloorContender implements Contender {
 
     static final int CALLS = 2;
@@ -35,84 +28,6 @@ final class FloorContender implements Contender {
             return #ARGV / 3
             """;
 
-    // KEYS messages, delayed, leased  Reply ids, bodies
-    private static final String CLAIM = """
-            local time = redis.call('TIME')
-            local now = time[1] * 1000000 + time[2]
-            local ids = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now, 'LIMIT', 0, 256)
-            if #ids == 0 then
-              return ids
-            end
-            local expires = string.format('%.0f', now + 30000000)
-            local leases = {}
-            for i = 1, #ids do
-              leases[2 * i - 1], leases[2 * i] = expires, ids[i]
-            end
-            redis.call('ZREM', KEYS[2], unpack(ids))
-            redis.call('ZADD', KEYS[3], unpack(leases))
-            local bodies = redis.call('HMGET', KEYS[1], unpack(ids))
-            local count = #ids
-            for i = 1, count do
-              ids[count + i] = bodies[i]
-            end
-            return ids
-            """;
-
-    // KEYS messages, leased  ARGV ids
-    private static final String ACKNOWLEDGE = """
-            redis.call('ZREM', KEYS[2], unpack(ARGV))
-            return redis.call('HDEL', KEYS[1], unpack(ARGV))
-            """;
-
-    // KEYS messages, delayed, leased, state  ARGV claim id  Reply ids, bodies
-    private static final String FENCED_CLAIM = """
-            local time = redis.call('TIME')
-            local now = time[1] * 1000000 + time[2]
-            local due = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now, 'WITHSCORES', 'LIMIT', 0, 256)
-            if #due == 0 then
-              return due
-            end
-            local expires = string.format('%.0f', now + 30000000)
-            local head = struct.pack('<BBBBI4c16', 1, 0, 0, 0, 1, ARGV[1])
-            local ids, leases, records = {}, {}, {}
-            for i = 1, #due / 2 do
-              local id, time = due[2 * i - 1], tonumber(due[2 * i])
-              ids[i] = id
-              leases[2 * i - 1], leases[2 * i] = expires, id
-              records[2 * i - 1], records[2 * i] = id, head .. struct.pack('<dd', time, time)
-            end
-            redis.call('ZREM', KEYS[2], unpack(ids))
-            redis.call('ZADD', KEYS[3], unpack(leases))
-            redis.call('HSET', KEYS[4], unpack(records))
-            local bodies = redis.call('HMGET', KEYS[1], unpack(ids))
-            local count = #ids
-            for i = 1, count do
-              ids[count + i] = bodies[i]
-            end
-            return ids
-            """;
-
-    // KEYS messages, leased, state  ARGV id and claim id of each message: those of a call may be of several claims
-    private static final String FENCED_ACKNOWLEDGE = """
-            local ids = {}
-            for i = 1, #ARGV / 2 do
-              ids[i] = ARGV[2 * i - 1]
-            end
-            local records = redis.call('HMGET', KEYS[3], unpack(ids))
-            local held = {}
-            for i = 1, #ids do
-              if records[i] and string.sub(records[i], 9, 24) == ARGV[2 * i] then
-                held[#held + 1] = ids[i]
-              end
-            end
-            if #held == 0 then
-              return 0
-            end
-            redis.call('ZREM', KEYS[2], unpack(held))
-            redis.call('HDEL', KEYS[3], unpack(held))
-            return redis.call('HDEL', KEYS[1], unpack(held))
-            """;
-
     // KEYS state  A field that is too large for a list: the hash is a table from the beginning, and stays one.
     private static final String MAKE_TABLE = "return redis.call('HSET', KEYS[1], '', string.rep(' ', 65))";
 
@@ -121,6 +36,10 @@ final class FloorContender implements Contender {
     /** Ids of one length, all different: contenders may share a queue. */
     private static final AtomicLong IDS = new AtomicLong(1L << 56);
 
+    private static final byte[] CLAIMS_SESSION = ascii("session-claims-1");
+    private static final byte[] ACKNOWLEDGEMENTS_SESSION = ascii("session-finish-1");
+
+    private final BareScripts scripts;
     private final RScript script;
     private final String schedule;
     private final String claim;
@@ -130,22 +49,22 @@ final class FloorContender implements Contender {
     private final List<Object> acknowledgeKeys;
     private final RedissonClient redisson;
     private final String name;
-    private final boolean fenced;
 
-    FloorContender(RedissonClient redisson, String name, boolean fenced) {
+    FloorContender(RedissonClient redisson, String name, BareScripts scripts) {
         this.redisson = redisson;
         this.name = name;
-        this.fenced = fenced;
+        this.scripts = scripts;
         script = redisson.getScript(ByteArrayCodec.INSTANCE);
         schedule = script.scriptLoad(SCHEDULE);
-        claim = script.scriptLoad(fenced ? FENCED_CLAIM : CLAIM);
-        acknowledge = script.scriptLoad(fenced ? FENCED_ACKNOWLEDGE : ACKNOWLEDGE);
-        String messages = messages();
+        claim = script.scriptLoad(scripts.claim);
+        acknowledge = script.scriptLoad(scripts.acknowledge);
         String delayed = name + ":delayed";
         String leased = name + ":leased";
-        scheduleKeys = List.of(messages, delayed);
-        claimKeys = fenced ? List.of(messages, delayed, leased, state()) : List.of(messages, delayed, leased);
-        acknowledgeKeys = fenced ? List.of(messages, leased, state()) : List.of(messages, leased);
+        String sessions = name + ":sessions";
+        scheduleKeys = List.of(messages(), delayed);
+        claimKeys =
+                List.<Object>of(messages(), delayed, leased, state(), sessions).subList(0, scripts.claimKeys);
+        acknowledgeKeys = List.<Object>of(messages(), leased, state(), sessions).subList(0, scripts.acknowledgeKeys);
     }
 
     private String messages() {
@@ -158,7 +77,7 @@ final class FloorContender implements Contender {
 
     @Override
     public String subject() {
-        return fenced ? Subject.FENCED_FLOOR : Subject.FLOOR;
+        return scripts.subject;
     }
 
     @Override
@@ -194,7 +113,8 @@ final class FloorContender implements Contender {
         inFlight.awaitAll();
     }
 
-    private CompletableFuture<Object> send(List<Message> messages) {
+    /** Schedules messages in one call. */
+    CompletableFuture<Object> send(List<Message> messages) {
         Object[] arguments = new Object[3 * messages.size()];
         long now = System.currentTimeMillis() * 1000;
         int i = 0;
@@ -219,7 +139,7 @@ final class FloorContender implements Contender {
 
     @Override
     public Consumption consume(Arrivals arrivals) throws Exception {
-        if (fenced) {
+        if (scripts.isFenced()) {
             script.eval(RScript.Mode.READ_WRITE, MAKE_TABLE, RScript.ReturnType.LONG, List.of(state()));
         }
         Taker taker = new Taker(arrivals);
@@ -231,6 +151,9 @@ final class FloorContender implements Contender {
     private final class Taker extends Thread implements Consumption {
 
         private final Arrivals arrivals;
+        /** Of the last call. This thread only. */
+        private long number;
+
         private volatile boolean stopped;
         private volatile Throwable failure;
 
@@ -281,14 +204,31 @@ final class FloorContender implements Contender {
         }
 
         private CompletableFuture<List<byte[]>> claim(byte[] claimId) {
-            Object[] arguments = fenced ? new Object[] {claimId} : new Object[0];
-            return call(claim, RScript.ReturnType.LIST, claimKeys, arguments);
+            List<Object> arguments = new ArrayList<>();
+            if (scripts.isFenced()) {
+                arguments.add(claimId);
+            }
+            addSession(arguments, CLAIMS_SESSION);
+            return call(claim, RScript.ReturnType.LIST, claimKeys, arguments.toArray());
         }
 
-        private CompletableFuture<Long> acknowledge(List<byte[]> ids, byte[] claimId) {
-            Object[] arguments =
-                    fenced ? ids.stream().flatMap(id -> Stream.of(id, claimId)).toArray() : ids.toArray();
-            return call(acknowledge, RScript.ReturnType.LONG, acknowledgeKeys, arguments);
+        private CompletableFuture<Object> acknowledge(List<byte[]> ids, byte[] claimId) {
+            List<Object> arguments = new ArrayList<>(2 * ids.size() + 2);
+            addSession(arguments, ACKNOWLEDGEMENTS_SESSION);
+            for (byte[] id : ids) {
+                arguments.add(id);
+                if (scripts.isFenced()) {
+                    arguments.add(claimId);
+                }
+            }
+            return call(acknowledge, RScript.ReturnType.VALUE, acknowledgeKeys, arguments.toArray());
+        }
+
+        private void addSession(List<Object> arguments, byte[] session) {
+            if (scripts.isRepeatable()) {
+                arguments.add(session);
+                arguments.add(ascii(Long.toString(++number)));
+            }
         }
 
         @Override

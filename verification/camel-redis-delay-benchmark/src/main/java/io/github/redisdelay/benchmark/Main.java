@@ -12,11 +12,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Runs the experiments and writes the report.
  *
- * <p>System properties: {@code benchmark.only} names of experiments with commas between, empty for all;
+ * <p>System properties: {@code benchmark.only} names of experiments with commas between, empty for all but {@code bounds};
  * {@code benchmark.quick} {@code true} for a smoke run; {@code benchmark.link} the delay between clients and Redis in each direction,
  * such as {@code 0.5ms}, empty for none; {@code benchmark.report} the folder of the report;
  * {@code redis.server} the binary of the server, empty to search for one.
@@ -34,6 +35,9 @@ public final class Main {
             new FleetCost(),
             new Memory(),
             new HotPaths());
+
+    /** Those that are run only where they are asked for. */
+    private static final List<Experiment> ON_REQUEST = List.of(Rates.bounds());
 
     private Main() {}
 
@@ -73,12 +77,14 @@ public final class Main {
         if (only.isEmpty()) {
             return EXPERIMENTS;
         }
-        List<String> names = EXPERIMENTS.stream().map(Experiment::name).toList();
+        List<Experiment> all =
+                Stream.concat(EXPERIMENTS.stream(), ON_REQUEST.stream()).toList();
+        List<String> names = all.stream().map(Experiment::name).toList();
         List<String> wanted = Arrays.stream(only.split(",")).map(String::trim).toList();
         if (!names.containsAll(wanted)) {
             throw new IllegalArgumentException("-Dbenchmark.only is " + only + ": it must be some of " + names);
         }
-        return EXPERIMENTS.stream()
+        return all.stream()
                 .filter(experiment -> wanted.contains(experiment.name()))
                 .toList();
     }

@@ -12,7 +12,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** The numbers of messages that can be scheduled, and delivered, in a second: all ways, or some of them over a slower link. */
+/**
+ * The numbers of messages that can be scheduled, and delivered, in a second: all ways, some of them over a slower link, or some of
+ * them beside bare clients.
+ */
 final class Rates implements Experiment {
 
     private static final DueTime FAR = DueTime.after(Duration.ofHours(1));
@@ -32,22 +35,43 @@ final class Rates implements Experiment {
 
     private static final int PINGS = 200;
 
-    private final String name;
-    private final boolean overLink;
+    /** Bare clients beside ours: what of a target missed is the price of safety, and what is not. */
+    private static final List<String> WAITING_BOUNDS = List.of(
+            Subject.CAMEL,
+            Subject.QUEUE,
+            Subject.RDELAYEDQUEUE,
+            Subject.BARE_CLIENT,
+            Subject.BARE_CLIENT_THROUGH_CAMEL);
 
-    private Rates(String name, boolean overLink) {
+    private static final List<String> DELIVERY_BOUNDS =
+            List.of(Subject.CAMEL, Subject.QUEUE, Subject.FLOOR, Subject.FENCED_FLOOR, Subject.SAFE);
+
+    private final String name;
+    private final Measures measures;
+
+    /** What is measured in a round. */
+    private interface Measures {
+        void of(Run run) throws Exception;
+    }
+
+    private Rates(String name, Measures measures) {
         this.name = name;
-        this.overLink = overLink;
+        this.measures = measures;
     }
 
     /** All ways to schedule and to deliver. */
     static Rates all() {
-        return new Rates("rates", false);
+        return new Rates("rates", Run::all);
     }
 
     /** A few of them over the link that was asked for, or a usual one. */
     static Rates overLink() {
-        return new Rates("link", true);
+        return new Rates("link", Run::some);
+    }
+
+    /** Waiting callers and delivery beside bare clients. */
+    static Rates bounds() {
+        return new Rates("bounds", Run::bounds);
     }
 
     @Override
@@ -57,6 +81,7 @@ final class Rates implements Experiment {
 
     @Override
     public void run(Environment environment, Figures figures) throws Exception {
+        boolean overLink = name.equals("link");
         Duration delay = overLink && environment.link().isZero() ? Link.USUAL : environment.link();
         try (Link link = Link.to(environment, delay);
                 Contenders contenders = new Contenders(environment, link)) {
@@ -66,19 +91,11 @@ final class Rates implements Experiment {
             int backlog = environment.quick() ? 10_000 : 100_000;
             // Round 0 is for the compiler of the JVM only, with as large a backlog as the others.
             Duration warmUp = Duration.ofMillis(environment.quick() ? 200 : overLink ? 500 : 1500);
-            measure(new Run(name, environment, link, contenders, null, 0, warmUp, backlog));
+            measures.of(new Run(name, environment, link, contenders, null, 0, warmUp, backlog));
             for (int round = 1; round <= environment.rounds(); round++) {
                 Duration time = Duration.ofMillis(environment.quick() ? 300 : overLink ? 700 : 2000);
-                measure(new Run(name, environment, link, contenders, figures, round, time, backlog));
+                measures.of(new Run(name, environment, link, contenders, figures, round, time, backlog));
             }
-        }
-    }
-
-    private void measure(Run run) throws Exception {
-        if (overLink) {
-            run.some();
-        } else {
-            run.all();
         }
     }
 
@@ -121,6 +138,16 @@ final class Rates implements Experiment {
                 int calls = FloorContender.CALLS;
                 waiting(contender, parameter, two ? calls : callers, two ? callers / calls : 1);
             });
+        }
+
+        void bounds() throws Exception {
+            for (int callers : List.of(4, 16, 64)) {
+                each(
+                        WAITING_BOUNDS,
+                        "schedule callers=" + callers,
+                        (contender, parameter) -> waiting(contender, parameter, callers, 1));
+            }
+            each(DELIVERY_BOUNDS, "deliver fifo", this::fifo);
         }
 
         void all() throws Exception {

@@ -19,5 +19,14 @@ public final class Subject {
     /** {@link #FLOOR}, and for each delivery a state record by which only who claimed it can acknowledge it. */
     public static final String FENCED_FLOOR = "fenced floor";
 
+    /** {@link #FENCED_FLOOR}, with attempts counted and repeats of lost calls answered. */
+    public static final String SAFE = "safe scripts";
+
+    /** What waiting callers ask for, put together into bare scripts. */
+    public static final String BARE_CLIENT = "bare client";
+
+    /** {@link #BARE_CLIENT} behind a route. */
+    public static final String BARE_CLIENT_THROUGH_CAMEL = "bare client through camel";
+
     private Subject() {}
 }

@@ -14,30 +14,27 @@ import java.util.Map;
 public final class Report {
 
     /** The subject of each experiment, for people who have not read its code. */
-    private static final Map<String, String[]> ABOUT = Map.of(
-            "rates",
-            new String[] {
+    private static final Map<String, String[]> ABOUT = Map.ofEntries(
+            Map.entry("rates", new String[] {
                 "Scheduling and delivery rates",
                 "Scheduling far ahead: by callers that wait for each answer, asynchronously with 2 000 messages under way,"
                         + " and in batches of 100. Delivery, each message acknowledged: of a backlog that was due before the"
                         + " consumer started, and of messages with random due times within 200 ms, from the first due time until"
                         + " the queue is empty."
-            },
-            "link",
-            new String[] {
+            }),
+            Map.entry("link", new String[] {
                 "Rates over a link",
                 "The same with a proxy between the clients and Redis that holds up everything for so long in each direction."
-                        + " RDelayedQueue, which takes one message in a round trip, delivers 2 000."
-            },
-            "mixed",
-            new String[] {
+                        + " RDelayedQueue, which takes one message in a round trip, has a backlog of 2 000 only."
+            }),
+            Map.entry("mixed", new String[] {
                 "Both at once",
                 "Messages are scheduled with random delays of 1 to 60 s, and delivered when they are due."
-            },
-            "scale",
-            new String[] {"Scale", "The rates beside a number of messages that wait for a far later time."},
-            "lateness",
-            new String[] {
+            }),
+            Map.entry(
+                    "scale",
+                    new String[] {"Scale", "The rates beside a number of messages that wait for a far later time."}),
+            Map.entry("lateness", new String[] {
                 "Lateness",
                 "From the time at which a message is due until its processor is entered, in milliseconds. Delays are random,"
                         + " 1 to 3 s, and due times do not depend on how fast anything is (open loop: no coordinated omission)."
@@ -45,9 +42,8 @@ public final class Report {
                         + " microseconds, is in the body, and the processor compares it with the clock. Consumers have their"
                         + " default options; RDelayedQueue has one thread that takes. The floor is a thread of the same JVM that only"
                         + " sleeps for 5 ms: how late it wakes up while the route is measured."
-            },
-            "lone",
-            new String[] {
+            }),
+            Map.entry("lone", new String[] {
                 "A lone message",
                 "From the call that schedules a message that is due at once until its processor is entered, one message after"
                         + " the other, to a consumer that waits with its default options. A round trip is that of `PING` on a plain"
@@ -55,9 +51,8 @@ public final class Report {
                         + " queue layer, by its slow log; a claim with nothing due is that of the consumer after the message. Redis sleeps"
                         + " before each of them, so its caches are cold. The floor is a bare script that stores and wakes, and one that"
                         + " hands out, on the thread that reads the answers."
-            },
-            "fleet",
-            new String[] {
+            }),
+            Map.entry("fleet", new String[] {
                 "Idle and fleet cost",
                 "Consumers of one queue, each in a Camel context with a component of its own; and one context with 200 queues."
                         + " They share one Redisson client in a JVM: fifty clients would measure Redisson. Idle: commands that"
@@ -65,22 +60,25 @@ public final class Report {
                         + " acknowledgement included), and wake-ups (`PUBLISH` by a script). Killed: half of the consumers are in"
                         + " five JVMs, which get a SIGKILL one after the other; lateness is that of first deliveries, what a killed"
                         + " one held comes again when its lease ends."
-            },
-            "memory",
-            new String[] {
+            }),
+            Map.entry("memory", new String[] {
                 "Memory",
                 "Redis memory (`used_memory`) of a pending message scheduled through the route: text, no headers, a generated id."
                         + " RDelayedQueue holds the same bytes. And the heap that the JVM allocates for a message, client and all."
-            },
-            "recovery",
-            new String[] {
+            }),
+            Map.entry("recovery", new String[] {
                 "Recovery", "Messages leased by a consumer that was killed, delivered again when their leases end."
-            },
-            "jmh",
-            new String[] {
+            }),
+            Map.entry("jmh", new String[] {
                 "Hot paths in Java (JMH)",
                 "The envelope, group commit on a Redis that answers at once, and a delivery without and with meters."
-            });
+            }),
+            Map.entry("bounds", new String[] {
+                "Beside bare clients",
+                "Waiting callers beside bare scripts without any check, put together into one call at a time by a few lines, with and"
+                        + " without a route; and the delivery of a backlog beside scripts that are fenced, count attempts and answer"
+                        + " repeats, and nothing else."
+            }));
 
     private final Path folder;
     private final Results results;

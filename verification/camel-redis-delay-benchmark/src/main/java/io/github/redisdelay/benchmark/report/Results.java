@@ -15,8 +15,15 @@ import java.util.function.Function;
 /** All figures of a run, the rounds put together. Everything is in the order in which it was measured first. */
 final class Results {
 
-    private static final List<String> ORDER =
-            List.of(Subject.CAMEL, Subject.QUEUE, Subject.RDELAYEDQUEUE, Subject.FLOOR, Subject.FENCED_FLOOR);
+    private static final List<String> ORDER = List.of(
+            Subject.CAMEL,
+            Subject.QUEUE,
+            Subject.RDELAYEDQUEUE,
+            Subject.FLOOR,
+            Subject.FENCED_FLOOR,
+            Subject.SAFE,
+            Subject.BARE_CLIENT,
+            Subject.BARE_CLIENT_THROUGH_CAMEL);
 
     private final List<Figure> figures;
     private final Map<Key, Spread> spreads = new LinkedHashMap<>();

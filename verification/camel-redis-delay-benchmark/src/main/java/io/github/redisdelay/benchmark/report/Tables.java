@@ -16,7 +16,10 @@ final class Tables {
             Subject.QUEUE, "queue layer",
             Subject.RDELAYEDQUEUE, "RDelayedQueue",
             Subject.FLOOR, "floor",
-            Subject.FENCED_FLOOR, "fenced floor");
+            Subject.FENCED_FLOOR, "fenced floor",
+            Subject.SAFE, "safe scripts",
+            Subject.BARE_CLIENT, "bare client",
+            Subject.BARE_CLIENT_THROUGH_CAMEL, "bare client through Camel");
 
     private Tables() {}
 
@@ -36,7 +39,7 @@ final class Tables {
                 .append("---:|".repeat(subjects.size()))
                 .append('\n');
         for (String parameter : results.parameters()) {
-            String shown = parameter;
+            String shown = parameter.isEmpty() ? "all" : parameter;
             for (String metric : results.metrics()) {
                 List<Optional<Spread>> spreads = subjects.stream()
                         .map(subject -> results.find(experiment, subject, parameter, metric))
