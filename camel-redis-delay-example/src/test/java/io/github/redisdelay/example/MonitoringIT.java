@@ -35,8 +35,7 @@ class MonitoringIT {
 
     @Test
     void should_show_the_meters_where_Prometheus_reads_them() throws Exception {
-        int port;
-        port = TestPorts.next();
+        int port = TestPorts.next();
         Properties properties = new Properties();
         properties.load(new StringReader(block("properties")));
         properties.setProperty("camel.management.port", String.valueOf(port));

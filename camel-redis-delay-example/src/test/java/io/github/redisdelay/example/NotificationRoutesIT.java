@@ -55,8 +55,7 @@ class NotificationRoutesIT extends CamelTestSupport {
     }
 
     private void start(String steps, Processor answer) throws Exception {
-        int port;
-        port = TestPorts.next();
+        int port = TestPorts.next();
         url = "http://localhost:" + port + "/told";
         context.getPropertiesComponent().addOverrideProperty("consume", "true");
         // As in application.properties, which only Camel Main reads.

@@ -45,8 +45,7 @@ class RefundRoutesIT extends CamelTestSupport {
 
     /** @param answer called for each look, on a thread of the bank's */
     private void start(String steps, Runnable answer) throws Exception {
-        int port;
-        port = TestPorts.next();
+        int port = TestPorts.next();
         context.getPropertiesComponent().addOverrideProperty("http.port", String.valueOf(port));
         context.getPropertiesComponent().addOverrideProperty("consume", "true");
         context.addRoutes(new RouteBuilder() {

@@ -26,7 +26,7 @@ class FrozenRedisIT {
     private static final long SHUTDOWN_SECONDS = 2;
 
     /** For threads to end, on a busy machine. Whoever waited for Redis would wait for 30 s. */
-    private static final long REST_SECONDS = 6;
+    private static final long REST_SECONDS = 2;
 
     private final RedisServer server = RedisServer.dedicated();
     private final DefaultCamelContext context = new DefaultCamelContext();
@@ -38,12 +38,10 @@ class FrozenRedisIT {
     @BeforeEach
     void start() throws Exception {
         context.getShutdownStrategy().setTimeout(SHUTDOWN_SECONDS);
-        context.getComponent("redis-delay", RedisDelayComponent.class)
-                .getConfiguration()
-                .setAddress(server.address());
-        context.getComponent("redis-delay", RedisDelayComponent.class)
-                .getConfiguration()
-                .setRequestTimeout("30s");
+        RedisDelayConfiguration configuration =
+                context.getComponent("redis-delay", RedisDelayComponent.class).getConfiguration();
+        configuration.setAddress(server.address());
+        configuration.setRequestTimeout("30s");
         context.addRoutes(new RouteBuilder() {
             @Override
             public void configure() {

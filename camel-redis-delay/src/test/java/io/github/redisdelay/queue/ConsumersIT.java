@@ -147,7 +147,7 @@ class ConsumersIT {
             schedule(free, "f" + i, Duration.ofMillis(20L * i));
         }
         await().atMost(Duration.ofSeconds(20)).until(() -> lateness.size() == 50);
-        assertThat(lateness).allSatisfy(late -> assertThat(late).isLessThan(Duration.ofSeconds(10)));
+        assertThat(lateness).allSatisfy(late -> assertThat(late).isLessThan(Duration.ofSeconds(2)));
         assertThat(blocking).hasValue(5);
         end.countDown();
         await().atMost(Duration.ofSeconds(20)).until(() -> blocking.get() == 50);

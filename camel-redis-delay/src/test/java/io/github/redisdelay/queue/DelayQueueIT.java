@@ -270,7 +270,7 @@ class DelayQueueIT {
                 .get();
         Delivery delivery = next(received);
         assertThat(delivery.id()).isEqualTo("near");
-        assertThat(delivery.lateness()).isLessThan(Duration.ofSeconds(10));
+        assertThat(delivery.lateness()).isLessThan(Duration.ofSeconds(2));
     }
 
     @Test

@@ -33,9 +33,7 @@ class FleetIT extends RealQueueIT {
 
     private static final Logger LOG = LoggerFactory.getLogger("io.github.redisdelay.test.fleet");
     private static final int CLIENTS = 20;
-    /** More than a machine stands still for. Who is called by nobody comes after 27 s at the earliest. */
-    private static final Duration LATE = Duration.ofSeconds(10);
-
+    private static final Duration LATE = Duration.ofSeconds(2);
     private static final Duration LEASE = Duration.ofSeconds(3);
 
     private final List<Node> fleet = new ArrayList<>();

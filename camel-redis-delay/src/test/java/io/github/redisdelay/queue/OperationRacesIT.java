@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.model.QueueSnapshot;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -31,8 +30,7 @@ class OperationRacesIT extends RealQueueIT {
     }
 
     private void awaitEmpty() {
-        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(held("messages"))
-                .isEmpty());
+        Awaitility.await().untilAsserted(() -> assertThat(held("messages")).isEmpty());
     }
 
     @Test
@@ -59,8 +57,7 @@ class OperationRacesIT extends RealQueueIT {
                 canceller.get(30, TimeUnit.SECONDS);
             }
             awaitEmpty();
-            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> finished.keySet()
-                    .containsAll(begun));
+            Awaitility.await().until(() -> finished.keySet().containsAll(begun));
         }
         assertThat(cancelled).hasSize(COUNT);
         cancelled.forEach((id, state) -> {
@@ -105,8 +102,7 @@ class OperationRacesIT extends RealQueueIT {
                                 .outcome());
             }
             awaitEmpty();
-            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> finished.keySet()
-                    .containsAll(begun));
+            Awaitility.await().until(() -> finished.keySet().containsAll(begun));
         }
         replaced.forEach((id, outcome) -> {
             assertThat(finished.get(id + " new"))
@@ -149,7 +145,7 @@ class OperationRacesIT extends RealQueueIT {
                 get(queue.promoteAll(message -> true));
                 get(queue.resume());
             }
-            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> acknowledged.size() == COUNT);
+            Awaitility.await().until(() -> acknowledged.size() == COUNT);
             redriver.get(20, TimeUnit.SECONDS);
         }
         QueueSnapshot left = snapshot();

@@ -133,7 +133,7 @@ class PriorityIT extends RealQueueIT {
         schedule("near", DueTime.after(Duration.ofMillis(200)), 3);
         Delivery delivery = next(received);
         assertThat(delivery.id()).isEqualTo("near");
-        assertThat(delivery.lateness()).isLessThan(Duration.ofSeconds(10));
+        assertThat(delivery.lateness()).isLessThan(Duration.ofSeconds(2));
     }
 
     @Test

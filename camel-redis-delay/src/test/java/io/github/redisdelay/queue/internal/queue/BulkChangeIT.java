@@ -24,7 +24,6 @@ import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -128,8 +127,7 @@ class BulkChangeIT extends RealQueueIT {
         });
         scheduleMany(count, "m", IN_AN_HOUR);
         assertThat(get(queue.promoteAll(message -> true))).isEqualTo(count);
-        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(held("messages"))
-                .isEmpty());
+        Awaitility.await().untilAsserted(() -> assertThat(held("messages")).isEmpty());
         assertThat(received).hasSize(count).doesNotHaveDuplicates();
     }
 
