@@ -299,12 +299,6 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         host.claimEnded(refusal);
     }
 
-    /** Changes the state under the lock, then makes a step. */
-    private void change(Runnable change) {
-        locked(change);
-        step();
-    }
-
     private void locked(Runnable change) {
         read(() -> {
             change.run();
@@ -314,13 +308,18 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
 
     // The step.
 
-    /** Decides what is to be done now, and does it. */
     private void step() {
+        change(() -> {});
+    }
+
+    /** Changes the state, then decides what is to be done now, and does it. The change holds the lock. */
+    private void change(Runnable change) {
         List<ClaimedDelivery> release = new ArrayList<>(0);
         List<ClaimedDelivery> begin = new ArrayList<>(0);
         List<Sending> claims = List.of();
         long now;
         synchronized (lock) {
+            change.run();
             now = timers.nanoTime();
             if (mode != Mode.RUNNING) {
                 prefetch.releaseAll(release);
@@ -351,7 +350,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
                 send(claims, now);
             }
         } finally {
-            begin.forEach(this::hand);
+            handOver.begin(begin, this::rejected);
         }
         release.forEach(ClaimedDelivery::release);
         if (!ahead) {
@@ -359,12 +358,11 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         }
     }
 
-    private void hand(ClaimedDelivery delivery) {
-        if (!handOver.begin(delivery)) {
-            long at = handOver.notBeforeNanos();
-            locked(() -> List.of(partitions).forEach(partition -> partition.lookForDue(at)));
-            delivery.release();
-        }
+    /** The executor has rejected a delivery. */
+    private void rejected(ClaimedDelivery delivery) {
+        long at = handOver.notBeforeNanos();
+        locked(() -> List.of(partitions).forEach(partition -> partition.lookForDue(at)));
+        delivery.release();
     }
 
     private void send(List<Sending> claims, long now) {

@@ -6,8 +6,11 @@ import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.internal.redis.Backoff;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,6 +31,9 @@ final class DeliveryHandOver {
     private final ConsumerReports reports;
     private final Timers timers;
     private final RandomGenerator random;
+    /** What this thread has still to hand over; null while it does not. */
+    private final ThreadLocal<Queue<ClaimedDelivery>> beginning = new ThreadLocal<>();
+
     /** True if leases are not extended any more. Set before those under way are let go. */
     private volatile boolean letLeasesRunOut;
     /**
@@ -60,8 +66,33 @@ final class DeliveryHandOver {
         return notBeforeNanos;
     }
 
+    /**
+     * Hands over deliveries. An executor that runs them at once comes back here at the end of each, with those that are begun
+     * instead of it. They are left to the call that is under way on this thread, else calls would be as deep as there are messages.
+     *
+     * @param rejected gets what the executor does not take
+     */
+    void begin(List<ClaimedDelivery> deliveries, Consumer<ClaimedDelivery> rejected) {
+        Queue<ClaimedDelivery> outer = beginning.get();
+        if (outer != null) {
+            outer.addAll(deliveries);
+        } else if (!deliveries.isEmpty()) {
+            Queue<ClaimedDelivery> all = new ArrayDeque<>(deliveries);
+            beginning.set(all);
+            try {
+                for (ClaimedDelivery next = all.poll(); next != null; next = all.poll()) {
+                    if (!begin(next)) {
+                        rejected.accept(next);
+                    }
+                }
+            } finally {
+                beginning.remove();
+            }
+        }
+    }
+
     /** Hands over a delivery; false if the executor rejects it. */
-    boolean begin(ClaimedDelivery delivery) {
+    private boolean begin(ClaimedDelivery delivery) {
         leases.keep(delivery, options, reports);
         if (letLeasesRunOut) {
             leases.remove(delivery); // the consumer was stopped in between

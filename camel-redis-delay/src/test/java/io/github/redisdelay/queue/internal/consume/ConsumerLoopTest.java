@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -1440,5 +1441,26 @@ class ConsumerLoopTest {
             }
         }
         assertThat(claims.count()).isLessThanOrEqualTo(3600 / 20 + 2);
+    }
+
+    @Test
+    void should_begin_messages_one_after_the_other_where_the_executor_runs_them_at_once() {
+        List<Long> depths = new ArrayList<>();
+        handler.acknowledgeAtOnce = true;
+        handler.whenBegun = () -> depths.add(StackWalker.getInstance().walk(Stream::count));
+        ConsumerLoop task = new ConsumerLoop(
+                List.of(new PartitionState(queue, claims, CallGate.OPEN, timers.nanoTime())),
+                new ConsumerOptions(2, 256, LEASE, true, Duration.ofHours(1), "unnamed"),
+                host,
+                timers,
+                new Random(7),
+                leases,
+                Runnable::run,
+                handler);
+        task.start();
+        claims.answer(reply(null, null, messages(0, 200)));
+        assertThat(handler.ids()).hasSize(200).doesNotHaveDuplicates();
+        assertThat(depths).as("none is begun within another one's end").containsOnly(depths.get(0));
+        assertThat(task.underWay()).isZero();
     }
 }
