@@ -474,8 +474,7 @@ class DurabilityIT {
             get(own.pause()); // it is known now that Redis waits
             new AclUser(servers.master).denies("hdel");
             // The first call of a session needs HDEL itself, and is refused as a whole. This one may be of a session of
-            // its
-            // own: whoever waits for an answer has it a moment before its call is over.
+            // its own: whoever waits for an answer has it a moment before its call is over.
             await().untilAsserted(() -> {
                 Submission<ScheduleResult> sent =
                         own.schedule(ScheduleRequest.of("a", new byte[1], DueTime.after(Duration.ofHours(1))));

@@ -27,7 +27,7 @@ import java.util.random.RandomGenerator;
  * interval, and then claims as many messages as there is capacity for. It claims from each partition of a queue
  * separately.
  *
- * <p>Every event (a claim's answer, a wake-up, a timer, a finished message) ends in {@link #step()}. A step decides
+ * <p>Every event (a claim's answer, a wake-up, a timer, a finished message) ends in a step ({@link #change}). A step decides
  * under the lock, and acts after it has let go of the lock. Nothing here blocks.
  *
  * <p>Redis knows which consumers wait, and counts on two of them for each event (see {@code wakeup.lua}). The answer to
