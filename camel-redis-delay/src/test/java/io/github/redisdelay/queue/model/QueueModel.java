@@ -598,7 +598,9 @@ public final class QueueModel {
         int wanted = asked;
         int wantedEnded = Integer.parseInt(text(arguments[5]));
         long maxBytes = Long.parseLong(text(arguments[6]));
-        List<String> picked = new ArrayList<>();
+        List<String> ids = new ArrayList<>();
+        // Those whose state the reply leaves out.
+        Set<String> firstTime = new HashSet<>();
         List<String> dropped = new ArrayList<>();
         long bytes = 0;
         boolean full = paused;
@@ -613,7 +615,7 @@ public final class QueueModel {
             due = new ArrayList<>(due.subList(0, Math.min(wanted, due.size())));
             List<String> lost = new ArrayList<>(ended);
             lost.removeIf(id -> stateOf(id, 0, 0).level() != level);
-            while (picked.size() < wanted && !full && !(due.isEmpty() && (lost.isEmpty() || wantedEnded == 0))) {
+            while (ids.size() < wanted && !full && !(due.isEmpty() && (lost.isEmpty() || wantedEnded == 0))) {
                 boolean fromLease = !lost.isEmpty()
                         && wantedEnded > 0
                         && (due.isEmpty() || leased.get(lost.get(0)) < delayed.get(due.get(0)).due);
@@ -622,38 +624,24 @@ public final class QueueModel {
                 Message message = messages.get(id);
                 if (message == null) {
                     dropped.add(id);
-                } else if (!picked.isEmpty() && bytes + message.bytes().length > maxBytes) {
-                    full = true;
-                } else {
-                    bytes += message.bytes().length;
-                    picked.add(id);
+                    continue;
                 }
-            }
-        }
-        List<String> ids = new ArrayList<>();
-        for (String id : picked) {
-            boolean fromLease = leased.containsKey(id);
-            State s = fromLease
-                    ? stateOf(id, leased.get(id), 0)
-                    : stateOf(id, messages.get(id).due, delayed.get(id).priority);
-            int lost = fromLease ? Math.min(255, s.lost + 1) : s.lost;
-            if (lost >= 2 && !ids.isEmpty()) {
-                break;
-            }
-            ids.add(id);
-            state.put(
-                    id,
-                    new State(
-                            s.attempts + 1,
-                            lost,
-                            fromLease ? 2 : s.reason,
-                            s.priority,
-                            claim,
-                            s.due,
-                            s.firstDue,
-                            s.failure));
-            if (lost >= 2) {
-                break;
+                State s = stateOf(id, fromLease ? leased.get(id) : message.due, fromLease ? 0 : level);
+                int losses = fromLease ? Math.min(255, s.lost + 1) : s.lost;
+                boolean alone = losses >= 2;
+                if (!ids.isEmpty() && (alone || bytes + message.bytes().length > maxBytes)) {
+                    full = true;
+                    continue;
+                }
+                full = alone;
+                bytes += message.bytes().length;
+                ids.add(id);
+                if (!fromLease && level == 0 && !state.containsKey(id)) {
+                    firstTime.add(id);
+                }
+                int reason = fromLease ? 2 : s.reason;
+                state.put(
+                        id, new State(s.attempts + 1, losses, reason, s.priority, claim, s.due, s.firstDue, s.failure));
             }
         }
         for (String id : ids) {
@@ -671,7 +659,7 @@ public final class QueueModel {
                 asked,
                 text(arguments[9]),
                 Long.parseLong(text(arguments[10])));
-        return claimReply(ids, dropped, time, answer);
+        return claimReply(ids, firstTime, dropped, time, answer);
     }
 
     private List<byte[]> claimAgain(Call call, Object[] arguments, long time) {
@@ -680,7 +668,11 @@ public final class QueueModel {
                 .filter(id -> holds(id, claim) && messages.containsKey(id))
                 .toList();
         return claimReply(
-                ids, List.of(), time, new WaitersModel.Answer(WakeupDuty.LEFT, Long.parseLong(text(arguments[10]))));
+                ids,
+                Set.of(),
+                List.of(),
+                time,
+                new WaitersModel.Answer(WakeupDuty.LEFT, Long.parseLong(text(arguments[10]))));
     }
 
     /** Their number, the length of each, and then all, as a claim keeps them for a repeat. */
@@ -699,7 +691,11 @@ public final class QueueModel {
         return paused ? null : all.stream().min(Comparator.naturalOrder()).orElse(null);
     }
 
-    private List<byte[]> claimReply(List<String> ids, List<String> dropped, long time, WaitersModel.Answer answer) {
+    private List<byte[]> claimReply(
+            List<String> ids, Set<String> firstTime, List<String> dropped, long time, WaitersModel.Answer answer) {
+        List<byte[]> states = ids.stream()
+                .map(id -> firstTime.contains(id) ? new byte[0] : state.get(id).bytes())
+                .toList();
         ByteBuffer head = ByteBuffer.allocate(44).order(ByteOrder.LITTLE_ENDIAN);
         head.putDouble(time).putDouble(untilFirst(dueTimes(), time)).putDouble(untilFirst(leased.values(), time));
         head.putDouble(answer.safetyMicros());
@@ -708,10 +704,10 @@ public final class QueueModel {
         reply.add(head.array());
         ByteBuffer lengths = ByteBuffer.allocate(8 * ids.size()).order(ByteOrder.LITTLE_ENDIAN);
         ids.forEach(id -> lengths.putInt(id.length()));
-        ids.forEach(id -> lengths.putInt(state.get(id).bytes().length));
+        states.forEach(bytes -> lengths.putInt(bytes.length));
         reply.add(lengths.array());
         ByteArrayOutputStream records = new ByteArrayOutputStream();
-        ids.forEach(id -> records.writeBytes(state.get(id).bytes()));
+        states.forEach(records::writeBytes);
         reply.add(String.join("", ids).getBytes(StandardCharsets.ISO_8859_1));
         reply.add(records.toByteArray());
         ids.forEach(id -> reply.add(messages.get(id).bytes()));

@@ -94,8 +94,11 @@ public record ClaimReply(
             Objects.checkFromToIndex(idAt, idEnd, ids.length);
             Objects.checkFromToIndex(recordAt, recordEnd, records.length);
             byte[] id = Arrays.copyOfRange(ids, idAt, idEnd);
-            StateRecord state = StateRecord.parse(records, recordAt, recordEnd);
-            StoredBody stored = StoredBody.parse((byte[]) reply.get(HEAD_ELEMENTS + i), state.firstDueMicros());
+            byte[] body = (byte[]) reply.get(HEAD_ELEMENTS + i);
+            StateRecord state = recordAt == recordEnd
+                    ? StateRecord.ofFirstDelivery(StoredBody.dueMicros(body))
+                    : StateRecord.parse(records, recordAt, recordEnd);
+            StoredBody stored = StoredBody.parse(body, state.firstDueMicros());
             messages.add(new ClaimedMessage(new String(id, StandardCharsets.UTF_8), id, stored, state));
             idAt = idEnd;
             recordAt = recordEnd;

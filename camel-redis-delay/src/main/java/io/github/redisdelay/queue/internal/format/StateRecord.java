@@ -23,6 +23,11 @@ public record StateRecord(
     /** The number that is added to the priority of a dead letter. */
     private static final int DEAD = 16;
 
+    /** The record of a message without priority that is delivered for the first time. */
+    static StateRecord ofFirstDelivery(long dueMicros) {
+        return new StateRecord(0, RedeliveryReason.of(0), 0, 1, dueMicros, dueMicros, NO_FAILURE);
+    }
+
     public static StateRecord parse(byte[] bytes) {
         return parse(bytes, 0, bytes.length);
     }

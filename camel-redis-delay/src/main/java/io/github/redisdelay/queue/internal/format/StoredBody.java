@@ -13,6 +13,11 @@ public record StoredBody(long scheduledMicros, byte[] body) {
 
     private static final int HEAD_BYTES = 16;
 
+    /** The time for which a message was scheduled, in microseconds since the epoch. */
+    static long dueMicros(byte[] bytes) {
+        return (long) LittleEndian.of(bytes).getDouble(HEAD_BYTES / 2);
+    }
+
     /**
      * Reads it.
      *

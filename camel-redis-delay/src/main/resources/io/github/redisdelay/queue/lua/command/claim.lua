@@ -10,7 +10,8 @@
 --       11 its safety interval in microseconds
 -- Reply  a list: head; struct 'I4' the length of each id, and then of each state record (see record.lua); the ids in one
 --        string; the state records in one string; then the bodies, and the ids that had no body and were dropped. So a
---        client has to take apart few elements
+--        client has to take apart few elements. An empty state record means the first delivery of a message without
+--        priority, due at the time in its body
 --        head: struct 'ddddIII' time of the call, microseconds until the next message is due and until the next lease
 --        expires (0: now, -1: there is none, or the queue is paused), its safety interval in microseconds, number of
 --        messages, number of dropped ids, and the consumer's duty:
@@ -56,22 +57,30 @@ if session_preflight_due and not stored and #member > 0 then
   wakeup_send(member, base, safety_interval)
 end
 
--- Packs the lengths of the first so many texts of a list.
+-- Packs the lengths of the first so many texts of a list. Most lists have texts of one length.
 local function pack_lengths(texts, count)
-  local lengths = {}
-  for i = 1, count do
-    lengths[i] = #texts[i]
+  local length = #(texts[1] or '')
+  for i = 2, count do
+    if #texts[i] ~= length then
+      local lengths = {}
+      for j = 1, count do
+        lengths[j] = #texts[j]
+      end
+      return struct.pack('<' .. string.rep('I4', count), unpack(lengths))
+    end
   end
-  return struct.pack('<' .. string.rep('I4', count), unpack(lengths))
+  return string.rep(struct.pack('<I4', length), count)
 end
 
 local function first_expiry()
   return tonumber(redis.call('ZRANGE', queue_leased, '0', '0', 'WITHSCORES')[2])
 end
 
--- Find: ids, priorities, bodies, and the state records. Those of expired leases are tables until they are made anew.
+-- Find: how many messages, their ids, and of each what the reply says (its body from index 5 on) and what is to be written.
 
-local ids, levels, bodies, records, dropped = {}, {}, {}, {}, {}
+local n, ids, records, reply, dropped = 0, {}, {}, { '', '', '', '' }, {}
+local leases, fields = {}, {}
+local until_then
 local expires = first_expiry()
 local due = queue_first_due()
 if stored then
@@ -81,10 +90,11 @@ if stored then
     local length = struct.unpack('<I4', stored, 1 + 4 * i)
     local id = string.sub(stored, at, at + length - 1)
     at = at + length
-    local held, bytes = record_is_held(queue_leased, queue_state, id, claim)
-    if held and redis.call('HEXISTS', queue_messages, id) == 1 then
-      ids[#ids + 1] = id
-      records[#records + 1] = bytes
+    local held, record = record_is_held(queue_leased, queue_state, id, claim)
+    local body = held and redis.call('HGET', queue_messages, id)
+    if body then
+      n = n + 1
+      ids[n], records[n], reply[4 + n] = id, record, body
     end
   end
 elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and expires <= now)) then
@@ -107,32 +117,44 @@ elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and
   end
   -- An id is in several sets after a call that ended in its middle, and after a repair. One set by itself has it once.
   local taken = (next(expired) or #queue_priorities > 0) and {}
-  local n, bytes, full = 0, 0, false
+  until_then = string.format('%.0f', math.min(now + lease, CALL_MAX_EXACT))
+  local sub = string.sub
+  local bytes, full = 0, false
   -- Bodies are read some at once, but large ones one by one, so that few are read that are not given.
-  local width = 16
+  local width = 32
   for priority = 9, 0, -1 do
     if in_use[priority] or expired[priority] then
       local due = in_use[priority] and redis.call('ZRANGEBYSCORE', queue_delayed_set(priority), '-inf', now,
         'LIMIT', 0, wanted) or {}
       local lost = expired[priority] or {}
       local d, l = 1, 1
-      -- Bodies of due ones, and how many of these come before them.
-      local read, from = {}, 0
+      -- Bodies and state records of due ones, and how many of these come before them.
+      local bodies, written, from = {}, {}, 0
+      -- What record_write would make of a first delivery, but for its due time.
+      local head = struct.pack('<BBBBI4c16', 1, 0, 0, priority, 1, claim)
       while not full and n < wanted do
-        local id, record, body
+        local id, record, body, told
         local next = lost[l]
         if next and wanted_expired > 0 and (not due[d]
             or next.time < tonumber(redis.call('ZSCORE', queue_delayed_set(priority), due[d]))) then
           id, record = next.id, next.record
           body = redis.call('HGET', queue_messages, id)
+          record.lost = math.min(record.lost + 1, 255)
+          record.reason = LEASE_EXPIRED
           wanted_expired = wanted_expired - 1
           l = l + 1
         elseif due[d] then
           id = due[d]
-          body = read[d - from]
+          body = bodies[d - from]
           if body == nil then
-            read, from = redis.call('HMGET', queue_messages, unpack(due, d, math.min(d + width - 1, #due))), d - 1
-            body = read[1]
+            from = d - 1
+            local last = math.min(from + width, #due)
+            bodies = redis.call('HMGET', queue_messages, unpack(due, d, last))
+            written = redis.call('HMGET', queue_state, unpack(due, d, last))
+            body = bodies[1]
+          end
+          if written[d - from] then
+            record = record_read(written[d - from], now, priority)
           end
           d = d + 1
         else
@@ -141,7 +163,7 @@ elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and
         if not body or #body == 0 or id == '' then
           -- One without a body, or without an id, which only others can have written: no call could finish it.
           dropped[#dropped + 1] = id
-        elseif n > 0 and bytes + #body > max_bytes then
+        elseif n > 0 and (bytes + #body > max_bytes or (record and record.lost >= 2)) then
           full = true
         elseif not (taken and taken[id]) then
           if taken then
@@ -149,80 +171,56 @@ elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and
           end
           n = n + 1
           bytes = bytes + #body
-          ids[n], bodies[n], levels[n], records[n] = id, body, priority, record
           width = #body > 32768 and 1 or width
+          if record then
+            -- One that may kill its consumer is given alone.
+            full = record.lost >= 2
+            record.attempts = record.attempts + 1
+            record.claim = claim
+            record = record_write(record)
+          else
+            -- The score has the due time as well, but to make a text of a number and a number of that takes longer than
+            -- all else here.
+            local time = sub(body, 9, 16)
+            if #time < 8 then
+              time = struct.pack('<d', now)
+            elseif priority == 0 then
+              told = ''
+            end
+            record = head .. time .. time
+          end
+          ids[n], records[n], reply[4 + n] = id, told or record, body
+          leases[2 * n - 1], leases[2 * n] = until_then, id
+          fields[2 * n - 1], fields[2 * n] = id, record
         end
       end
     end
   end
 end
 
--- Lease: count the attempt, and put each where it goes before it is taken away from where it was.
+-- Lease: put each where it goes before it is taken away from where it was.
 
-if not stored and #ids > 0 then
-  local found = redis.call('HMGET', queue_state, unpack(ids))
-  local sub, heads = string.sub, {}
-  for i = 1, #ids do
-    local record, level = records[i], levels[i]
-    if not record and not found[i] then
-      -- The first delivery of a message: what record_write would make of it, but for its due time the same for all. The score
-      -- has that time as well, but to make a text of a number and a number of that takes longer than all else here.
-      local head, time = heads[level], sub(bodies[i], 9, 16)
-      if not head then
-        head = struct.pack('<BBBBI4c16', 1, 0, 0, level, 1, claim)
-        heads[level] = head
-      end
-      if #time < 8 then
-        time = struct.pack('<d', now)
-      end
-      records[i] = head .. time .. time
-    else
-      if record then
-        record.lost = math.min(record.lost + 1, 255)
-        record.reason = LEASE_EXPIRED
-      else
-        record = record_read(found[i], now, level)
-      end
-      local alone = record.lost >= 2
-      if not alone or i == 1 then
-        record.attempts = record.attempts + 1
-        record.claim = claim
-        records[i] = record_write(record)
-      end
-      if alone then
-        -- It has to be given alone: it is all of this claim, or begins another one.
-        for j = #ids, math.max(1, i - 1) + 1, -1 do
-          ids[j] = nil
-        end
-        break
-      end
-    end
-  end
-end
-local n = #ids
 local lengths, names = pack_lengths(ids, n), table.concat(ids)
 if not stored then
-  -- So many new records make a table of the state at once, by a field that is too large for a list. Measured: 0.4 instead of
-  -- 1.2 us for each record.
-  local new_table = #ids >= 16 and redis.call('HLEN', queue_state) == 0
+  -- If nothing was leased, so many leases and records make a skip list and a table at once, by a member that is too large for
+  -- a list. Measured: 2.1 instead of 3 us for each message.
+  local too_large = n >= 16 and not expires and string.rep(' ', 65)
   -- Needs no memory: after it, nothing is refused when memory is full.
   redis.call('ZREMRANGEBYSCORE', wakeup_waiters, '-inf', now - WAKEUP_OVERDUE_MICROS - 1)
-  if #ids > 0 then
-    local leases, fields = {}, {}
-    local until_then = string.format('%.0f', math.min(now + lease, CALL_MAX_EXACT))
-    for i = 1, #ids do
-      leases[2 * i - 1], leases[2 * i] = until_then, ids[i]
-      fields[2 * i - 1], fields[2 * i] = ids[i], records[i]
+  if n > 0 then
+    if too_large then
+      redis.call('ZADD', queue_leased, until_then, too_large)
     end
     redis.call('ZADD', queue_leased, unpack(leases))
     for i = 0, #queue_priorities do
       redis.call('ZREM', queue_delayed_set(queue_priorities[i]), unpack(ids))
     end
-    if new_table then
-      redis.call('HSET', queue_state, '', string.rep(' ', 65))
+    if too_large then
+      redis.call('ZREM', queue_leased, too_large)
+      redis.call('HSET', queue_state, '', too_large)
     end
     redis.call('HSET', queue_state, unpack(fields))
-    if new_table then
+    if too_large then
       redis.call('HDEL', queue_state, '')
     end
   end
@@ -251,7 +249,7 @@ if not stored then
   session_end(now, struct.pack('<I4', n) .. lengths .. names)
   if (expires and expires <= now) or #dropped > 0 then
     expires = first_expiry()
-  elseif #ids > 0 then
+  elseif n > 0 then
     expires = math.min(expires or math.huge, now + lease, CALL_MAX_EXACT)
   end
 end
@@ -260,30 +258,26 @@ end
 
 if queue_paused then
   due, expires = nil, nil
-elseif #ids > 0 or #dropped > 0 then
+elseif n > 0 or #dropped > 0 then
   due = queue_first_due()
 end
 -- The promise of a repeated call may have been removed meanwhile: its consumer claims again, and promises anew.
 local duty = WAKEUP_LEFT
 if not stored then
   local event = (due and expires) and math.min(due, expires) or due or expires
-  duty, safety_interval = wakeup_promise(base, member, intent, wanted, #ids, event, safety_interval, now)
+  duty, safety_interval = wakeup_promise(base, member, intent, wanted, n, event, safety_interval, now)
 end
 
 -- Reply.
 
-local reply = { struct.pack('<ddddIII', now,
+reply[1] = struct.pack('<ddddIII', now,
   due and math.max(0, due - now) or -1, expires and math.max(0, expires - now) or -1,
-  safety_interval, n, #dropped, duty), '', '', '' }
+  safety_interval, n, #dropped, duty)
 if n > 0 then
-  bodies = stored and redis.call('HMGET', queue_messages, unpack(ids)) or bodies
   local record_lengths = pack_lengths(records, n)
   reply[2] = lengths .. record_lengths
   reply[3] = names
-  reply[4] = table.concat(records, '', 1, n)
-  for i = 1, n do
-    reply[4 + i] = bodies[i]
-  end
+  reply[4] = table.concat(records)
 end
 for i = 1, #dropped do
   reply[4 + n + i] = dropped[i]
