@@ -782,9 +782,10 @@ class ScriptSafetyIT {
         Object[] claim = claim("again", 1, CLAIM, 3_600_000_000L, 10, 10);
         List<?> first = (List<?>) call(LuaScript.CLAIM, claim);
         List<?> again = (List<?>) call(LuaScript.CLAIM, claim);
-        assertThat(((byte[]) first.get(3)).length)
-                .as("no state record of the first delivery of \"due\"")
-                .isEqualTo(((byte[]) again.get(3)).length - 40);
+        assertThat((byte[]) again.get(3))
+                .as("records")
+                .isEqualTo((byte[]) first.get(3))
+                .hasSize(24 + 24 + 40 + 40);
         List<ClaimReply.ClaimedMessage> messages = ClaimReply.parse(first).messages();
         assertThat(messages)
                 .extracting(ClaimReply.ClaimedMessage::id)
@@ -830,8 +831,13 @@ class ScriptSafetyIT {
         garbage.add(new byte[15]);
         garbage.add("garbage of more than forty bytes, which no script of ours has written"
                 .getBytes(StandardCharsets.US_ASCII));
-        byte[] record = redisson.<byte[], byte[]>getMap(keys.key("state"), ByteArrayCodec.INSTANCE)
+        byte[] brief = redisson.<byte[], byte[]>getMap(keys.key("state"), ByteArrayCodec.INSTANCE)
                 .get("l1".getBytes(StandardCharsets.US_ASCII));
+        assertThat(brief).hasSize(24);
+        garbage.add(brief);
+        garbage.add(Arrays.copyOf(brief, 23));
+        garbage.add(Arrays.copyOf(brief, 39));
+        byte[] record = Arrays.copyOf(brief, 40);
         for (double time : new double[] {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, -1, 1e300}) {
             byte[] wrong = record.clone();
             java.nio.ByteBuffer.wrap(wrong)
@@ -862,6 +868,11 @@ class ScriptSafetyIT {
                     .fastPut(CONSUMER, bytes);
             redisson.<byte[], byte[]>getMap(keys.key("messages"), ByteArrayCodec.INSTANCE)
                     .fastPut("stray".getBytes(StandardCharsets.US_ASCII), bytes);
+            // Both of its times are no numbers.
+            byte[] body = new byte[17];
+            Arrays.fill(body, (byte) 0xff);
+            redisson.<byte[], byte[]>getMap(keys.key("messages"), ByteArrayCodec.INSTANCE)
+                    .fastPut("l2".getBytes(StandardCharsets.US_ASCII), body);
             for (LuaScript script : List.of(
                     LuaScript.GET,
                     LuaScript.BROWSE,

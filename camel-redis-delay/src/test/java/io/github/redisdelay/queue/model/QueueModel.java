@@ -68,16 +68,17 @@ public final class QueueModel {
 
         byte[] bytes() {
             byte[] text = failure.getBytes(StandardCharsets.ISO_8859_1);
-            ByteBuffer out = ByteBuffer.allocate(40 + text.length).order(ByteOrder.LITTLE_ENDIAN);
+            boolean brief = due == QueueSnapshot.AS_BODY;
+            ByteBuffer out = ByteBuffer.allocate(brief ? 24 : 40 + text.length).order(ByteOrder.LITTLE_ENDIAN);
             out.put((byte) 1)
                     .put((byte) lost)
                     .put((byte) reason)
                     .put((byte) priority)
                     .putInt(attempts);
-            out.put(HexFormat.of().parseHex(claim))
-                    .putDouble(due)
-                    .putDouble(firstDue)
-                    .put(text);
+            out.put(HexFormat.of().parseHex(claim));
+            if (!brief) {
+                out.putDouble(due).putDouble(firstDue).put(text);
+            }
             return out.array();
         }
 
@@ -156,7 +157,7 @@ public final class QueueModel {
                         case "return" ->
                             earliest = Math.min(
                                     earliest, Math.min(time + (double) Long.parseLong(text(item[3])) + i, MAX));
-                        case "release" -> earliest = Math.min(earliest, state.get(id).due);
+                        case "release" -> earliest = Math.min(earliest, stateOf(id, time, 0).due);
                         default -> {}
                     }
                 }
@@ -468,7 +469,7 @@ public final class QueueModel {
                 answer(reply, givenBack.contains(id) ? 3 : 2, 0);
                 continue;
             }
-            State s = state.get(id);
+            State s = stateOf(id, time, 0);
             Message message = messages.get(id);
             long micros = Long.parseLong(text(item[3]));
             String failure = text(item[4]);
@@ -599,8 +600,6 @@ public final class QueueModel {
         int wantedEnded = Integer.parseInt(text(arguments[5]));
         long maxBytes = Long.parseLong(text(arguments[6]));
         List<String> ids = new ArrayList<>();
-        // Those whose state the reply leaves out.
-        Set<String> firstTime = new HashSet<>();
         List<String> dropped = new ArrayList<>();
         long bytes = 0;
         boolean full = paused;
@@ -610,16 +609,16 @@ public final class QueueModel {
         }
         for (int priority = ScheduleRequest.MAX_PRIORITY; priority >= 0; priority--) {
             int level = priority;
-            List<String> due = upTo(delayed, w -> w.due, time);
-            due.removeIf(id -> delayed.get(id).priority != level);
-            due = new ArrayList<>(due.subList(0, Math.min(wanted, due.size())));
+            List<String> ready = upTo(delayed, w -> w.due, time);
+            ready.removeIf(id -> delayed.get(id).priority != level);
+            ready = new ArrayList<>(ready.subList(0, Math.min(wanted, ready.size())));
             List<String> lost = new ArrayList<>(ended);
             lost.removeIf(id -> stateOf(id, 0, 0).level() != level);
-            while (ids.size() < wanted && !full && !(due.isEmpty() && (lost.isEmpty() || wantedEnded == 0))) {
+            while (ids.size() < wanted && !full && !(ready.isEmpty() && (lost.isEmpty() || wantedEnded == 0))) {
                 boolean fromLease = !lost.isEmpty()
                         && wantedEnded > 0
-                        && (due.isEmpty() || leased.get(lost.get(0)) < delayed.get(due.get(0)).due);
-                String id = (fromLease ? lost : due).remove(0);
+                        && (ready.isEmpty() || leased.get(lost.get(0)) < delayed.get(ready.get(0)).due);
+                String id = (fromLease ? lost : ready).remove(0);
                 wantedEnded -= fromLease ? 1 : 0;
                 Message message = messages.get(id);
                 if (message == null) {
@@ -636,12 +635,11 @@ public final class QueueModel {
                 full = alone;
                 bytes += message.bytes().length;
                 ids.add(id);
-                if (!fromLease && level == 0 && !state.containsKey(id)) {
-                    firstTime.add(id);
-                }
+                boolean brief = !fromLease && !state.containsKey(id) && message.bytes().length <= 32_768;
                 int reason = fromLease ? 2 : s.reason;
-                state.put(
-                        id, new State(s.attempts + 1, losses, reason, s.priority, claim, s.due, s.firstDue, s.failure));
+                long due = brief ? QueueSnapshot.AS_BODY : s.due;
+                long firstDue = brief ? QueueSnapshot.AS_BODY : s.firstDue;
+                state.put(id, new State(s.attempts + 1, losses, reason, s.priority, claim, due, firstDue, s.failure));
             }
         }
         for (String id : ids) {
@@ -659,7 +657,7 @@ public final class QueueModel {
                 asked,
                 text(arguments[9]),
                 Long.parseLong(text(arguments[10])));
-        return claimReply(ids, firstTime, dropped, time, answer);
+        return claimReply(ids, dropped, time, answer);
     }
 
     private List<byte[]> claimAgain(Call call, Object[] arguments, long time) {
@@ -668,11 +666,7 @@ public final class QueueModel {
                 .filter(id -> holds(id, claim) && messages.containsKey(id))
                 .toList();
         return claimReply(
-                ids,
-                Set.of(),
-                List.of(),
-                time,
-                new WaitersModel.Answer(WakeupDuty.LEFT, Long.parseLong(text(arguments[10]))));
+                ids, List.of(), time, new WaitersModel.Answer(WakeupDuty.LEFT, Long.parseLong(text(arguments[10]))));
     }
 
     /** Their number, the length of each, and then all, as a claim keeps them for a repeat. */
@@ -691,11 +685,7 @@ public final class QueueModel {
         return paused ? null : all.stream().min(Comparator.naturalOrder()).orElse(null);
     }
 
-    private List<byte[]> claimReply(
-            List<String> ids, Set<String> firstTime, List<String> dropped, long time, WaitersModel.Answer answer) {
-        List<byte[]> states = ids.stream()
-                .map(id -> firstTime.contains(id) ? new byte[0] : state.get(id).bytes())
-                .toList();
+    private List<byte[]> claimReply(List<String> ids, List<String> dropped, long time, WaitersModel.Answer answer) {
         ByteBuffer head = ByteBuffer.allocate(44).order(ByteOrder.LITTLE_ENDIAN);
         head.putDouble(time).putDouble(untilFirst(dueTimes(), time)).putDouble(untilFirst(leased.values(), time));
         head.putDouble(answer.safetyMicros());
@@ -704,10 +694,10 @@ public final class QueueModel {
         reply.add(head.array());
         ByteBuffer lengths = ByteBuffer.allocate(8 * ids.size()).order(ByteOrder.LITTLE_ENDIAN);
         ids.forEach(id -> lengths.putInt(id.length()));
-        states.forEach(bytes -> lengths.putInt(bytes.length));
+        ids.forEach(id -> lengths.putInt(state.get(id).bytes().length));
         reply.add(lengths.array());
         ByteArrayOutputStream records = new ByteArrayOutputStream();
-        states.forEach(records::writeBytes);
+        ids.forEach(id -> records.writeBytes(state.get(id).bytes()));
         reply.add(String.join("", ids).getBytes(StandardCharsets.ISO_8859_1));
         reply.add(records.toByteArray());
         ids.forEach(id -> reply.add(messages.get(id).bytes()));
@@ -842,7 +832,12 @@ public final class QueueModel {
     }
 
     private State stateOf(String id, long due, int priority) {
-        return state.getOrDefault(id, new State(0, 0, 0, priority, NO_CLAIM, due, due, ""));
+        State s = state.getOrDefault(id, new State(0, 0, 0, priority, NO_CLAIM, due, due, ""));
+        if (s.due != QueueSnapshot.AS_BODY) {
+            return s;
+        }
+        long time = messages.containsKey(id) ? messages.get(id).due : due;
+        return new State(s.attempts, s.lost, s.reason, s.priority, s.claim, time, time, s.failure);
     }
 
     private void remove(String id) {
@@ -879,8 +874,8 @@ public final class QueueModel {
                 s.reason,
                 s.priority,
                 s.claim,
-                Math.max(0, s.due - micros),
-                Math.max(0, s.firstDue - micros),
+                s.due == QueueSnapshot.AS_BODY ? s.due : Math.max(0, s.due - micros),
+                s.due == QueueSnapshot.AS_BODY ? s.due : Math.max(0, s.firstDue - micros),
                 s.failure));
         room.shift(micros);
         if (dead != null) {

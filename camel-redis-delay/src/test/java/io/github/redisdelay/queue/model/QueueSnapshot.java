@@ -134,6 +134,9 @@ public record QueueSnapshot(Map<String, Map<String, String>> keys) {
         return "scheduled " + scheduled + " due " + due + " body " + body;
     }
 
+    /** The due times of a state record that leaves them out: the stored body has them. */
+    public static final long AS_BODY = -1;
+
     private static String state(byte[] bytes) {
         ByteBuffer in = little(bytes);
         assertThat(in.get()).as("version of a state record").isEqualTo((byte) 1);
@@ -143,13 +146,14 @@ public record QueueSnapshot(Map<String, Map<String, String>> keys) {
         int attempts = in.getInt();
         byte[] claim = new byte[ClaimId.LENGTH];
         in.get(claim);
+        boolean brief = bytes.length == 24;
         return state(
                 attempts,
                 lost,
                 reason,
                 HexFormat.of().formatHex(claim),
-                (long) in.getDouble(),
-                (long) in.getDouble(),
+                brief ? AS_BODY : (long) in.getDouble(),
+                brief ? AS_BODY : (long) in.getDouble(),
                 latin(rest(in)),
                 priority);
     }

@@ -95,9 +95,7 @@ public record ClaimReply(
             Objects.checkFromToIndex(recordAt, recordEnd, records.length);
             byte[] id = Arrays.copyOfRange(ids, idAt, idEnd);
             byte[] body = (byte[]) reply.get(HEAD_ELEMENTS + i);
-            StateRecord state = recordAt == recordEnd
-                    ? StateRecord.ofFirstDelivery(StoredBody.dueMicros(body))
-                    : StateRecord.parse(records, recordAt, recordEnd);
+            StateRecord state = StateRecord.parse(records, recordAt, recordEnd, StoredBody.dueMicros(body, time));
             StoredBody stored = StoredBody.parse(body, state.firstDueMicros());
             messages.add(new ClaimedMessage(new String(id, StandardCharsets.UTF_8), id, stored, state));
             idAt = idEnd;

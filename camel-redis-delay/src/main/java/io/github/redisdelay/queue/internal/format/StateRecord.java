@@ -18,22 +18,24 @@ public record StateRecord(
         byte[] lastFailure) {
 
     private static final int LENGTH = 40;
+    /** Of a first delivery's record that leaves out the due times. */
+    private static final int BRIEF = 24;
+
     private static final byte[] NO_FAILURE = {};
 
     /** The number that is added to the priority of a dead letter. */
     private static final int DEAD = 16;
 
-    /** The record of a message without priority that is delivered for the first time. */
-    static StateRecord ofFirstDelivery(long dueMicros) {
-        return new StateRecord(0, RedeliveryReason.of(0), 0, 1, dueMicros, dueMicros, NO_FAILURE);
-    }
-
     public static StateRecord parse(byte[] bytes) {
-        return parse(bytes, 0, bytes.length);
+        return parse(bytes, 0, bytes.length, 0);
     }
 
-    /** The record in a part of some bytes, from a position and before another one. */
-    public static StateRecord parse(byte[] bytes, int from, int to) {
+    /**
+     * The record in a part of some bytes, from a position and before another one.
+     *
+     * @param dueOtherwise the due time if the record leaves it out
+     */
+    static StateRecord parse(byte[] bytes, int from, int to, long dueOtherwise) {
         ByteBuffer record = ByteBuffer.wrap(bytes, from, to - from).order(ByteOrder.LITTLE_ENDIAN);
         record.get();
         int lost = record.get() & 0xff;
@@ -41,13 +43,14 @@ public record StateRecord(
         int priority = (record.get() & 0xff) % DEAD;
         int attempts = record.getInt();
         record.position(record.position() + ClaimId.LENGTH);
+        boolean brief = to - from == BRIEF;
         return new StateRecord(
                 lost,
                 RedeliveryReason.of(reason),
                 priority,
                 attempts,
-                (long) record.getDouble(),
-                (long) record.getDouble(),
-                to - from == LENGTH ? NO_FAILURE : Arrays.copyOfRange(bytes, from + LENGTH, to));
+                brief ? dueOtherwise : (long) record.getDouble(),
+                brief ? dueOtherwise : (long) record.getDouble(),
+                brief || to - from == LENGTH ? NO_FAILURE : Arrays.copyOfRange(bytes, from + LENGTH, to));
     }
 }

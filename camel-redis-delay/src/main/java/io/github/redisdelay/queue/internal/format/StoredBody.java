@@ -13,9 +13,15 @@ public record StoredBody(long scheduledMicros, byte[] body) {
 
     private static final int HEAD_BYTES = 16;
 
-    /** The time for which a message was scheduled, in microseconds since the epoch. */
-    static long dueMicros(byte[] bytes) {
-        return (long) LittleEndian.of(bytes).getDouble(HEAD_BYTES / 2);
+    /**
+     * The time for which a message was scheduled, in microseconds since the epoch.
+     *
+     * @param otherwise the time for what is too short to have one
+     */
+    static long dueMicros(byte[] bytes, long otherwise) {
+        return bytes.length < HEAD_BYTES
+                ? otherwise
+                : (long) LittleEndian.of(bytes).getDouble(HEAD_BYTES / 2);
     }
 
     /**

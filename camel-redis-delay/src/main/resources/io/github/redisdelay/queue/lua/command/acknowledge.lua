@@ -37,7 +37,7 @@ for i = 1, count do
     error('REDISDELAY argument: delivery ' .. i)
   end
   -- As record_has_claim tells, without a call for each.
-  if record and #record >= RECORD_LENGTH and find(record, claim, 9, true) == 9 then
+  if record and #record >= RECORD_BRIEF and find(record, claim, 9, true) == 9 then
     n = n + 1
     finished[n] = id
   else

@@ -10,8 +10,7 @@
 --       11 its safety interval in microseconds
 -- Reply  a list: head; struct 'I4' the length of each id, and then of each state record (see record.lua); the ids in one
 --        string; the state records in one string; then the bodies, and the ids that had no body and were dropped. So a
---        client has to take apart few elements. An empty state record means the first delivery of a message without
---        priority, due at the time in its body
+--        client has to take apart few elements
 --        head: struct 'ddddIII' time of the call, microseconds until the next message is due and until the next lease
 --        expires (0: now, -1: there is none, or the queue is paused), its safety interval in microseconds, number of
 --        messages, number of dropped ids, and the consumer's duty:
@@ -105,7 +104,7 @@ elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and
       #queue_priorities > 0 and 256 or wanted_expired)
     for i = 1, #found, 2 do
       local time = tonumber(found[i + 1])
-      local record = record_read(redis.call('HGET', queue_state, found[i]), time, 0)
+      local record = record_read(redis.call('HGET', queue_state, found[i]), time, 0, found[i])
       local level = record_level(record)
       expired[level] = expired[level] or {}
       table.insert(expired[level], { id = found[i], time = time, record = record })
@@ -118,7 +117,6 @@ elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and
   -- An id is in several sets after a call that ended in its middle, and after a repair. One set by itself has it once.
   local taken = (next(expired) or #queue_priorities > 0) and {}
   until_then = string.format('%.0f', math.min(now + lease, CALL_MAX_EXACT))
-  local sub = string.sub
   local bytes, full = 0, false
   -- Bodies are read some at once, but large ones one by one, so that few are read that are not given.
   local width = 32
@@ -130,10 +128,10 @@ elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and
       local d, l = 1, 1
       -- Bodies and state records of due ones, and how many of these come before them.
       local bodies, written, from = {}, {}, 0
-      -- What record_write would make of a first delivery, but for its due time.
+      -- The record of a first delivery.
       local head = struct.pack('<BBBBI4c16', 1, 0, 0, priority, 1, claim)
       while not full and n < wanted do
-        local id, record, body, told
+        local id, record, body
         local next = lost[l]
         if next and wanted_expired > 0 and (not due[d]
             or next.time < tonumber(redis.call('ZSCORE', queue_delayed_set(priority), due[d]))) then
@@ -171,7 +169,8 @@ elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and
           end
           n = n + 1
           bytes = bytes + #body
-          width = #body > 32768 and 1 or width
+          local large = #body > 32768
+          width = large and 1 or width
           if record then
             -- One that may kill its consumer is given alone.
             full = record.lost >= 2
@@ -179,17 +178,14 @@ elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and
             record.claim = claim
             record = record_write(record)
           else
-            -- The score has the due time as well, but to make a text of a number and a number of that takes longer than
-            -- all else here.
-            local time = sub(body, 9, 16)
-            if #time < 8 then
-              time = struct.pack('<d', now)
-            elseif priority == 0 then
-              told = ''
+            record = head
+            if large or #body < 16 then
+              -- Whoever looks at messages does not read large bodies for their due times; and another client's may have none.
+              local time = #body < 16 and struct.pack('<d', now) or string.sub(body, 9, 16)
+              record = head .. time .. time
             end
-            record = head .. time .. time
           end
-          ids[n], records[n], reply[4 + n] = id, told or record, body
+          ids[n], records[n], reply[4 + n] = id, record, body
           leases[2 * n - 1], leases[2 * n] = until_then, id
           fields[2 * n - 1], fields[2 * n] = id, record
         end

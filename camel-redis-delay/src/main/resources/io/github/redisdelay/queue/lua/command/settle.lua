@@ -86,7 +86,7 @@ for i = 1, count do
     done[id] = action
     if action == 'return' or action == 'release' then
       kept[#kept + 1] = id
-      local record = record_read(bytes[i], now, 0)
+      local record = record_read(bytes[i], now, 0, id)
       record.claim = RECORD_NO_CLAIM
       if action == 'return' then
         record.due = math.min(now + micros[i] + (i - 1), CALL_MAX_EXACT)
@@ -108,7 +108,7 @@ for i = 1, count do
       end
       if action == 'bury' then
         -- In the dead letters the attempts start anew; what this queue knew is in the failure.
-        local record = record_read(bytes[i], now, 0)
+        local record = record_read(bytes[i], now, 0, id)
         record.claim = RECORD_NO_CLAIM
         record.priority = record.priority % RECORD_DEAD + RECORD_DEAD
         record.attempts, record.lost, record.reason = 0, 0, 0

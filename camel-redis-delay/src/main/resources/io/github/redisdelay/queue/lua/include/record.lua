@@ -4,8 +4,11 @@
 --     version (1), deliveries lost in a row by an expired lease, why it came again (0 it did not, 1 failed, 2 lease expired,
 --     3 released), priority (0 to 9; of a dead letter 16 more), attempts, claim id (zeros: not held), due time of this
 --     delivery, due time of the first one, then what the last failure left (bytes of the client's)
+--     The record of a first delivery may end behind the claim id: then both due times are the one in the stored body. It is
+--     the same text for all messages of a claim, which takes a tenth off the time of a delivery.
 local RECORD_FORMAT = '<BBBBI4c16dd'
 local RECORD_LENGTH = 40
+local RECORD_BRIEF = 24
 local RECORD_NO_CLAIM = '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
 
 -- Dead letters wait in one set whatever their priority, and keep it for when they are redriven.
@@ -15,9 +18,14 @@ local RECORD_DEAD = 16
 local RECORD_MAX_ATTEMPTS = 2147483646
 
 -- Returns the record as a table. One that is missing or not readable counts as a message of this priority that was never
--- delivered.
-local function record_read(bytes, due, priority)
-  if bytes and #bytes >= RECORD_LENGTH and string.byte(bytes, 1) == 1 then
+-- delivered. The due time is that of one that does not tell it; if the id of its message is given, the stored body tells it.
+local function record_read(bytes, due, priority, id)
+  if bytes and #bytes >= RECORD_BRIEF and string.byte(bytes, 1) == 1 then
+    if #bytes < RECORD_LENGTH then
+      local body = id and redis.call('HGET', KEYS[1], id)
+      local time = body and #body >= 16 and struct.unpack('<d', body, 9) or due
+      bytes = string.sub(bytes, 1, RECORD_BRIEF) .. struct.pack('<dd', time, time)
+    end
     local _, lost, reason, stored, attempts, claim, this_due, first_due = struct.unpack(RECORD_FORMAT, bytes)
     -- Times that no script wrote would make a later write fail.
     if not (this_due >= 0 and this_due <= CALL_MAX_EXACT and first_due >= 0 and first_due <= CALL_MAX_EXACT) then
@@ -44,7 +52,7 @@ end
 
 -- Tells whether a message with this state record is held under this claim id, if it is leased.
 local function record_has_claim(bytes, claim)
-  return bytes and #bytes >= RECORD_LENGTH and string.sub(bytes, 9, 24) == claim
+  return bytes and #bytes >= RECORD_BRIEF and string.sub(bytes, 9, 24) == claim
 end
 
 -- Tells whether a message is leased under this claim id, and returns its state record. A lease that has expired and that

@@ -20,7 +20,7 @@ end
 
 -- Appends the five elements of a row: id, struct '<d' score, priority in digits, state record, holder.
 local function row_append(reply, id, score, priority, is_leased)
-  local record = record_read(redis.call('HGET', queue_state, id), score, priority)
+  local record = record_read(redis.call('HGET', queue_state, id), score, priority, id)
   local n = #reply
   reply[n + 1] = id
   reply[n + 2] = struct.pack('<d', score)
