@@ -13,8 +13,8 @@ import org.apache.camel.impl.DefaultCamelContext;
 import org.redisson.api.RedissonClient;
 
 /**
- * Several waiting callers of a bare client: the bare script of {@link BareScripts#FLOOR}, what they ask for put together into
- * one call at a time. Through Camel, each caller sends an exchange to a route, whose processor waits. All else is as the floor does it.
+ * Several waiting callers of a bare client: a script of {@link BareScripts}, what they ask for put together into one call at a
+ * time. Through Camel, each caller sends an exchange to a route, whose processor waits. All else is as the floor does it.
  */
 final class BareClientContender implements Contender {
 
@@ -34,9 +34,10 @@ final class BareClientContender implements Contender {
     /** What a caller waits for. */
     private record Caller(Message message, CompletableFuture<Void> answered) {}
 
-    BareClientContender(RedissonClient redisson, String name, boolean throughCamel) throws Exception {
-        subject = throughCamel ? Subject.BARE_CLIENT_THROUGH_CAMEL : Subject.BARE_CLIENT;
-        floor = new FloorContender(redisson, name, BareScripts.FLOOR);
+    BareClientContender(String subject, RedissonClient redisson, String name, BareScripts scripts, boolean throughCamel)
+            throws Exception {
+        this.subject = subject;
+        floor = new FloorContender(redisson, name, scripts);
         context = throughCamel ? new DefaultCamelContext() : null;
         if (!throughCamel) {
             template = null;
@@ -90,7 +91,7 @@ final class BareClientContender implements Contender {
             call = List.copyOf(waiting);
             waiting.clear();
         }
-        floor.send(call.stream().map(Caller::message).toList()).whenComplete((reply, error) -> {
+        floor.sendAfterTheLast(call.stream().map(Caller::message).toList()).whenComplete((reply, error) -> {
             for (Caller each : call) {
                 if (error == null) {
                     each.answered.complete(null);

@@ -49,8 +49,11 @@ final class Contenders implements AutoCloseable {
             case Subject.FLOOR -> new FloorContender(redisson, queue, BareScripts.FLOOR);
             case Subject.FENCED_FLOOR -> new FloorContender(redisson, queue, BareScripts.FENCED);
             case Subject.SAFE -> new FloorContender(redisson, queue, BareScripts.SAFE);
-            case Subject.BARE_CLIENT -> new BareClientContender(redisson, queue, false);
-            case Subject.BARE_CLIENT_THROUGH_CAMEL -> new BareClientContender(redisson, queue, true);
+            case Subject.BARE_CLIENT -> new BareClientContender(subject, redisson, queue, BareScripts.FLOOR, false);
+            case Subject.BARE_CLIENT_THROUGH_CAMEL ->
+                new BareClientContender(subject, redisson, queue, BareScripts.FLOOR, true);
+            case Subject.SAFE_CLIENT_THROUGH_CAMEL ->
+                new BareClientContender(subject, redisson, queue, BareScripts.SAFE, true);
             default -> throw new IllegalArgumentException("No such subject: " + subject);
         };
     }

@@ -28,6 +28,36 @@ final class FloorContender implements Contender {
             return #ARGV / 3
             """;
 
+    // KEYS messages, delayed, sessions, config  ARGV session, number, then id, delay and body of each message
+    private static final String SCHEDULE_ONCE = """
+            local time = redis.call('TIME')
+            local now = time[1] * 1000000 + time[2]
+            local sequence = tonumber(ARGV[2])
+            local session = redis.call('HGET', KEYS[3], ARGV[1])
+            if session then
+              local last = struct.unpack('<d', session)
+              if last > sequence then
+                error('superseded')
+              end
+              if last == sequence then
+                return string.sub(session, 9)
+              end
+            end
+            local config = redis.call('HMGET', KEYS[4], 'format', 'priorities', 'paused', 'partitions')
+            local first = redis.call('ZRANGE', KEYS[2], '0', '0', 'WITHSCORES')
+            local reply = struct.pack('<d', now)
+            for i = 3, #ARGV, 3 do
+              local due = now + ARGV[i + 1]
+              local new = redis.call('HSETNX', KEYS[1], ARGV[i], struct.pack('<dd', now, due) .. ARGV[i + 2])
+              if new == 1 then
+                redis.call('ZADD', KEYS[2], due, ARGV[i])
+              end
+              reply = reply .. struct.pack('<Bd', new, due)
+            end
+            redis.call('HSET', KEYS[3], ARGV[1], struct.pack('<d', sequence) .. reply)
+            return reply
+            """;
+
     // KEYS state  A field that is too large for a list: the hash is a table from the beginning, and stays one.
     private static final String MAKE_TABLE = "return redis.call('HSET', KEYS[1], '', string.rep(' ', 65))";
 
@@ -36,19 +66,24 @@ final class FloorContender implements Contender {
     /** Ids of one length, all different: contenders may share a queue. */
     private static final AtomicLong IDS = new AtomicLong(1L << 56);
 
+    private static final byte[] SCHEDULES_SESSION = ascii("session-store-1");
     private static final byte[] CLAIMS_SESSION = ascii("session-claims-1");
     private static final byte[] ACKNOWLEDGEMENTS_SESSION = ascii("session-finish-1");
 
     private final BareScripts scripts;
     private final RScript script;
     private final String schedule;
+    private final String scheduleOnce;
     private final String claim;
     private final String acknowledge;
     private final List<Object> scheduleKeys;
+    private final List<Object> scheduleOnceKeys;
     private final List<Object> claimKeys;
     private final List<Object> acknowledgeKeys;
     private final RedissonClient redisson;
     private final String name;
+    /** Of the last call that has a session. One call at a time is under way, which guards it. */
+    private long scheduleNumber;
 
     FloorContender(RedissonClient redisson, String name, BareScripts scripts) {
         this.redisson = redisson;
@@ -56,12 +91,14 @@ final class FloorContender implements Contender {
         this.scripts = scripts;
         script = redisson.getScript(ByteArrayCodec.INSTANCE);
         schedule = script.scriptLoad(SCHEDULE);
+        scheduleOnce = script.scriptLoad(SCHEDULE_ONCE);
         claim = script.scriptLoad(scripts.claim);
         acknowledge = script.scriptLoad(scripts.acknowledge);
         String delayed = name + ":delayed";
         String leased = name + ":leased";
         String sessions = name + ":sessions";
         scheduleKeys = List.of(messages(), delayed);
+        scheduleOnceKeys = List.of(messages(), delayed, sessions, name + ":config");
         claimKeys =
                 List.<Object>of(messages(), delayed, leased, state(), sessions).subList(0, scripts.claimKeys);
         acknowledgeKeys = List.<Object>of(messages(), leased, state(), sessions).subList(0, scripts.acknowledgeKeys);
@@ -116,15 +153,30 @@ final class FloorContender implements Contender {
     /** Schedules messages in one call. */
     CompletableFuture<Object> send(List<Message> messages) {
         Object[] arguments = new Object[3 * messages.size()];
-        long now = System.currentTimeMillis() * 1000;
-        int i = 0;
+        addMessages(arguments, 0, messages, System.currentTimeMillis() * 1000);
+        return call(schedule, RScript.ReturnType.LONG, scheduleKeys, arguments);
+    }
+
+    /** The same for who has one call at a time under way: so it can have a session, if the scripts know any. */
+    CompletableFuture<Object> sendAfterTheLast(List<Message> messages) {
+        if (!scripts.isRepeatable()) {
+            return send(messages);
+        }
+        Object[] arguments = new Object[2 + 3 * messages.size()];
+        arguments[0] = SCHEDULES_SESSION;
+        arguments[1] = ascii(Long.toString(++scheduleNumber));
+        addMessages(arguments, 2, messages, 0);
+        return call(scheduleOnce, RScript.ReturnType.VALUE, scheduleOnceKeys, arguments);
+    }
+
+    private static void addMessages(Object[] arguments, int at, List<Message> messages, long now) {
+        int i = at;
         for (Message message : messages) {
             DueTime due = message.due();
             arguments[i++] = ascii(Long.toHexString(IDS.getAndIncrement()));
             arguments[i++] = ascii(Long.toString(due.relative() ? now + due.micros() : due.micros()));
             arguments[i++] = message.body();
         }
-        return call(schedule, RScript.ReturnType.LONG, scheduleKeys, arguments);
     }
 
     @SuppressWarnings("unchecked")

@@ -35,13 +35,23 @@ final class Rates implements Experiment {
 
     private static final int PINGS = 200;
 
+    /** The JVM's compiler is busy with the consumers for so many rounds of delivery. */
+    private static final int WARM_UP_ROUNDS = 3;
+
+    /** Short ones: what the machine does beside them, and which thread sleeps where, changes from one second to the next. */
+    private static final int ROUNDS = 7;
+
+    /** {@code RDelayedQueue} delivers messages one by one, which takes long. */
+    private static final int ROUNDS_ONE_BY_ONE = 3;
+
     /** Bare clients beside ours: what of a target missed is the price of safety, and what is not. */
     private static final List<String> WAITING_BOUNDS = List.of(
             Subject.CAMEL,
             Subject.QUEUE,
             Subject.RDELAYEDQUEUE,
             Subject.BARE_CLIENT,
-            Subject.BARE_CLIENT_THROUGH_CAMEL);
+            Subject.BARE_CLIENT_THROUGH_CAMEL,
+            Subject.SAFE_CLIENT_THROUGH_CAMEL);
 
     private static final List<String> DELIVERY_BOUNDS =
             List.of(Subject.CAMEL, Subject.QUEUE, Subject.FLOOR, Subject.FENCED_FLOOR, Subject.SAFE);
@@ -89,12 +99,11 @@ final class Rates implements Experiment {
                 ping(link, figures);
             }
             int backlog = environment.quick() ? 10_000 : 100_000;
-            // Round 0 is for the compiler of the JVM only, with as large a backlog as the others.
-            Duration warmUp = Duration.ofMillis(environment.quick() ? 200 : overLink ? 500 : 1500);
-            measures.of(new Run(name, environment, link, contenders, null, 0, warmUp, backlog));
-            for (int round = 1; round <= environment.rounds(); round++) {
-                Duration time = Duration.ofMillis(environment.quick() ? 300 : overLink ? 700 : 2000);
-                measures.of(new Run(name, environment, link, contenders, figures, round, time, backlog));
+            Duration time = Duration.ofMillis(environment.quick() ? 300 : overLink ? 700 : 1000);
+            int warmUp = environment.quick() ? 1 : WARM_UP_ROUNDS;
+            for (int round = 1 - warmUp; round <= (environment.quick() ? 1 : ROUNDS); round++) {
+                Figures counted = round > 0 ? figures : null;
+                measures.of(new Run(name, environment, link, contenders, counted, round, time, backlog));
             }
         }
     }
@@ -141,7 +150,7 @@ final class Rates implements Experiment {
         }
 
         void bounds() throws Exception {
-            for (int callers : List.of(4, 16, 64)) {
+            for (int callers : List.of(1, 4, 16, 64)) {
                 each(
                         WAITING_BOUNDS,
                         "schedule callers=" + callers,
@@ -243,6 +252,9 @@ final class Rates implements Experiment {
         /** All due in the order in which they were scheduled, and before the consumer starts. */
         private void fifo(Contender contender, String parameter) throws Exception {
             boolean oneByOne = contender instanceof RDelayedQueueContender;
+            if (oneByOne && (round < 0 || round > ROUNDS_ONE_BY_ONE)) {
+                return;
+            }
             int messages = oneByOne && !link.direct() ? Math.min(backlog, BACKLOG_ONE_BY_ONE) : backlog;
             int[] next = {0};
             contender.scheduleAll(() -> next[0] < messages ? Message.of(next[0]++, DueTime.now()) : null);

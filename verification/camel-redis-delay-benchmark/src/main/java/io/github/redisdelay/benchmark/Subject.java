@@ -28,5 +28,8 @@ public final class Subject {
     /** {@link #BARE_CLIENT} behind a route. */
     public static final String BARE_CLIENT_THROUGH_CAMEL = "bare client through camel";
 
+    /** The same with a script that stores each message once, however often its call is sent. */
+    public static final String SAFE_CLIENT_THROUGH_CAMEL = "safe client through camel";
+
     private Subject() {}
 }
