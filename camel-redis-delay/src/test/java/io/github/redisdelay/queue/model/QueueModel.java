@@ -635,7 +635,7 @@ public final class QueueModel {
                 full = alone;
                 bytes += message.bytes().length;
                 ids.add(id);
-                boolean brief = !fromLease && !state.containsKey(id) && message.bytes().length <= 32_768;
+                boolean brief = !fromLease && !state.containsKey(id) && message.bytes().length <= 1_024;
                 int reason = fromLease ? 2 : s.reason;
                 long due = brief ? QueueSnapshot.AS_BODY : s.due;
                 long firstDue = brief ? QueueSnapshot.AS_BODY : s.firstDue;

@@ -18,9 +18,6 @@ public record StateRecord(
         byte[] lastFailure) {
 
     private static final int LENGTH = 40;
-    /** Of a first delivery's record that leaves out the due times. */
-    private static final int BRIEF = 24;
-
     private static final byte[] NO_FAILURE = {};
 
     /** The number that is added to the priority of a dead letter. */
@@ -33,7 +30,7 @@ public record StateRecord(
     /**
      * The record in a part of some bytes, from a position and before another one.
      *
-     * @param dueOtherwise the due time if the record leaves it out
+     * @param dueOtherwise the due time if the record ends behind the claim id, as that of a first delivery may
      */
     static StateRecord parse(byte[] bytes, int from, int to, long dueOtherwise) {
         ByteBuffer record = ByteBuffer.wrap(bytes, from, to - from).order(ByteOrder.LITTLE_ENDIAN);
@@ -43,7 +40,7 @@ public record StateRecord(
         int priority = (record.get() & 0xff) % DEAD;
         int attempts = record.getInt();
         record.position(record.position() + ClaimId.LENGTH);
-        boolean brief = to - from == BRIEF;
+        boolean brief = to - from < LENGTH;
         return new StateRecord(
                 lost,
                 RedeliveryReason.of(reason),

@@ -100,7 +100,7 @@ end
 
 -- Gives a delayed message a new due time.
 local function reschedule(id, due, pending, priority)
-  local record = record_read(redis.call('HGET', queue_state, id), tonumber(pending), priority)
+  local record = record_read(redis.call('HGET', queue_state, id), tonumber(pending), priority, id)
   record.due = due
   if record.attempts == 0 then
     record.first_due = due

@@ -118,8 +118,8 @@ elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and
   local taken = (next(expired) or #queue_priorities > 0) and {}
   until_then = string.format('%.0f', math.min(now + lease, CALL_MAX_EXACT))
   local bytes, full = 0, false
-  -- Bodies are read some at once, but large ones one by one, so that few are read that are not given.
-  local width = 32
+  -- Bodies are read more and more at once, but large ones one by one, so that few are read that are not given.
+  local width, most = 8, 64
   for priority = 9, 0, -1 do
     if in_use[priority] or expired[priority] then
       local due = in_use[priority] and redis.call('ZRANGEBYSCORE', queue_delayed_set(priority), '-inf', now,
@@ -147,12 +147,13 @@ elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and
           if body == nil then
             from = d - 1
             local last = math.min(from + width, #due)
+            width = math.min(2 * width, most)
             bodies = redis.call('HMGET', queue_messages, unpack(due, d, last))
             written = redis.call('HMGET', queue_state, unpack(due, d, last))
             body = bodies[1]
           end
           if written[d - from] then
-            record = record_read(written[d - from], now, priority)
+            record = record_read(written[d - from], now, priority, id)
           end
           d = d + 1
         else
@@ -161,16 +162,19 @@ elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and
         if not body or #body == 0 or id == '' then
           -- One without a body, or without an id, which only others can have written: no call could finish it.
           dropped[#dropped + 1] = id
+        elseif taken and taken[id] then
+          -- It is given already.
         elseif n > 0 and (bytes + #body > max_bytes or (record and record.lost >= 2)) then
           full = true
-        elseif not (taken and taken[id]) then
+        else
           if taken then
             taken[id] = true
           end
           n = n + 1
           bytes = bytes + #body
-          local large = #body > 32768
-          width = large and 1 or width
+          if #body > 32768 then
+            width, most = 1, 1
+          end
           if record then
             -- One that may kill its consumer is given alone.
             full = record.lost >= 2
@@ -179,8 +183,8 @@ elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and
             record = record_write(record)
           else
             record = head
-            if large or #body < 16 then
-              -- Whoever looks at messages does not read large bodies for their due times; and another client's may have none.
+            if #body > 1024 or #body < 16 then
+              -- Whoever needs the due times reads no large bodies for them; and another client's may have none.
               local time = #body < 16 and struct.pack('<d', now) or string.sub(body, 9, 16)
               record = head .. time .. time
             end
@@ -199,8 +203,8 @@ end
 local lengths, names = pack_lengths(ids, n), table.concat(ids)
 if not stored then
   -- If nothing was leased, so many leases and records make a skip list and a table at once, by a member that is too large for
-  -- a list. Measured: 2.1 instead of 3 us for each message.
-  local too_large = n >= 16 and not expires and string.rep(' ', 65)
+  -- a list, and that is no message's. Measured: 2.1 instead of 3 us for each message.
+  local too_large = n >= 16 and not expires and '\0' .. string.rep(' ', 64)
   -- Needs no memory: after it, nothing is refused when memory is full.
   redis.call('ZREMRANGEBYSCORE', wakeup_waiters, '-inf', now - WAKEUP_OVERDUE_MICROS - 1)
   if n > 0 then

@@ -4,8 +4,8 @@
 --     version (1), deliveries lost in a row by an expired lease, why it came again (0 it did not, 1 failed, 2 lease expired,
 --     3 released), priority (0 to 9; of a dead letter 16 more), attempts, claim id (zeros: not held), due time of this
 --     delivery, due time of the first one, then what the last failure left (bytes of the client's)
---     The record of a first delivery may end behind the claim id: then both due times are the one in the stored body. It is
---     the same text for all messages of a claim, which takes a tenth off the time of a delivery.
+--     The record of a first delivery may end behind the claim id: then both due times are the one in the stored body. So
+--     most messages of a claim have the same record, which takes a tenth off the time of a delivery.
 local RECORD_FORMAT = '<BBBBI4c16dd'
 local RECORD_LENGTH = 40
 local RECORD_BRIEF = 24
