@@ -27,15 +27,26 @@ public final class Environment implements AutoCloseable {
 
     private final boolean quick;
     private final Duration link;
-    private final RedisProcess redis;
+    private final String address;
+    private final RedisProcess redis; // null where another JVM has started it
     /** For looking at the server and emptying it, so that no experiment's own client is disturbed. */
     private final RedissonClient control;
 
-    private Environment(boolean quick, Duration link, RedisProcess redis) {
+    private Environment(boolean quick, Duration link, String address, RedisProcess redis) {
         this.quick = quick;
         this.link = link;
+        this.address = address;
         this.redis = redis;
-        this.control = newRedisson(address(), CONTROL_TIMEOUT_MILLIS);
+        this.control = newRedisson(address, CONTROL_TIMEOUT_MILLIS);
+    }
+
+    private static Environment of(boolean quick, Duration link, RedisProcess redis) {
+        return new Environment(quick, link, redis.address(), redis);
+    }
+
+    /** That of another JVM, which has started the server at this address. */
+    static Environment join(boolean quick, Duration link, String address) {
+        return new Environment(quick, link, address, null);
     }
 
     /**
@@ -46,12 +57,12 @@ public final class Environment implements AutoCloseable {
      */
     static Environment start(boolean quick, Duration link, String binary, Path log)
             throws IOException, InterruptedException {
-        return new Environment(quick, link, RedisProcess.start(binary, log));
+        return of(quick, link, RedisProcess.start(binary, log));
     }
 
     /** A further server of the same binary, for what can be measured at the same time; the caller closes it. */
     public Environment another() throws IOException, InterruptedException {
-        return new Environment(quick, link, RedisProcess.start(binary(), Files.createTempFile("redis", ".log")));
+        return of(quick, link, RedisProcess.start(binary(), Files.createTempFile("redis", ".log")));
     }
 
     /** True for a smoke run: small numbers, one round. */
@@ -71,7 +82,7 @@ public final class Environment implements AutoCloseable {
 
     /** {@code redis://host:port}. */
     public String address() {
-        return redis.address();
+        return address;
     }
 
     /** The path of the server's binary. */
@@ -174,6 +185,8 @@ public final class Environment implements AutoCloseable {
     @Override
     public void close() {
         control.shutdown();
-        redis.close();
+        if (redis != null) {
+            redis.close();
+        }
     }
 }

@@ -9,8 +9,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The way from the measured clients to Redis: direct, or through a proxy in this JVM that holds up everything by a delay in each
- * direction.
+ * The way from the measured clients to Redis: direct, or through a proxy that holds up everything by a delay in each direction.
  */
 public final class Link implements AutoCloseable {
 
@@ -21,7 +20,7 @@ public final class Link implements AutoCloseable {
 
     private final String address;
     private final Duration delay;
-    private final FaultyProxy proxy; // null for a direct one
+    private final FaultyProxy proxy; // null for a direct link, and for one of another JVM
 
     private Link(String address, Duration delay, FaultyProxy proxy) {
         this.address = address;
@@ -38,6 +37,11 @@ public final class Link implements AutoCloseable {
         FaultyProxy proxy = new FaultyProxy(server.getHost(), server.getPort());
         proxy.delay(delay);
         return new Link(proxy.address(), delay, proxy);
+    }
+
+    /** A link that another JVM has opened, and closes. */
+    static Link join(String address, Duration delay) {
+        return new Link(address, delay, null);
     }
 
     /** The delay in each direction that {@code -Dbenchmark.link} says, such as {@code 0.5ms}; zero if it says nothing. */
@@ -59,8 +63,12 @@ public final class Link implements AutoCloseable {
         return address;
     }
 
+    Duration delay() {
+        return delay;
+    }
+
     boolean direct() {
-        return proxy == null;
+        return delay.isZero();
     }
 
     /** The parameter with what the link is added to it, if it is no direct one. */

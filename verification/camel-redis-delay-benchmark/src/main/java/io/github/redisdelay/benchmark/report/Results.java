@@ -23,7 +23,8 @@ final class Results {
             Subject.FENCED_FLOOR,
             Subject.SAFE,
             Subject.BARE_CLIENT,
-            Subject.BARE_CLIENT_THROUGH_CAMEL);
+            Subject.BARE_CLIENT_THROUGH_CAMEL,
+            Subject.SAFE_CLIENT_THROUGH_CAMEL);
 
     private final List<Figure> figures;
     private final Map<Key, Spread> spreads = new LinkedHashMap<>();

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.benchmark;
+
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What {@link Rates} measures in each round, the same for the JVM that asks and the one of the subject.
+ *
+ * @param experiment the {@linkplain Experiment#name() experiment}
+ * @param steps one after the other
+ */
+record RateSteps(String experiment, List<Step> steps) {
+
+    static final String RATES = "rates";
+    static final String LINK = "link";
+    static final String BOUNDS = "bounds";
+
+    /** The number of messages in a batch. */
+    static final int BATCH = 100;
+
+    private static final List<String> SCHEDULING =
+            List.of(Subject.CAMEL, Subject.QUEUE, Subject.RDELAYEDQUEUE, Subject.FLOOR);
+    private static final List<String> DELIVERY =
+            List.of(Subject.CAMEL, Subject.QUEUE, Subject.RDELAYEDQUEUE, Subject.FLOOR, Subject.FENCED_FLOOR);
+
+    private static final List<String> WAITING_BOUNDS = List.of(
+            Subject.CAMEL,
+            Subject.QUEUE,
+            Subject.RDELAYEDQUEUE,
+            Subject.BARE_CLIENT,
+            Subject.BARE_CLIENT_THROUGH_CAMEL,
+            Subject.SAFE_CLIENT_THROUGH_CAMEL);
+    private static final List<String> DELIVERY_BOUNDS =
+            List.of(Subject.CAMEL, Subject.QUEUE, Subject.FLOOR, Subject.FENCED_FLOOR, Subject.SAFE);
+
+    /** How often a backlog is delivered in a round: it takes half a second, in which a machine is seldom quiet. */
+    private static final int BACKLOGS = 3;
+
+    /** A way to schedule or to deliver. */
+    enum Kind {
+        /** Callers that wait for each answer. */
+        CALLERS,
+        /** One caller with many messages under way. */
+        ASYNCHRONOUS,
+        /** Two callers that wait for batches. */
+        BATCHES,
+        /** Delivery of what is due before the consumer starts. */
+        FIFO,
+        /** Delivery of what becomes due while the consumer waits. */
+        RANDOM
+    }
+
+    /**
+     * A measurement for several subjects.
+     *
+     * @param callers how many, of {@link Kind#CALLERS}
+     * @param subjects some of the constants of {@link Subject}
+     */
+    record Step(Kind kind, int callers, List<String> subjects) {
+
+        /** Its name in {@code raw.csv}. */
+        String parameter() {
+            return switch (kind) {
+                case CALLERS -> "schedule callers=" + callers;
+                case ASYNCHRONOUS -> "schedule async=" + Contender.UNDER_WAY;
+                case BATCHES -> "schedule batch=" + BATCH;
+                case FIFO -> "deliver fifo";
+                case RANDOM -> "deliver random";
+            };
+        }
+    }
+
+    static RateSteps of(String experiment) {
+        List<Step> steps = new ArrayList<>();
+        switch (experiment) {
+            case RATES -> {
+                addCallers(steps, List.of(1, 16, 64, 256), SCHEDULING);
+                steps.add(new Step(Kind.ASYNCHRONOUS, 0, SCHEDULING));
+                steps.add(new Step(Kind.BATCHES, 0, SCHEDULING));
+                addBacklogs(steps, DELIVERY);
+                steps.add(new Step(Kind.RANDOM, 0, DELIVERY));
+            }
+            case LINK -> {
+                addCallers(steps, List.of(1, 16), SCHEDULING);
+                steps.add(new Step(Kind.ASYNCHRONOUS, 0, SCHEDULING));
+                steps.add(new Step(Kind.FIFO, 0, DELIVERY));
+            }
+            case BOUNDS -> {
+                addCallers(steps, List.of(1, 4, 16, 64), WAITING_BOUNDS);
+                addBacklogs(steps, DELIVERY_BOUNDS);
+            }
+            default -> throw new IllegalArgumentException("No such experiment: " + experiment);
+        }
+        return new RateSteps(experiment, steps);
+    }
+
+    private static void addCallers(List<Step> steps, List<Integer> callers, List<String> subjects) {
+        for (int number : callers) {
+            steps.add(new Step(Kind.CALLERS, number, subjects));
+        }
+    }
+
+    /** {@code RDelayedQueue} delivers only one: it takes long. */
+    private static void addBacklogs(List<Step> steps, List<String> subjects) {
+        List<String> fast = new ArrayList<>(subjects);
+        fast.remove(Subject.RDELAYEDQUEUE);
+        for (int i = 0; i < BACKLOGS; i++) {
+            steps.add(new Step(Kind.FIFO, 0, i == 0 ? subjects : fast));
+        }
+    }
+
+    /** All that some step measures. */
+    Set<String> subjects() {
+        Set<String> subjects = new LinkedHashSet<>();
+        for (Step step : steps) {
+            subjects.addAll(step.subjects());
+        }
+        return subjects;
+    }
+}

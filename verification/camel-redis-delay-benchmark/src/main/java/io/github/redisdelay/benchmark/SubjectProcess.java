@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.benchmark;
+
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.File;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A subject of {@link Rates} in a JVM of its own. What it does is in {@link SubjectProcessMain}. One thread at a time. */
+final class SubjectProcess implements AutoCloseable {
+
+    private static final String HEAP = "1g";
+    private static final int END_SECONDS = 20;
+
+    private final String subject;
+    private final Process process;
+    private final BufferedReader output;
+    private final BufferedWriter input;
+
+    /** A figure of a measurement. */
+    record Measured(String metric, double value, String unit) {}
+
+    private SubjectProcess(String subject, Process process) {
+        this.subject = subject;
+        this.process = process;
+        this.output = process.inputReader();
+        this.input = process.outputWriter();
+    }
+
+    static SubjectProcess start(Environment environment, Link link, RateSteps steps, String subject)
+            throws IOException {
+        Process process = new ProcessBuilder(
+                        System.getProperty("java.home") + File.separator + "bin" + File.separator + "java",
+                        "-Xms" + HEAP,
+                        "-Xmx" + HEAP,
+                        "-classpath",
+                        System.getProperty("java.class.path"),
+                        SubjectProcessMain.class.getName(),
+                        environment.address(),
+                        Boolean.toString(environment.quick()),
+                        link.address(),
+                        Long.toString(link.delay().toNanos()),
+                        steps.experiment(),
+                        subject)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        return new SubjectProcess(subject, process);
+    }
+
+    /**
+     * Has a step measured. Other lines that the process prints meanwhile are printed here.
+     *
+     * @param step its index
+     */
+    List<Measured> measure(int step, int round) throws IOException {
+        input.write(step + " " + round);
+        input.newLine();
+        input.flush();
+        List<Measured> measured = new ArrayList<>();
+        for (String line = output.readLine(); line != null; line = output.readLine()) {
+            if (line.equals(SubjectProcessMain.DONE)) {
+                return measured;
+            }
+            String[] fields = line.split("\t");
+            if (fields.length == 4 && fields[0].equals(SubjectProcessMain.MEASURED)) {
+                measured.add(new Measured(fields[1], Double.parseDouble(fields[2]), fields[3]));
+            } else {
+                System.out.println(line);
+            }
+        }
+        throw new IOException("The process of " + subject + " has ended in step " + step + " of round " + round
+                + "; what it said stands above");
+    }
+
+    @Override
+    public void close() {
+        try {
+            input.close(); // which tells it to end
+            if (process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
+                return;
+            }
+        } catch (IOException e) {
+            // It has ended already.
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        process.destroyForcibly();
+    }
+}
