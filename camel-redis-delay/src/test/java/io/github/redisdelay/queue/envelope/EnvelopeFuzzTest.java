@@ -253,22 +253,29 @@ class EnvelopeFuzzTest {
             head.putDouble(number(random));
         }
         head.putInt(count).putInt(dropped).putInt(random.nextInt(4));
-        ByteBuffer lengths = ByteBuffer.allocate(8 * count).order(ByteOrder.LITTLE_ENDIAN);
+        boolean sameIdLength = random.nextBoolean();
+        boolean sameRecord = random.nextBoolean();
+        ByteBuffer idLengths = ByteBuffer.allocate(4 * count).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer recordLengths = ByteBuffer.allocate(4 * count).order(ByteOrder.LITTLE_ENDIAN);
         ByteArrayOutputStream ids = new ByteArrayOutputStream();
         ByteArrayOutputStream records = new ByteArrayOutputStream();
         List<byte[]> bodies = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            byte[] id = Fuzz.bytes(random, 30);
+            byte[] id = sameIdLength ? new byte[14] : Fuzz.bytes(random, 30);
             boolean brief = random.nextInt(4) == 0;
             byte[] record = Arrays.copyOf(Fuzz.bytes(random, 80), brief ? 24 : 40 + random.nextInt(40));
-            lengths.putInt(4 * i, id.length).putInt(4 * (count + i), record.length);
+            idLengths.putInt(id.length);
+            recordLengths.putInt(record.length);
             ids.writeBytes(id);
-            records.writeBytes(record);
+            if (i == 0 || !sameRecord) {
+                records.writeBytes(record);
+            }
             bodies.add(Fuzz.bytes(random, 20));
         }
         reply.add(head.array());
-        reply.add(lengths.array());
+        reply.add(Arrays.copyOf(idLengths.array(), sameIdLength ? Math.min(4, 4 * count) : 4 * count));
         reply.add(ids.toByteArray());
+        reply.add(sameRecord ? new byte[0] : recordLengths.array());
         reply.add(records.toByteArray());
         reply.addAll(bodies);
         for (int i = 0; i < dropped; i++) {
@@ -287,7 +294,7 @@ class EnvelopeFuzzTest {
         Fuzz.run("replies to claims", 10_000, random -> {
             List<Object> reply = claimReply(random);
             ClaimReply whole = ClaimReply.parse(reply);
-            assertThat(whole.messages().size() + whole.dropped().size()).isEqualTo(reply.size() - 4);
+            assertThat(whole.messages().size() + whole.dropped().size()).isEqualTo(reply.size() - 5);
             assertThat(whole.messages())
                     .allSatisfy(message -> assertThat(message.attempt()).isPositive());
 

@@ -255,8 +255,21 @@ public final class QueueModel {
             case REDRIVE -> redrive(items, time, reply);
             default -> throw new IllegalArgumentException(script.name());
         }
-        calls.put(lane, new Call(sequence, time, reply.array(), null, List.of()));
-        return reply.array();
+        byte[] answer = reply.array();
+        if (script == LuaScript.ACKNOWLEDGE && isAllDone(answer)) {
+            answer = doubles(time);
+        }
+        calls.put(lane, new Call(sequence, time, answer, null, List.of()));
+        return answer;
+    }
+
+    private static boolean isAllDone(byte[] reply) {
+        for (int i = 8; i < reply.length; i += 9) {
+            if (reply[i] != 1) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private Object look(LuaScript script, Object[] arguments, long time) {
@@ -669,13 +682,24 @@ public final class QueueModel {
                 ids, List.of(), time, new WaitersModel.Answer(WakeupDuty.LEFT, Long.parseLong(text(arguments[10]))));
     }
 
-    /** Their number, the length of each, and then all, as a claim keeps them for a repeat. */
+    /** Their number, that of the lengths, these, and then all, as a claim keeps them for a repeat. */
     private static byte[] packed(List<String> ids) {
+        byte[] lengths = lengths(ids.stream().map(String::length).toList());
         byte[] names = String.join("", ids).getBytes(StandardCharsets.ISO_8859_1);
-        ByteBuffer out = ByteBuffer.allocate(4 + 4 * ids.size() + names.length).order(ByteOrder.LITTLE_ENDIAN);
-        out.putInt(ids.size());
-        ids.forEach(id -> out.putInt(id.length()));
-        return out.put(names).array();
+        ByteBuffer out = ByteBuffer.allocate(8 + lengths.length + names.length).order(ByteOrder.LITTLE_ENDIAN);
+        return out.putInt(ids.size())
+                .putInt(lengths.length / 4)
+                .put(lengths)
+                .put(names)
+                .array();
+    }
+
+    /** A single one if all are equal. */
+    private static byte[] lengths(List<Integer> lengths) {
+        List<Integer> told = lengths.stream().distinct().count() == 1 ? lengths.subList(0, 1) : lengths;
+        ByteBuffer out = ByteBuffer.allocate(4 * told.size()).order(ByteOrder.LITTLE_ENDIAN);
+        told.forEach(out::putInt);
+        return out.array();
     }
 
     /** When the next message is due or lease ends; null if nothing comes, or the queue is paused. */
@@ -692,14 +716,17 @@ public final class QueueModel {
         head.putInt(ids.size()).putInt(dropped.size()).putInt(answer.duty().ordinal());
         List<byte[]> reply = new ArrayList<>();
         reply.add(head.array());
-        ByteBuffer lengths = ByteBuffer.allocate(8 * ids.size()).order(ByteOrder.LITTLE_ENDIAN);
-        ids.forEach(id -> lengths.putInt(id.length()));
-        ids.forEach(id -> lengths.putInt(state.get(id).bytes().length));
-        reply.add(lengths.array());
-        ByteArrayOutputStream records = new ByteArrayOutputStream();
-        ids.forEach(id -> records.writeBytes(state.get(id).bytes()));
+        reply.add(lengths(ids.stream().map(String::length).toList()));
         reply.add(String.join("", ids).getBytes(StandardCharsets.ISO_8859_1));
-        reply.add(records.toByteArray());
+        List<byte[]> records = ids.stream().map(id -> state.get(id).bytes()).toList();
+        boolean same = records.stream().allMatch(record -> Arrays.equals(record, records.get(0)));
+        reply.add(
+                same
+                        ? new byte[0]
+                        : lengths(records.stream().map(record -> record.length).toList()));
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        (same ? records.subList(0, Math.min(1, records.size())) : records).forEach(all::writeBytes);
+        reply.add(all.toByteArray());
         ids.forEach(id -> reply.add(messages.get(id).bytes()));
         dropped.forEach(id -> reply.add(id.getBytes(StandardCharsets.ISO_8859_1)));
         return reply;

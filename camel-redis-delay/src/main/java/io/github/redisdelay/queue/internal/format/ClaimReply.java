@@ -32,8 +32,8 @@ public record ClaimReply(
         List<String> dropped) {
 
     private static final int HEAD_BYTES = 44;
-    /** Head, lengths, ids, records: before the bodies. */
-    private static final int HEAD_ELEMENTS = 4;
+    /** Head, lengths of ids, ids, lengths of records, records: before the bodies. */
+    private static final int HEAD_ELEMENTS = 5;
 
     private static final WakeupDuty[] DUTIES = WakeupDuty.values();
 
@@ -82,29 +82,53 @@ public record ClaimReply(
         }
         WakeupDuty duty = DUTIES[head.getInt()];
         List<ClaimedMessage> messages = new ArrayList<>(count);
-        ByteBuffer lengths = LittleEndian.of((byte[]) reply.get(1));
-        byte[] ids = (byte[]) reply.get(2);
-        byte[] records = (byte[]) reply.get(3);
-        int idAt = 0;
-        int recordAt = 0;
+        Texts ids = new Texts((byte[]) reply.get(1), (byte[]) reply.get(2), count);
+        Texts records = new Texts((byte[]) reply.get(3), (byte[]) reply.get(4), count);
         for (int i = 0; i < count; i++) {
-            int idEnd = idAt + lengths.getInt(4 * i);
-            int recordEnd = recordAt + lengths.getInt(4 * (count + i));
-            // Bytes from beyond the end would be zeros, and as many as the number says.
-            Objects.checkFromToIndex(idAt, idEnd, ids.length);
-            Objects.checkFromToIndex(recordAt, recordEnd, records.length);
-            byte[] id = Arrays.copyOfRange(ids, idAt, idEnd);
+            ids.next(i);
+            records.next(i);
+            byte[] id = Arrays.copyOfRange(ids.texts, ids.from, ids.to);
             byte[] body = (byte[]) reply.get(HEAD_ELEMENTS + i);
-            StateRecord state = StateRecord.parse(records, recordAt, recordEnd, StoredBody.dueMicros(body, time));
+            StateRecord state =
+                    StateRecord.parse(records.texts, records.from, records.to, StoredBody.dueMicros(body, time));
             StoredBody stored = StoredBody.parse(body, state.firstDueMicros());
             messages.add(new ClaimedMessage(new String(id, StandardCharsets.UTF_8), id, stored, state));
-            idAt = idEnd;
-            recordAt = recordEnd;
         }
         List<String> dropped = new ArrayList<>(droppedCount);
         for (int i = 0; i < droppedCount; i++) {
             dropped.add(new String((byte[]) reply.get(HEAD_ELEMENTS + count + i), StandardCharsets.UTF_8));
         }
         return new ClaimReply(time, nextDue, nextExpiry, safety, duty, messages, dropped);
+    }
+
+    /** Texts of some lengths in one. */
+    private static final class Texts {
+
+        private final ByteBuffer lengths;
+        private final byte[] texts;
+        private int from;
+        private int to;
+
+        /** @param lengths the length of each, a single one if all have the same; empty if all are the same text */
+        Texts(byte[] lengths, byte[] texts, int count) {
+            int numbers = lengths.length / 4;
+            if (lengths.length % 4 != 0 || (numbers > 1 && numbers != count)) {
+                throw new DelayQueueException(
+                        "the reply to a claim has " + lengths.length + " bytes of lengths for " + count + " messages");
+            }
+            this.lengths = LittleEndian.of(lengths);
+            this.texts = texts;
+        }
+
+        void next(int i) {
+            if (lengths.remaining() == 0) {
+                to = texts.length;
+                return;
+            }
+            from = to;
+            to = from + lengths.getInt(lengths.remaining() == 4 ? 0 : 4 * i);
+            // Bytes from beyond the end would be zeros, and as many as the number says.
+            Objects.checkFromToIndex(from, to, texts.length);
+        }
     }
 }

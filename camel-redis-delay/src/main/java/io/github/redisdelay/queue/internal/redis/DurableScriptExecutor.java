@@ -262,7 +262,7 @@ public final class DurableScriptExecutor {
                             call.script().sha(),
                             RScript.ReturnType.VALUE,
                             call.keys(),
-                            call.arguments())
+                            call.script().sent(call.arguments()))
                     .toCompletableFuture();
         }
 

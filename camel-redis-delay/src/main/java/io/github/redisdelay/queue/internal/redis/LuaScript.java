@@ -17,11 +17,11 @@ import java.util.regex.Pattern;
  * reply, errors and cost. What several of them need stands in {@code lua/include}.
  */
 public enum LuaScript {
-    SCHEDULE,
+    SCHEDULE(3, 5),
     CHANGE,
     CLAIM,
-    SETTLE,
-    ACKNOWLEDGE,
+    SETTLE(4, 5),
+    ACKNOWLEDGE(2, 2),
     REDRIVE,
     TRIM,
     REPAIR,
@@ -45,8 +45,20 @@ public enum LuaScript {
     private final String command;
     private final String source;
     private final String sha;
+    private final int head;
+    private final int itemWidth;
 
     LuaScript() {
+        this(0, 0);
+    }
+
+    /**
+     * @param head the number of arguments before the first item
+     * @param itemWidth the number of arguments of an item, for {@link PackedArguments}; 0 for a script without
+     */
+    LuaScript(int head, int itemWidth) {
+        this.head = head;
+        this.itemWidth = itemWidth;
         this.command = name().toLowerCase(Locale.ROOT);
         this.source = load("command/" + command + ".lua");
         this.sha = sha1(source);
@@ -75,6 +87,11 @@ public enum LuaScript {
      */
     public boolean mayLeaveOutPriorities() {
         return this == SCHEDULE || this == CLAIM;
+    }
+
+    /** The arguments as they are sent. */
+    Object[] sent(Object[] arguments) {
+        return PackedArguments.of(arguments, head, itemWidth);
     }
 
     /** The digest under which Redis caches the script. */

@@ -125,13 +125,14 @@ public final class RedissonScriptExecutor implements ScriptExecutor {
         boolean brief = script.mayLeaveOutPriorities() && !queuesWithPriorities.contains(names.get(0));
         List<Object> sent = brief ? names.subList(0, QueueKeys.WITHOUT_PRIORITIES) : names;
         List<Object> keys = cluster ? withGuard(sent) : sent;
+        Object[] packed = script.sent(arguments);
         RScript redis = scripts[step(attempt)];
         RScript.ReturnType type = script.repliesWithList() ? LIST : RScript.ReturnType.VALUE;
         try {
-            return redis.evalShaAsync(RScript.Mode.READ_WRITE, script.sha(), type, keys, arguments)
+            return redis.evalShaAsync(RScript.Mode.READ_WRITE, script.sha(), type, keys, packed)
                     .toCompletableFuture()
                     .exceptionallyCompose(e -> ErrorText.unwrap(e) instanceof RedisNoScriptException
-                            ? redis.evalAsync(RScript.Mode.READ_WRITE, script.source(), type, keys, arguments)
+                            ? redis.evalAsync(RScript.Mode.READ_WRITE, script.source(), type, keys, packed)
                                     .toCompletableFuture()
                             : CompletableFuture.failedFuture(e))
                     .exceptionallyCompose(e -> {

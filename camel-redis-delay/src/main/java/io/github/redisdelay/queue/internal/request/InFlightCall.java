@@ -114,14 +114,16 @@ final class InFlightCall {
     /** Completes the callers' futures with their items of the script's answer. */
     void complete(DurableReply answer) {
         ByteBuffer reply = LittleEndian.of((byte[]) answer.reply());
-        if (reply.remaining() != 8 + 9 * requests.size()) {
+        boolean allDone = script == LuaScript.ACKNOWLEDGE && reply.remaining() == 8;
+        if (!allDone && reply.remaining() != 8 + 9 * requests.size()) {
             refuse(new DelayQueueException("the reply of script " + script + " has " + reply.remaining() + " bytes for "
                     + requests.size() + " requests"));
             return;
         }
         long time = (long) reply.getDouble();
         for (Request<?> request : requests) {
-            complete(request, time, reply.get(), (long) reply.getDouble(), answer.unmet());
+            int outcome = allDone ? 1 : reply.get();
+            complete(request, time, outcome, allDone ? 0 : (long) reply.getDouble(), answer.unmet());
         }
     }
 

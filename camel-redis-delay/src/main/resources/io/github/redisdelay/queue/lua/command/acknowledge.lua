@@ -3,8 +3,8 @@
 --
 -- KEYS  1 messages  2 delayed  3 leased  4 state  5 sessions  6 config: the first of queue.lua
 -- ARGV  1 session  2 sequence
---       then two for each delivery, at most 256: id, claim id (16 bytes)
--- Reply bytes: struct 'd' time of the call, then for each delivery 'Bd' outcome and 0
+--       then, as items.lua reads them, two for each delivery, at most 256: id, claim id (16 bytes)
+-- Reply bytes: struct 'd' time of the call; then, unless all are done, for each delivery 'Bd' outcome and 0
 --         1 done  2 stale: the message is gone  3 stale: it waits, or another delivery holds it
 -- Errors  argument, format, superseded: nothing is changed
 -- Cost  O(log N) for each delivery
@@ -13,41 +13,51 @@
 -- the record or its claim id, and what stores a message removes a record that its id still has. So `leased` is not read.
 
 --@include call.lua
+--@include items.lua
 --@include session.lua
 --@include record.lua
 
 local messages, leased, state, config = KEYS[1], KEYS[3], KEYS[4], KEYS[6]
-local count = call_items(2, 2, 'deliveries')
+local count, items = items_read(2, 2, 'deliveries')
+local ids, claims = items[1], items[2]
 local now, stored = session_begin('hzzhhh', '')
 if stored then
   return stored
 end
 call_check_format(redis.call('HGET', config, 'format'))
 
-local ids = {}
-for i = 1, count do
-  ids[i] = ARGV[2 * i + 1]
-end
 local records = redis.call('HMGET', state, unpack(ids))
-local finished, outcomes = {}, {}
-local n, find = 0, string.find
+-- The outcomes of those that are not done.
+local outcomes = {}
+-- A record that is held under this claim id. Most messages of a claim have the same.
+local held, holder
 for i = 1, count do
-  local id, claim, record = ids[i], ARGV[2 * i + 2], records[i]
-  if #id == 0 or #claim ~= 16 or claim == RECORD_NO_CLAIM then
+  local claim, record = claims[i], records[i]
+  if ids[i] == '' or #claim ~= 16 or claim == RECORD_NO_CLAIM then
     error('REDISDELAY argument: delivery ' .. i)
   end
-  -- As record_has_claim tells, without a call for each.
-  if record and #record >= RECORD_BRIEF and find(record, claim, 9, true) == 9 then
-    n = n + 1
-    finished[n] = id
-  else
-    outcomes[i] = redis.call('HEXISTS', messages, id) == 1 and 3 or 2
+  if record ~= held or claim ~= holder then
+    -- As record_has_claim tells, without a call for each.
+    if record and #record >= RECORD_BRIEF and string.find(record, claim, 9, true) == 9 then
+      held, holder = record, claim
+    else
+      outcomes[i] = redis.call('HEXISTS', messages, ids[i]) == 1 and 3 or 2
+    end
+  end
+end
+local finished = ids
+if next(outcomes) then
+  finished = {}
+  for i = 1, count do
+    if not outcomes[i] then
+      finished[#finished + 1] = ids[i]
+    end
   end
 end
 
 -- The first write needs no memory: after it, nothing is refused when memory is full.
-if n > 0 then
-  if redis.call('HDEL', messages, unpack(finished)) < n then
+if #finished > 0 then
+  if redis.call('HDEL', messages, unpack(finished)) < #finished then
     -- A delivery that is finished twice in this call is stale the second time.
     local done = {}
     for i = 1, count do
@@ -62,14 +72,8 @@ if n > 0 then
 else
   redis.call('ZREM', leased, '')
 end
-local reply
-if next(outcomes) == nil then
-  reply = struct.pack('<d', now) .. string.rep(struct.pack('<Bd', 1, 0), count)
-else
-  local answers = { now }
-  for i = 1, count do
-    answers[2 * i], answers[2 * i + 1] = outcomes[i] or 1, 0
-  end
-  reply = struct.pack('<d' .. string.rep('Bd', count), unpack(answers))
+local answers, told = { now }, next(outcomes) and count or 0
+for i = 1, told do
+  answers[2 * i], answers[2 * i + 1] = outcomes[i] or 1, 0
 end
-return session_end(now, reply)
+return session_end(now, struct.pack('<d' .. string.rep('Bd', told), unpack(answers)))

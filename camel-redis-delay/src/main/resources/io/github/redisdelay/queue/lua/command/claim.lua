@@ -8,9 +8,10 @@
 --         it comes again when it wants to; stay, it keeps waiting, as it can take more than it asks for; quick, the same,
 --         and it can take more in a moment
 --       11 its safety interval in microseconds
--- Reply  a list: head; struct 'I4' the length of each id, and then of each state record (see record.lua); the ids in one
---        string; the state records in one string; then the bodies, and the ids that had no body and were dropped. So a
---        client has to take apart few elements
+-- Reply  a list: head; struct 'I4' the length of each id, a single one if all have the same; the ids in one string; the
+--        length of each state record (see record.lua), none if all messages have the same; these in one string, or that one;
+--        then the bodies, and the ids that had no body and were dropped. So there are few elements to be taken apart, and
+--        few bytes: Lua reads each byte of a text once more to find equal ones
 --        head: struct 'ddddIII' time of the call, microseconds until the next message is due and until the next lease
 --        expires (0: now, -1: there is none, or the queue is paused), its safety interval in microseconds, number of
 --        messages, number of dropped ids, and the consumer's duty:
@@ -56,7 +57,7 @@ if session_preflight_due and not stored and #member > 0 then
   wakeup_send(member, base, safety_interval)
 end
 
--- Packs the lengths of the first so many texts of a list. Most lists have texts of one length.
+-- Packs the lengths of the first so many texts of a list: a single one if all have the same.
 local function pack_lengths(texts, count)
   local length = #(texts[1] or '')
   for i = 2, count do
@@ -68,32 +69,35 @@ local function pack_lengths(texts, count)
       return struct.pack('<' .. string.rep('I4', count), unpack(lengths))
     end
   end
-  return string.rep(struct.pack('<I4', length), count)
+  return struct.pack('<I4', length)
 end
 
 local function first_expiry()
   return tonumber(redis.call('ZRANGE', queue_leased, '0', '0', 'WITHSCORES')[2])
 end
 
--- Find: how many messages, their ids, and of each what the reply says (its body from index 5 on) and what is to be written.
+-- Find: how many messages, their ids, of each what the reply says (its body from index 6 on) and what is to be written; and
+-- whether some have other records than the first one has.
 
-local n, ids, records, reply, dropped = 0, {}, {}, { '', '', '', '' }, {}
+local n, ids, reply, dropped = 0, {}, { '', '', '', '', '' }, {}
 local leases, fields = {}, {}
+local records_differ = false
 local until_then
 local expires = first_expiry()
 local due = queue_first_due()
 if stored then
-  local count = struct.unpack('<I4', stored)
-  local at = 5 + 4 * count
+  local count, lengths = struct.unpack('<I4I4', stored)
+  local at = 9 + 4 * lengths
   for i = 1, count do
-    local length = struct.unpack('<I4', stored, 1 + 4 * i)
+    local length = struct.unpack('<I4', stored, 5 + 4 * math.min(i, lengths))
     local id = string.sub(stored, at, at + length - 1)
     at = at + length
     local held, record = record_is_held(queue_leased, queue_state, id, claim)
     local body = held and redis.call('HGET', queue_messages, id)
     if body then
       n = n + 1
-      ids[n], records[n], reply[4 + n] = id, record, body
+      ids[n], fields[2 * n], reply[5 + n] = id, record, body
+      records_differ = records_differ or record ~= fields[2]
     end
   end
 elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and expires <= now)) then
@@ -128,9 +132,37 @@ elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and
       local d, l = 1, 1
       -- Bodies and state records of due ones, and how many of these come before them.
       local bodies, written, from = {}, {}, 0
+      local function read_more()
+        from = d - 1
+        local last = math.min(from + width, #due)
+        width = math.min(2 * width, most)
+        bodies = redis.call('HMGET', queue_messages, unpack(due, d, last))
+        written = redis.call('HMGET', queue_state, unpack(due, d, last))
+      end
       -- The record of a first delivery.
-      local head = struct.pack('<BBBBI4c16', 1, 0, 0, priority, 1, claim)
+      local brief = struct.pack('<BBBBI4c16', 1, 0, 0, priority, 1, claim)
       while not full and n < wanted do
+        -- Nearly all messages pass here: they differ from what stands below only in that they cost less.
+        while not taken and due[d] do
+          if bodies[d - from] == nil then
+            read_more()
+          end
+          for i = d - from, #bodies do
+            local id, body = due[d], bodies[i]
+            local size = body and #body or 0
+            if written[i] or size < 16 or size > 1024 or bytes + size > max_bytes or id == '' then
+              break
+            end
+            d, n, bytes = d + 1, n + 1, bytes + size
+            ids[n], reply[5 + n] = id, body
+            leases[2 * n - 1], leases[2 * n] = until_then, id
+            fields[2 * n - 1], fields[2 * n] = id, brief
+          end
+          if bodies[d - from] ~= nil then
+            break
+          end
+        end
+        records_differ = records_differ or fields[2 * n] ~= fields[2]
         local id, record, body
         local next = lost[l]
         if next and wanted_expired > 0 and (not due[d]
@@ -142,16 +174,10 @@ elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and
           wanted_expired = wanted_expired - 1
           l = l + 1
         elseif due[d] then
-          id = due[d]
-          body = bodies[d - from]
-          if body == nil then
-            from = d - 1
-            local last = math.min(from + width, #due)
-            width = math.min(2 * width, most)
-            bodies = redis.call('HMGET', queue_messages, unpack(due, d, last))
-            written = redis.call('HMGET', queue_state, unpack(due, d, last))
-            body = bodies[1]
+          if bodies[d - from] == nil then
+            read_more()
           end
+          id, body = due[d], bodies[d - from]
           if written[d - from] then
             record = record_read(written[d - from], now, priority, id)
           end
@@ -182,16 +208,17 @@ elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and
             record.claim = claim
             record = record_write(record)
           else
-            record = head
+            record = brief
             if #body > 1024 or #body < 16 then
               -- Whoever needs the due times reads no large bodies for them; and another client's may have none.
               local time = #body < 16 and struct.pack('<d', now) or string.sub(body, 9, 16)
-              record = head .. time .. time
+              record = brief .. time .. time
             end
           end
-          ids[n], records[n], reply[4 + n] = id, record, body
+          ids[n], reply[5 + n] = id, body
           leases[2 * n - 1], leases[2 * n] = until_then, id
           fields[2 * n - 1], fields[2 * n] = id, record
+          records_differ = records_differ or record ~= fields[2]
         end
       end
     end
@@ -200,7 +227,7 @@ end
 
 -- Lease: put each where it goes before it is taken away from where it was.
 
-local lengths, names = pack_lengths(ids, n), table.concat(ids)
+local lengths, names = n > 0 and pack_lengths(ids, n) or '', table.concat(ids)
 if not stored then
   -- If nothing was leased, so many leases and records make a skip list and a table at once, by a member that is too large for
   -- a list, and that is no message's. Measured: 2.1 instead of 3 us for each message.
@@ -245,8 +272,8 @@ if not stored then
       queue_write_priorities()
     end
   end
-  -- For a repeat: how many ids, the length of each, and the ids.
-  session_end(now, struct.pack('<I4', n) .. lengths .. names)
+  -- For a repeat: how many ids, how many lengths, these, and the ids.
+  session_end(now, struct.pack('<I4I4', n, #lengths / 4) .. lengths, names)
   if (expires and expires <= now) or #dropped > 0 then
     expires = first_expiry()
   elseif n > 0 then
@@ -274,12 +301,16 @@ reply[1] = struct.pack('<ddddIII', now,
   due and math.max(0, due - now) or -1, expires and math.max(0, expires - now) or -1,
   safety_interval, n, #dropped, duty)
 if n > 0 then
-  local record_lengths = pack_lengths(records, n)
-  reply[2] = lengths .. record_lengths
-  reply[3] = names
-  reply[4] = table.concat(records)
+  reply[2], reply[3], reply[5] = lengths, names, fields[2]
+  if records_differ then
+    local records = {}
+    for i = 1, n do
+      records[i] = fields[2 * i]
+    end
+    reply[4], reply[5] = pack_lengths(records, n), table.concat(records)
+  end
 end
 for i = 1, #dropped do
-  reply[4 + n + i] = dropped[i]
+  reply[5 + n + i] = dropped[i]
 end
 return reply

@@ -2,7 +2,7 @@
 --
 -- KEYS  1 to 17 see queue.lua; those of the priorities may be missing, unless the call or the queue uses any
 -- ARGV  1 session  2 sequence  3 the queue's base key
---       then five for each message, at most 256:
+--       then, as items.lua reads them, five for each message, at most 256:
 --         id
 --         words with a space between them: 'after' a delay or 'at' a time; 'reject', 'ignore' or 'replace', if the id is in
 --           use; then, if they are not the defaults, priority=0 to 9, and limit= how many messages the queue may hold
@@ -32,6 +32,7 @@
 
 --@include single.lua
 --@include call.lua
+--@include items.lua
 --@include session.lua
 --@include record.lua
 --@include queue.lua
@@ -42,7 +43,8 @@
 local SCHEDULED, REPLACED, SUPERSEDED, DELAYED, LEASED, BEYOND_RANGE, FINISHED, FULL, STALE = 1, 2, 3, 4, 5, 6, 7, 8, 9
 
 local base = ARGV[3]
-local count = call_items(3, 5, 'messages')
+local count, items = items_read(3, 5, 'messages')
+local ids, words, times, claims, bodies = unpack(items)
 local now, stored = session_begin(QUEUE_KINDS, '', true)
 if stored then
   return stored
@@ -50,36 +52,34 @@ end
 queue_read_config()
 local remembers = seen_any()
 
--- The meaning of the words: words -> table. In most calls all messages have the same.
+-- The meaning of words: text -> table. In most calls all messages have the same.
 local options = {}
 -- How many messages the queue holds; counted only if a message has a limit.
 local length
 
-local function read_options(words, i)
-  local time, policy, rest = string.match(words, '^(%l+) (%l+)(.*)$')
+local function read_options(text, i)
+  local time, policy, rest = string.match(text, '^(%l+) (%l+)(.*)$')
   if (time ~= 'after' and time ~= 'at') or (policy ~= 'reject' and policy ~= 'ignore' and policy ~= 'replace') then
     error('REDISDELAY argument: message ' .. i)
   end
   local level, limit = place_options(rest, i)
   queue_need_priorities(level > 0)
   length = length or (limit and redis.call('HLEN', queue_messages))
-  options[words] = { relative = time == 'after', policy = policy, level = level, limit = limit }
-  return options[words]
+  options[text] = { relative = time == 'after', policy = policy, level = level, limit = limit }
+  return options[text]
 end
 
-local ids, dues, known = {}, {}, {}
+local dues, known = {}, {}
 local earliest = math.huge
-local arguments = ARGV -- a local is read faster
 -- True if all messages are plain ones with new ids.
 local new = true
 for i = 1, count do
-  local at = 3 + (i - 1) * 5
-  local id, words, claim = arguments[at + 1], arguments[at + 2], arguments[at + 4]
-  local option = options[words] or read_options(words, i)
-  if #id == 0 or (#claim ~= 0 and #claim ~= 16) then
+  local id, claim = ids[i], claims[i]
+  local option = options[words[i]] or read_options(words[i], i)
+  if id == '' or (#claim ~= 0 and #claim ~= 16) then
     error('REDISDELAY argument: message ' .. i)
   end
-  local due = call_integer(arguments[at + 3], 0, CALL_MAX_EXACT, 'due time of message ', i)
+  local due = call_integer(times[i], 0, CALL_MAX_EXACT, 'due time of message ', i)
   if option.relative then
     due = now + due + (i - 1)
   end
@@ -92,7 +92,6 @@ for i = 1, count do
     new = false
   end
   known[id] = true
-  ids[i] = id
   dues[i] = due
 end
 
@@ -117,10 +116,9 @@ local reply
 if new then
   local scores, fields, answers = {}, {}, { now }
   for i = 1, count do
-    local at = 3 + (i - 1) * 5
     local id, due = ids[i], dues[i]
     scores[2 * i - 1], scores[2 * i] = due, id
-    fields[2 * i - 1], fields[2 * i] = id, struct.pack('<dd', now, due) .. arguments[at + 5]
+    fields[2 * i - 1], fields[2 * i] = id, struct.pack('<dd', now, due) .. bodies[i]
     answers[2 * i], answers[2 * i + 1] = SCHEDULED, due
   end
   -- The first write: refused when memory is full.
@@ -148,9 +146,8 @@ else
   redis.call('ZADD', queue_leased, 'XX', '0', '')
   reply = { struct.pack('<d', now) }
   for i = 1, count do
-    local at = 3 + (i - 1) * 5
-    local id, due, claim, body = ids[i], dues[i], arguments[at + 4], arguments[at + 5]
-    local option = options[arguments[at + 2]]
+    local id, due, claim, body = ids[i], dues[i], claims[i], bodies[i]
+    local option = options[words[i]]
     local level = option.level
     local outcome
     -- If the id is in use, that is the answer; a message that takes the place of another one is not asked for the rest.

@@ -3,7 +3,7 @@
 -- KEYS  1 to 17 see queue.lua  18 dead messages  19 dead delayed  20 dead state  21 dead waiters
 --       22 dead index, see index.lua  23 index that these messages are in if they are dead letters
 -- ARGV  1 session  2 sequence  3 the queue's base key  4 the dead letters' base key
---       then five for each delivery, at most 256:
+--       then, as items.lua reads them, five for each delivery, at most 256:
 --         id
 --         claim id (16 bytes)
 --         acknowledge; return, to come again after a delay; release; bury, in the dead letters; discard; or extend, the lease
@@ -20,6 +20,7 @@
 -- time. A dead letter's id is the message's id, '@' and the time in microseconds, so that the id is free again.
 
 --@include call.lua
+--@include items.lua
 --@include session.lua
 --@include record.lua
 --@include queue.lua
@@ -35,22 +36,21 @@ local FAILED, RELEASED = 1, 3
 local dead_messages, dead_delayed, dead_state, dead_waiters = KEYS[18], KEYS[19], KEYS[20], KEYS[21]
 local dead_index, index = KEYS[22], KEYS[23]
 local base, dead_base = ARGV[3], ARGV[4]
-local count = call_items(4, 5, 'deliveries')
+local count, items = items_read(4, 5, 'deliveries')
+local ids, claims, actions, times, failures = unpack(items)
 local now, stored = session_begin(QUEUE_KINDS, 'hzhzzz')
 if stored then
   return stored
 end
 queue_read_config(true)
 
-local ids, claims, micros = {}, {}, {}
+local micros = {}
 for i = 1, count do
-  local at = 4 + (i - 1) * 5
-  local id, claim, least = ARGV[at + 1], ARGV[at + 2], ACTIONS[ARGV[at + 3]]
-  if #id == 0 or #claim ~= 16 or claim == RECORD_NO_CLAIM or not least then
+  local claim, least = claims[i], ACTIONS[actions[i]]
+  if ids[i] == '' or #claim ~= 16 or claim == RECORD_NO_CLAIM or not least then
     error('REDISDELAY argument: delivery ' .. i)
   end
-  ids[i], claims[i] = id, claim
-  micros[i] = call_integer(ARGV[at + 4], least, CALL_MAX_EXACT, 'time of delivery ', i)
+  micros[i] = call_integer(times[i], least, CALL_MAX_EXACT, 'time of delivery ', i)
 end
 -- For each delivery whether it holds its message, as record_is_held tells it, and the state records.
 local scores = redis.call('ZMSCORE', queue_leased, unpack(ids))
@@ -71,8 +71,7 @@ local done = {}
 local answers = { now }
 local earliest, burials = math.huge, false
 for i = 1, count do
-  local at = 4 + (i - 1) * 5
-  local id, action, failure = ids[i], ARGV[at + 3], ARGV[at + 5]
+  local id, action, failure = ids[i], actions[i], failures[i]
   local outcome, due = 1, 0
   if not held[i] then
     outcome = redis.call('HEXISTS', queue_messages, id) == 1 and 3 or 2

@@ -70,9 +70,9 @@ local function session_begin(kinds, more_kinds, needs_memory)
   return now
 end
 
--- Ends a call: stores its result. Not a first write, as it needs memory. With a preflight, also drops up to three records of
+-- Ends a call: stores its result, in one text or in two. Not a first write, as it needs memory. With a preflight, also drops up to three records of
 -- clients that are long gone.
-local function session_end(now, result)
+local function session_end(now, result, more)
   if session_preflight_due then
     local candidates = redis.call('HRANDFIELD', session_key, 3)
     for i = 1, #candidates do
@@ -83,7 +83,7 @@ local function session_end(now, result)
       end
     end
   end
-  redis.call('HSET', session_key, ARGV[1], struct.pack('<dd', session_sequence, now) .. result)
+  redis.call('HSET', session_key, ARGV[1], struct.pack('<dd', session_sequence, now) .. result .. (more or ''))
   if session_preflight_due then
     redis.call('EXPIRE', session_key, CALL_UNUSED_SECONDS)
   end

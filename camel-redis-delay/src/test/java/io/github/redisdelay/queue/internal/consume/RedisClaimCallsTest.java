@@ -71,7 +71,7 @@ class RedisClaimCallsTest {
                 .putInt(0)
                 .putInt(WakeupDuty.FIRST.ordinal())
                 .array();
-        return List.of(head, new byte[0], new byte[0], new byte[0]);
+        return List.of(head, new byte[0], new byte[0], new byte[0], new byte[0]);
     }
 
     @Test

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.redisdelay.test.RedisExtension;
+import io.github.redisdelay.testkit.Fuzz;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.redisson.api.RScript;
+import org.redisson.client.codec.ByteArrayCodec;
+
+/** Items as Java packs them and Lua reads them. */
+class PackedArgumentsIT {
+
+    private static final int HEAD = 3;
+    private static final byte[][] HEAD_ARGUMENTS = {{'s'}, {'7'}, {}};
+
+    @RegisterExtension
+    static RedisExtension redis = new RedisExtension();
+
+    private static String reader;
+
+    @BeforeAll
+    static void readLua() throws IOException {
+        // Replies with the items one after the other, as they were before.
+        reader = include("call") + include("items") + """
+                local width = tonumber(ARGV[1])
+                local count, items = items_read(3, width, 'things')
+                local reply = {}
+                for c = 1, width do
+                  assert(#items[c] == count)
+                  for i = 1, count do
+                    reply[(i - 1) * width + c] = items[c][i]
+                  end
+                end
+                return reply
+                """;
+    }
+
+    private static String include(String name) throws IOException {
+        try (var in = LuaScript.class.getResourceAsStream("/io/github/redisdelay/queue/lua/include/" + name + ".lua")) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    private static List<byte[]> read(Object... arguments) {
+        return redis.client()
+                .getScript(ByteArrayCodec.INSTANCE)
+                .eval(RScript.Mode.READ_WRITE, reader, RedissonScriptExecutor.LIST, List.of("{any}"), arguments);
+    }
+
+    private static Object[] call(int width, List<byte[]> items) {
+        List<Object> arguments = new ArrayList<>(Arrays.asList(HEAD_ARGUMENTS));
+        arguments.set(0, String.valueOf(width).getBytes(StandardCharsets.US_ASCII));
+        arguments.addAll(items);
+        return arguments.toArray();
+    }
+
+    /** An argument of each item: the same, of one length, short or long ones. The first one is never empty. */
+    private static byte[][] column(RandomGenerator random, int count, boolean first) {
+        int kind = random.nextInt(4);
+        int longest = kind == 3 ? 300 : 48;
+        byte[] same = random(random, 1 + random.nextInt(longest));
+        byte[][] values = new byte[count][];
+        for (int i = 0; i < count; i++) {
+            values[i] = switch (kind) {
+                case 0 -> first || random.nextInt(8) > 0 ? same : same.clone();
+                case 1 -> random(random, same.length);
+                default -> random(random, (first ? 1 : 0) + random.nextInt(longest));
+            };
+        }
+        return values;
+    }
+
+    private static byte[] random(RandomGenerator random, int length) {
+        byte[] bytes = new byte[length];
+        random.nextBytes(bytes);
+        return bytes;
+    }
+
+    @Test
+    void should_read_what_was_packed() {
+        int[] packed = {0};
+        Fuzz.run("calls with many items", 2_000, random -> {
+            int width = 1 + random.nextInt(5);
+            int count = random.nextInt(4) == 0 ? 256 : 1 + random.nextInt(20);
+            byte[][][] columns = IntStream.range(0, width)
+                    .mapToObj(c -> column(random, count, c == 0))
+                    .toArray(byte[][][]::new);
+            List<byte[]> items = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                for (byte[][] values : columns) {
+                    items.add(values[i]);
+                }
+            }
+            Object[] plain = call(width, items);
+            Object[] sent = PackedArguments.of(plain, HEAD, width);
+            packed[0] += sent == plain ? 0 : 1;
+            assertThat(sent.length).isLessThanOrEqualTo(plain.length + 2 + 2 * width);
+            assertThat(read(sent)).usingElementComparator(Arrays::compare).isEqualTo(items);
+        });
+        assertThat(packed[0]).isPositive();
+    }
+
+    @Test
+    void should_send_few_arguments_where_most_are_alike() {
+        List<byte[]> items = new ArrayList<>();
+        for (int i = 0; i < 256; i++) {
+            items.add(("id-" + (1000 + i)).getBytes(StandardCharsets.US_ASCII));
+            items.add(new byte[16]);
+        }
+        assertThat(PackedArguments.of(call(2, items), HEAD, 2)).hasSize(HEAD + 2 + 4);
+        assertThat(PackedArguments.of(call(2, items.subList(0, 6)), HEAD, 2)).hasSize(HEAD + 6);
+    }
+
+    /** As no client of this project packs them. */
+    @Test
+    void should_refuse_items_that_are_not_all_there() {
+        byte[] two = {'2'};
+        byte[] none = {};
+        byte[] own = {'*'};
+        byte[] four = {'4'};
+        assertThat(read(two, two, two, none, four, none, two, own, none, two, two, two, two))
+                .hasSize(8);
+        assertThatThrownBy(() -> read(two, two, two, none, four, none, two, own, none, two, two, two))
+                .hasMessageContaining("REDISDELAY argument: number of things");
+        assertThatThrownBy(() -> read(two, two, two, none, four, none, two, none, two, two))
+                .hasMessageContaining("REDISDELAY argument: number of things");
+        assertThatThrownBy(() -> read(two, two, two, none, four, none, two, four, new byte[15]))
+                .hasMessageContaining("too short");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "257", "-1", "1.5", "1e99"})
+    void should_refuse_a_number_of_items_that_no_call_has(String count) {
+        byte[] one = {'1'};
+        byte[] number = count.getBytes(StandardCharsets.US_ASCII);
+        assertThatThrownBy(() -> read(one, one, one, new byte[0], number, new byte[0], one))
+                .hasMessageContaining("REDISDELAY argument: number of things");
+    }
+}
