@@ -1578,7 +1578,6 @@ class ScriptSafetyIT {
             "names",
             "r.failure",
             "bodies[i]",
-            "form", // a length, as it came
             "body",
             "name",
             "brief", // made by struct.pack, as are the next

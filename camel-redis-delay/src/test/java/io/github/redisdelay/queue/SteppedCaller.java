@@ -46,7 +46,7 @@ final class SteppedCaller implements ScriptExecutor {
     public CompletableFuture<Object> call(LuaScript script, List<Object> keys, Object[] arguments, int attempt) {
         RScript.ReturnType type = script.repliesWithList() ? RedissonScriptExecutor.LIST : RScript.ReturnType.VALUE;
         try {
-            return redis.evalAsync(RScript.Mode.READ_WRITE, sources.get(script), type, keys, arguments)
+            return redis.evalAsync(RScript.Mode.READ_WRITE, sources.get(script), type, keys, script.sent(arguments))
                     .toCompletableFuture();
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);

@@ -90,7 +90,7 @@ public enum LuaScript {
     }
 
     /** The arguments as they are sent. */
-    Object[] sent(Object[] arguments) {
+    public Object[] sent(Object[] arguments) {
         return PackedArguments.of(arguments, head, itemWidth);
     }
 

@@ -76,12 +76,10 @@ local function first_expiry()
   return tonumber(redis.call('ZRANGE', queue_leased, '0', '0', 'WITHSCORES')[2])
 end
 
--- Find: how many messages, their ids, of each what the reply says (its body from index 6 on) and what is to be written; and
--- whether some have other records than the first one has.
+-- Find: how many messages, their ids, and of each what the reply says (its body from index 6 on) and what is to be written.
 
 local n, ids, reply, dropped = 0, {}, { '', '', '', '', '' }, {}
 local leases, fields = {}, {}
-local records_differ = false
 local until_then
 local expires = first_expiry()
 local due = queue_first_due()
@@ -97,7 +95,6 @@ if stored then
     if body then
       n = n + 1
       ids[n], fields[2 * n], reply[5 + n] = id, record, body
-      records_differ = records_differ or record ~= fields[2]
     end
   end
 elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and expires <= now)) then
@@ -142,7 +139,7 @@ elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and
       -- The record of a first delivery.
       local brief = struct.pack('<BBBBI4c16', 1, 0, 0, priority, 1, claim)
       while not full and n < wanted do
-        -- Nearly all messages pass here: they differ from what stands below only in that they cost less.
+        -- A short cut for plain first deliveries, which nearly all are: the code below would do the same with them.
         while not taken and due[d] do
           if bodies[d - from] == nil then
             read_more()
@@ -162,7 +159,6 @@ elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and
             break
           end
         end
-        records_differ = records_differ or fields[2 * n] ~= fields[2]
         local id, record, body
         local next = lost[l]
         if next and wanted_expired > 0 and (not due[d]
@@ -218,7 +214,6 @@ elseif not queue_paused and wanted > 0 and ((due and due <= now) or (expires and
           ids[n], reply[5 + n] = id, body
           leases[2 * n - 1], leases[2 * n] = until_then, id
           fields[2 * n - 1], fields[2 * n] = id, record
-          records_differ = records_differ or record ~= fields[2]
         end
       end
     end
@@ -302,10 +297,14 @@ reply[1] = struct.pack('<ddddIII', now,
   safety_interval, n, #dropped, duty)
 if n > 0 then
   reply[2], reply[3], reply[5] = lengths, names, fields[2]
-  if records_differ then
+  local first, i = fields[2], 2
+  while i <= n and fields[2 * i] == first do
+    i = i + 1
+  end
+  if i <= n then
     local records = {}
-    for i = 1, n do
-      records[i] = fields[2 * i]
+    for j = 1, n do
+      records[j] = fields[2 * j]
     end
     reply[4], reply[5] = pack_lengths(records, n), table.concat(records)
   end

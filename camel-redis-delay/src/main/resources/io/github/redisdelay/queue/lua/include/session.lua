@@ -70,8 +70,8 @@ local function session_begin(kinds, more_kinds, needs_memory)
   return now
 end
 
--- Ends a call: stores its result, in one text or in two. Not a first write, as it needs memory. With a preflight, also drops up to three records of
--- clients that are long gone.
+-- Ends a call: stores its result, and more behind that. Not a first write, as it needs memory. With a preflight, also drops
+-- up to three records of clients that are long gone.
 local function session_end(now, result, more)
   if session_preflight_due then
     local candidates = redis.call('HRANDFIELD', session_key, 3)

@@ -138,8 +138,12 @@ class PackedArgumentsIT {
                 .hasMessageContaining("REDISDELAY argument: number of things");
         assertThatThrownBy(() -> read(two, two, two, none, four, none, two, none, two, two))
                 .hasMessageContaining("REDISDELAY argument: number of things");
-        assertThatThrownBy(() -> read(two, two, two, none, four, none, two, four, new byte[15]))
-                .hasMessageContaining("too short");
+        for (byte[] form : List.of(four, new byte[] {'x'}, new byte[] {'0'}, new byte[] {'1', 'c'}, new byte[16])) {
+            assertThatThrownBy(() -> read(two, two, two, none, four, none, two, form, new byte[15]))
+                    .hasMessageContaining("REDISDELAY argument: number of things");
+        }
+        assertThatThrownBy(() -> read(two, two, two, none, four, none, two))
+                .hasMessageContaining("REDISDELAY argument: number of things");
     }
 
     @ParameterizedTest
