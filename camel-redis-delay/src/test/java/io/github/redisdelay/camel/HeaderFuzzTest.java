@@ -352,13 +352,7 @@ class HeaderFuzzTest {
 
     @Test
     void should_take_or_refuse_every_option_of_a_uri() {
-        List<String> options = new RedisDelayEndpointUriFactory()
-                .propertyNames().stream()
-                        // These need an object.
-                        .filter(name -> !Set.of("redisson", "headerFilterStrategy", "exceptionHandler", "queueName")
-                                .contains(name))
-                        .sorted()
-                        .toList();
+        List<String> options = options();
         assertThat(options).contains("delay", "onDuplicate", "redeliveryDelays", "address");
         Fuzz.run("options", 1_500, random -> {
             StringBuilder uri = new StringBuilder("redis-delay:");
@@ -372,16 +366,37 @@ class HeaderFuzzTest {
                 uri.append('=').append(encoded(text.substring(0, Math.min(text.length(), 100))));
                 separator = '&';
             }
-            try {
-                RedisDelayEndpoint endpoint = context.getEndpoint(uri.toString(), RedisDelayEndpoint.class);
-                context.removeEndpoint(endpoint);
-                endpoint.consumerSettings();
-            } catch (ResolveEndpointFailedException e) {
-                assertThat(e.getCause()).isNotNull();
-            } catch (IllegalArgumentException e) {
-                expectErrorOf(e, List.of("option", "uri"));
-            }
+            takeOrRefuse(uri.toString());
         });
+    }
+
+    @Test
+    void should_show_no_control_characters_of_any_option() {
+        for (String option : options()) {
+            takeOrRefuse("redis-delay:orders?" + option + "=" + encoded("a\t\n\u0085b"));
+        }
+    }
+
+    private static List<String> options() {
+        return new RedisDelayEndpointUriFactory()
+                .propertyNames().stream()
+                        // These need an object.
+                        .filter(name -> !Set.of("redisson", "headerFilterStrategy", "exceptionHandler", "queueName")
+                                .contains(name))
+                        .sorted()
+                        .toList();
+    }
+
+    private void takeOrRefuse(String uri) {
+        try {
+            RedisDelayEndpoint endpoint = context.getEndpoint(uri, RedisDelayEndpoint.class);
+            context.removeEndpoint(endpoint);
+            endpoint.consumerSettings();
+        } catch (ResolveEndpointFailedException e) {
+            assertThat(e.getCause()).isNotNull();
+        } catch (IllegalArgumentException e) {
+            expectErrorOf(e, List.of("option", "uri"));
+        }
     }
 
     private static String encoded(String text) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.migration;
 
+import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.queue.exception.ShownId;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -74,8 +75,8 @@ public enum ImportCodec implements ImportConverter {
         return Arrays.stream(values())
                 .filter(codec -> codec.optionValue.equals(optionValue))
                 .findAny()
-                .orElseThrow(() -> new IllegalArgumentException("there is no codec '" + optionValue + "': it must be "
-                        + names() + ", or set 'importConverter' to a converter of your own"));
+                .orElseThrow(() -> new IllegalArgumentException("there is no codec '" + OptionValues.shown(optionValue)
+                        + "': it must be " + names() + ", or set 'importConverter' to a converter of your own"));
     }
 
     /** The names of all, for errors. */

@@ -174,6 +174,12 @@ class ImportCodecTest {
     }
 
     @Test
+    void should_name_no_control_characters_of_a_codec() {
+        assertThatThrownBy(() -> ImportCodec.of("json\r\nINFO  all is well"))
+                .hasMessageContaining("'json??INFO  all is well'");
+    }
+
+    @Test
     void should_guess_the_codec_of_what_Redisson_wrote() {
         List<Payload> possible = Payload.ALL.stream()
                 .filter(payload -> !payload.name().equals("null"))

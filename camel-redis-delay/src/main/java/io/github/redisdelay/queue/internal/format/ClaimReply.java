@@ -82,7 +82,11 @@ public record ClaimReply(
         }
         WakeupDuty duty = DUTIES[head.getInt()];
         List<ClaimedMessage> messages = new ArrayList<>(count);
-        Texts ids = new Texts((byte[]) reply.get(1), (byte[]) reply.get(2), count);
+        byte[] idLengths = (byte[]) reply.get(1);
+        if (count > 0 && idLengths.length == 0) {
+            throw new DelayQueueException("the reply to a claim has no lengths of ids"); // no two have the same
+        }
+        Texts ids = new Texts(idLengths, (byte[]) reply.get(2), count);
         Texts records = new Texts((byte[]) reply.get(3), (byte[]) reply.get(4), count);
         for (int i = 0; i < count; i++) {
             ids.next(i);
