@@ -37,6 +37,9 @@ final class Contenders implements AutoCloseable {
 
     /** A contender on a queue that may hold what another one of this layout has put there. */
     Contender open(String subject, String queue) throws Exception {
+        if (subject.equals(Subject.BEANSTALKD)) {
+            return new BeanstalkdContender();
+        }
         RedissonClient redisson = clients.computeIfAbsent(
                 subject,
                 any -> subject.equals(Subject.CAMEL)

@@ -9,9 +9,12 @@ import io.github.redisdelay.benchmark.memory.Memory;
 import io.github.redisdelay.benchmark.report.Report;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -19,22 +22,11 @@ import java.util.stream.Stream;
  *
  * <p>System properties: {@code benchmark.only} names of experiments with commas between, empty for all but {@code bounds};
  * {@code benchmark.quick} {@code true} for a smoke run; {@code benchmark.link} the delay between clients and Redis in each direction,
- * such as {@code 0.5ms}, empty for none; {@code benchmark.report} the folder of the report;
+ * such as {@code 0.5ms}, empty for none; {@code benchmark.contenders} what else {@code rates} measures, {@code bullmq} and
+ * {@code beanstalkd} with a comma between, empty for neither; {@code benchmark.report} the folder of the report;
  * {@code redis.server} the binary of the server, empty to search for one.
  */
 public final class Main {
-
-    private static final List<Experiment> EXPERIMENTS = List.of(
-            Rates.all(),
-            Rates.overLink(),
-            new Mixed(),
-            new Scale(),
-            new Recovery(),
-            new Lateness(),
-            new Lone(),
-            new FleetCost(),
-            new Memory(),
-            new HotPaths());
 
     /** Those that are run only where they are asked for. */
     private static final List<Experiment> ON_REQUEST = List.of(Rates.bounds());
@@ -45,16 +37,24 @@ public final class Main {
     public static void main(String[] arguments) throws Exception {
         Path report = Path.of(System.getProperty("benchmark.report", "target/report"));
         Files.createDirectories(report);
+        Map<String, String> others = OtherQueues.prepare(
+                System.getProperty("benchmark.contenders", "").trim());
+        Duration link = Link.delay(System.getProperty("benchmark.link", "").trim());
+        if (!others.isEmpty() && !link.isZero()) {
+            throw new IllegalArgumentException(
+                    "-Dbenchmark.contenders cannot be measured over -Dbenchmark.link: leave one of them out");
+        }
         List<Experiment> chosen =
-                chosen(System.getProperty("benchmark.only", "").trim());
+                chosen(System.getProperty("benchmark.only", "").trim(), others.keySet());
         List<String> failed = new ArrayList<>();
         try (Environment environment = Environment.start(
                         Boolean.getBoolean("benchmark.quick"),
-                        Link.delay(System.getProperty("benchmark.link", "").trim()),
+                        link,
                         System.getProperty("redis.server", "").trim(),
                         report.resolve("redis.log"));
                 Figures figures = Figures.writingTo(report.resolve("raw.csv"))) {
             System.out.println("Redis " + environment.version() + ", " + environment.binary());
+            others.forEach((name, version) -> System.out.println(name + ": " + version));
             for (Experiment experiment : chosen) {
                 if (!run(experiment, environment, figures)) {
                     failed.add(experiment.name());
@@ -64,7 +64,7 @@ public final class Main {
             List<Figure> sound = figures.all().stream()
                     .filter(figure -> !failed.contains(figure.experiment()))
                     .toList();
-            Report.write(report, sound, failed, environment);
+            Report.write(report, sound, failed, environment, others);
         }
         if (!failed.isEmpty()) {
             System.err.println("FAILED: " + String.join(", ", failed));
@@ -73,12 +73,24 @@ public final class Main {
         System.exit(failed.isEmpty() ? 0 : 1);
     }
 
-    private static List<Experiment> chosen(String only) {
+    /** @param others what {@code rates} measures in addition */
+    private static List<Experiment> chosen(String only, Set<String> others) {
+        List<Experiment> usual = List.of(
+                Rates.all(others),
+                Rates.overLink(),
+                new Mixed(),
+                new Scale(),
+                new Recovery(),
+                new Lateness(),
+                new Lone(),
+                new FleetCost(),
+                new Memory(),
+                new HotPaths());
         if (only.isEmpty()) {
-            return EXPERIMENTS;
+            return usual;
         }
         List<Experiment> all =
-                Stream.concat(EXPERIMENTS.stream(), ON_REQUEST.stream()).toList();
+                Stream.concat(usual.stream(), ON_REQUEST.stream()).toList();
         List<String> names = all.stream().map(Experiment::name).toList();
         List<String> wanted = Arrays.stream(only.split(",")).map(String::trim).toList();
         if (!names.containsAll(wanted)) {

@@ -2,12 +2,13 @@
 package io.github.redisdelay.benchmark;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
 /**
- * What {@link Rates} measures in each round, the same for the JVM that asks and the one of the subject.
+ * What {@link Rates} measures in each round.
  *
  * @param experiment the {@linkplain Experiment#name() experiment}
  * @param steps one after the other
@@ -73,15 +74,19 @@ record RateSteps(String experiment, List<Step> steps) {
         }
     }
 
-    static RateSteps of(String experiment) {
+    /** @param others further subjects of {@link #RATES} */
+    static RateSteps of(String experiment, Collection<String> others) {
         List<Step> steps = new ArrayList<>();
         switch (experiment) {
             case RATES -> {
-                addCallers(steps, List.of(1, 16, 64, 256), SCHEDULING);
-                steps.add(new Step(Kind.ASYNCHRONOUS, 0, SCHEDULING));
-                steps.add(new Step(Kind.BATCHES, 0, SCHEDULING));
-                addBacklogs(steps, DELIVERY);
-                steps.add(new Step(Kind.RANDOM, 0, DELIVERY));
+                List<String> scheduling = with(SCHEDULING, others);
+                addCallers(steps, List.of(1, 16, 64, 256), scheduling);
+                steps.add(new Step(Kind.ASYNCHRONOUS, 0, scheduling));
+                steps.add(new Step(Kind.BATCHES, 0, scheduling));
+                addBacklogs(steps, with(DELIVERY, others));
+                List<String> random = with(DELIVERY, others);
+                random.remove(Subject.BEANSTALKD); // its delays are whole seconds
+                steps.add(new Step(Kind.RANDOM, 0, random));
             }
             case LINK -> {
                 addCallers(steps, List.of(1, 16), SCHEDULING);
@@ -97,19 +102,30 @@ record RateSteps(String experiment, List<Step> steps) {
         return new RateSteps(experiment, steps);
     }
 
+    private static List<String> with(List<String> subjects, Collection<String> others) {
+        List<String> all = new ArrayList<>(subjects);
+        all.addAll(others);
+        return all;
+    }
+
     private static void addCallers(List<Step> steps, List<Integer> callers, List<String> subjects) {
         for (int number : callers) {
             steps.add(new Step(Kind.CALLERS, number, subjects));
         }
     }
 
-    /** {@code RDelayedQueue} delivers only one: it takes long. */
+    /** Those that are slow deliver only one. */
     private static void addBacklogs(List<Step> steps, List<String> subjects) {
-        List<String> fast = new ArrayList<>(subjects);
-        fast.remove(Subject.RDELAYEDQUEUE);
+        List<String> fast =
+                subjects.stream().filter(subject -> !isSlow(subject)).toList();
         for (int i = 0; i < BACKLOGS; i++) {
             steps.add(new Step(Kind.FIFO, 0, i == 0 ? subjects : fast));
         }
+    }
+
+    /** Whether a subject delivers messages one by one, which takes long. */
+    static boolean isSlow(String subject) {
+        return subject.equals(Subject.RDELAYEDQUEUE) || subject.equals(Subject.BULLMQ);
     }
 
     /** All that some step measures. */

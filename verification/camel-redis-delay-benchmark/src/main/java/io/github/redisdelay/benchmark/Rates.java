@@ -3,6 +3,7 @@ package io.github.redisdelay.benchmark;
 
 import io.github.redisdelay.benchmark.RateSteps.Step;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,7 +26,7 @@ final class Rates implements Experiment {
     /** Short ones: what the machine does beside them, and which thread sleeps where, changes from one second to the next. */
     private static final int ROUNDS = 7;
 
-    /** {@code RDelayedQueue} delivers messages one by one, which takes long. */
+    /** For those that deliver messages one by one, which takes long. */
     private static final int ROUNDS_ONE_BY_ONE = 3;
 
     private final RateSteps steps;
@@ -34,19 +35,23 @@ final class Rates implements Experiment {
         this.steps = steps;
     }
 
-    /** All ways to schedule and to deliver. */
-    static Rates all() {
-        return new Rates(RateSteps.of(RateSteps.RATES));
+    /**
+     * All ways to schedule and to deliver.
+     *
+     * @param others what else is measured beside ours, the floors and {@code RDelayedQueue}
+     */
+    static Rates all(Collection<String> others) {
+        return new Rates(RateSteps.of(RateSteps.RATES, others));
     }
 
     /** A few of them over the link that was asked for, or a usual one. */
     static Rates overLink() {
-        return new Rates(RateSteps.of(RateSteps.LINK));
+        return new Rates(RateSteps.of(RateSteps.LINK, List.of()));
     }
 
     /** Waiting callers and delivery beside bare clients. */
     static Rates bounds() {
-        return new Rates(RateSteps.of(RateSteps.BOUNDS));
+        return new Rates(RateSteps.of(RateSteps.BOUNDS, List.of()));
     }
 
     @Override
@@ -63,7 +68,7 @@ final class Rates implements Experiment {
                 ping(link, figures);
             }
             for (String subject : steps.subjects()) {
-                processes.put(subject, SubjectProcess.start(environment, link, steps, subject));
+                processes.put(subject, SubjectProcess.start(environment, link, name(), subject));
             }
             int warmUp = environment.quick() ? 1 : WARM_UP_ROUNDS;
             for (int round = 1 - warmUp; round <= (environment.quick() ? 1 : ROUNDS); round++) {
@@ -82,7 +87,7 @@ final class Rates implements Experiment {
                 if (!isMeasured(step, subject, round)) {
                     continue;
                 }
-                for (SubjectProcess.Measured measured : processes.get(subject).measure(i, round)) {
+                for (SubjectProcess.Measured measured : processes.get(subject).measure(step, round)) {
                     if (figures != null) {
                         figures.add(
                                 name(),
@@ -108,7 +113,7 @@ final class Rates implements Experiment {
     }
 
     private static boolean isMeasured(Step step, String subject, int round) {
-        if (!subject.equals(Subject.RDELAYEDQUEUE)) {
+        if (!RateSteps.isSlow(subject)) {
             return true;
         }
         return switch (step.kind()) {

@@ -1,38 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.benchmark;
 
-import java.io.File;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.concurrent.TimeUnit;
+import java.util.List;
+import java.util.Optional;
 import redis.embedded.RedisExecProvider;
 
-/**
- * The {@code redis-server} that everything is measured on: a process of its own on a free port of the loopback address,
- * which writes nothing to disk. It ends with the JVM.
- */
+/** The {@code redis-server} that everything is measured on, which writes nothing to disk. */
 final class RedisProcess implements AutoCloseable {
 
-    private static final Duration START_TIMEOUT = Duration.ofSeconds(20);
-
     private final String binary;
-    private final int port;
-    private final Process process;
-    private final Thread hook;
+    private final ServerProcess server;
 
-    private RedisProcess(String binary, int port, Process process) {
+    private RedisProcess(String binary, ServerProcess server) {
         this.binary = binary;
-        this.port = port;
-        this.process = process;
-        this.hook = new Thread(process::destroyForcibly, "stop-redis");
-        Runtime.getRuntime().addShutdownHook(hook);
+        this.server = server;
     }
 
     /**
@@ -43,35 +27,23 @@ final class RedisProcess implements AutoCloseable {
      */
     static RedisProcess start(String named, Path log) throws IOException, InterruptedException {
         String binary = binary(named);
-        int port;
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = socket.getLocalPort();
-        }
-        Process process = new ProcessBuilder(
-                        binary,
-                        "--bind",
-                        host(),
-                        "--port",
-                        Integer.toString(port),
-                        "--save",
-                        "",
-                        "--appendonly",
-                        "no",
-                        "--daemonize",
-                        "no")
-                .redirectErrorStream(true)
-                .redirectOutput(log.toFile())
-                .start();
-        RedisProcess server = new RedisProcess(binary, port, process);
-        long begin = System.nanoTime();
-        while (!server.answers()) {
-            if (!process.isAlive() || System.nanoTime() - begin > START_TIMEOUT.toNanos()) {
-                server.close();
-                throw new IOException("No answer from " + binary + "; its log:\n" + Files.readString(log));
-            }
-            TimeUnit.MILLISECONDS.sleep(10);
-        }
-        return server;
+        ServerProcess server = ServerProcess.start(port -> command(binary, port), log, "PING", '+');
+        return new RedisProcess(binary, server);
+    }
+
+    private static List<String> command(String binary, int port) {
+        return List.of(
+                binary,
+                "--bind",
+                ServerProcess.host(),
+                "--port",
+                Integer.toString(port),
+                "--save",
+                "",
+                "--appendonly",
+                "no",
+                "--daemonize",
+                "no");
     }
 
     private static String binary(String named) throws IOException {
@@ -81,13 +53,10 @@ final class RedisProcess implements AutoCloseable {
             }
             return named;
         }
-        for (String folder : System.getenv().getOrDefault("PATH", "").split(File.pathSeparator)) {
-            Path file = Path.of(folder.isEmpty() ? "." : folder, "redis-server");
-            if (Files.isExecutable(file)) {
-                return file.toString();
-            }
-        }
-        return RedisExecProvider.defaultProvider().get().getPath();
+        Optional<Path> found = ServerProcess.onPath("redis-server");
+        return found.isPresent()
+                ? found.get().toString()
+                : RedisExecProvider.defaultProvider().get().getPath();
     }
 
     /** The path of the binary. */
@@ -97,32 +66,11 @@ final class RedisProcess implements AutoCloseable {
 
     /** {@code redis://host:port}. */
     String address() {
-        return "redis://" + host() + ":" + port;
-    }
-
-    private static String host() {
-        return InetAddress.getLoopbackAddress().getHostAddress();
-    }
-
-    private boolean answers() {
-        try (Socket socket = new Socket()) {
-            socket.connect(new InetSocketAddress(host(), port), 1000);
-            socket.setSoTimeout(1000);
-            socket.getOutputStream().write("PING\r\n".getBytes(StandardCharsets.US_ASCII));
-            return socket.getInputStream().read() == '+';
-        } catch (IOException e) {
-            return false;
-        }
+        return "redis://" + ServerProcess.host() + ":" + server.port();
     }
 
     @Override
     public void close() {
-        process.destroyForcibly();
-        process.onExit().join();
-        try {
-            Runtime.getRuntime().removeShutdownHook(hook);
-        } catch (IllegalStateException e) {
-            // The JVM ends already, and the hook has done it.
-        }
+        server.close();
     }
 }

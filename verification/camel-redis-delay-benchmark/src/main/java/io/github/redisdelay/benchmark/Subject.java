@@ -31,5 +31,11 @@ public final class Subject {
     /** The same with a script that stores each message once, however often its call is sent. */
     public static final String SAFE_CLIENT_THROUGH_CAMEL = "safe client through camel";
 
+    /** BullMQ, a queue for Node on the same Redis. */
+    public static final String BULLMQ = "bullmq";
+
+    /** beanstalkd, a server in C that keeps its messages itself. */
+    public static final String BEANSTALKD = "beanstalkd";
+
     private Subject() {}
 }

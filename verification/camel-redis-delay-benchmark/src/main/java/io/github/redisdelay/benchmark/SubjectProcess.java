@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.benchmark;
 
+import io.github.redisdelay.benchmark.RateSteps.Step;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.File;
@@ -9,7 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A subject of {@link Rates} in a JVM of its own. What it does is in {@link SubjectProcessMain}. One thread at a time. */
+/**
+ * A subject of {@link Rates} in a process of its own, mostly a JVM. What it does is in {@link SubjectProcessMain}. One thread at a
+ * time.
+ */
 final class SubjectProcess implements AutoCloseable {
 
     private static final String HEAP = "1g";
@@ -30,9 +34,11 @@ final class SubjectProcess implements AutoCloseable {
         this.input = process.outputWriter();
     }
 
-    static SubjectProcess start(Environment environment, Link link, RateSteps steps, String subject)
+    static SubjectProcess start(Environment environment, Link link, String experiment, String subject)
             throws IOException {
-        Process process = new ProcessBuilder(
+        List<String> command = subject.equals(Subject.BULLMQ)
+                ? OtherQueues.bullMq(environment)
+                : List.of(
                         System.getProperty("java.home") + File.separator + "bin" + File.separator + "java",
                         "-Xms" + HEAP,
                         "-Xmx" + HEAP,
@@ -43,8 +49,9 @@ final class SubjectProcess implements AutoCloseable {
                         Boolean.toString(environment.quick()),
                         link.address(),
                         Long.toString(link.delay().toNanos()),
-                        steps.experiment(),
-                        subject)
+                        experiment,
+                        subject);
+        Process process = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         return new SubjectProcess(subject, process);
@@ -52,11 +59,9 @@ final class SubjectProcess implements AutoCloseable {
 
     /**
      * Has a step measured. Other lines that the process prints meanwhile are printed here.
-     *
-     * @param step its index
      */
-    List<Measured> measure(int step, int round) throws IOException {
-        input.write(step + " " + round);
+    List<Measured> measure(Step step, int round) throws IOException {
+        input.write(step.kind() + " " + step.callers() + " " + round);
         input.newLine();
         input.flush();
         List<Measured> measured = new ArrayList<>();
@@ -71,7 +76,7 @@ final class SubjectProcess implements AutoCloseable {
                 System.out.println(line);
             }
         }
-        throw new IOException("The process of " + subject + " has ended in step " + step + " of round " + round
+        throw new IOException("The process of " + subject + " has ended in " + step.parameter() + " of round " + round
                 + "; what it said stands above");
     }
 

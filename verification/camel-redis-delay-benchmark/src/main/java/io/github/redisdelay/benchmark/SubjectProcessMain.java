@@ -2,7 +2,6 @@
 package io.github.redisdelay.benchmark;
 
 import io.github.redisdelay.benchmark.Contender.Consumption;
-import io.github.redisdelay.benchmark.RateSteps.Step;
 import io.github.redisdelay.queue.DueTime;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -15,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** A JVM that measures one subject, a step for each line {@code step round} of its standard input, until that ends. */
+/** A JVM that measures one subject, a step for each line {@code KIND callers round} of its standard input, until that ends. */
 final class SubjectProcessMain {
 
     /** The beginning of a line with metric, value and unit, tabs between. */
@@ -49,17 +48,20 @@ final class SubjectProcessMain {
     /** @param arguments the server, whether quick, the near end of the link, its delay in ns, the experiment, the subject */
     public static void main(String[] arguments) {
         Duration delay = Duration.ofNanos(Long.parseLong(arguments[3]));
-        RateSteps steps = RateSteps.of(arguments[4]);
         try (Environment environment = Environment.join(Boolean.parseBoolean(arguments[1]), delay, arguments[0]);
                 Link link = Link.join(arguments[2], delay);
                 Contenders contenders = new Contenders(environment, link);
                 BufferedReader input =
                         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII))) {
-            boolean shorter = steps.experiment().equals(RateSteps.LINK);
+            boolean shorter = arguments[4].equals(RateSteps.LINK);
             SubjectProcessMain main = new SubjectProcessMain(environment, link, contenders, shorter);
             for (String line = input.readLine(); line != null; line = input.readLine()) {
                 String[] fields = line.split(" ");
-                main.measure(steps.steps().get(Integer.parseInt(fields[0])), arguments[5], Integer.parseInt(fields[1]));
+                main.measure(
+                        RateSteps.Kind.valueOf(fields[0]),
+                        Integer.parseInt(fields[1]),
+                        arguments[5],
+                        Integer.parseInt(fields[2]));
                 System.out.println(DONE);
             }
         } catch (Exception e) {
@@ -70,8 +72,8 @@ final class SubjectProcessMain {
         System.exit(0);
     }
 
-    private void measure(Step step, String subject, int round) throws Exception {
-        if (step.kind() == RateSteps.Kind.RANDOM) {
+    private void measure(RateSteps.Kind kind, int callers, String subject, int round) throws Exception {
+        if (kind == RateSteps.Kind.RANDOM) {
             HoldOff.attempt(backlog, subject, millis -> {
                 environment.clear();
                 try (Contender contender = contenders.open(subject)) {
@@ -83,18 +85,18 @@ final class SubjectProcessMain {
         }
         environment.clear();
         try (Contender contender = contenders.open(subject)) {
-            switch (step.kind()) {
+            switch (kind) {
                 case CALLERS -> {
                     // The requests of several callers go to Redis in two calls; one of the floor's carries half of
                     // them.
-                    boolean two = step.callers() > 1 && subject.equals(Subject.FLOOR);
+                    boolean two = callers > 1 && subject.equals(Subject.FLOOR);
                     int calls = FloorContender.CALLS;
-                    waiting(contender, two ? calls : step.callers(), two ? step.callers() / calls : 1);
+                    waiting(contender, two ? calls : callers, two ? callers / calls : 1);
                 }
                 case ASYNCHRONOUS -> asynchronous(contender);
                 case BATCHES -> waiting(contender, 2, RateSteps.BATCH);
                 case FIFO -> fifo(contender);
-                default -> throw new IllegalStateException("No such step: " + step);
+                default -> throw new IllegalStateException("No such kind: " + kind);
             }
         }
     }
@@ -137,7 +139,7 @@ final class SubjectProcessMain {
                     contender.subject() + " with " + callers + " callers failed", failure.get());
         }
         checkStored(contender, scheduled.get());
-        tell(scheduled.get(), scheduled.get(), taken);
+        tell(contender, scheduled.get(), scheduled.get(), taken);
     }
 
     private void asynchronous(Contender contender) throws Exception {
@@ -147,7 +149,7 @@ final class SubjectProcessMain {
         contender.scheduleAll(() -> System.nanoTime() < end ? Message.of(scheduled[0]++, FAR) : null);
         Cost.Taken taken = cost.end();
         checkStored(contender, scheduled[0]);
-        tell(scheduled[0], scheduled[0], taken);
+        tell(contender, scheduled[0], scheduled[0], taken);
     }
 
     /** All due in the order in which they were scheduled, and before the consumer starts. */
@@ -170,7 +172,7 @@ final class SubjectProcessMain {
                         + " messages were delivered within 2 minutes");
             }
             awaitEmpty(contender);
-            tell(messages, messages, cost.end());
+            tell(contender, messages, messages, cost.end());
         }
         arrivals.check();
     }
@@ -206,7 +208,7 @@ final class SubjectProcessMain {
             // waits for the transfer, which lets a consumer take one message after each hundred.
             int moved = all ? backlog : delivered + ((RDelayedQueueContender) contender).transferred();
             double messages = moved * (2 - (double) moved / backlog);
-            tell(messages, moved, taken);
+            tell(contender, messages, moved, taken);
             tell("delivered", delivered, "messages");
         }
         arrivals.check();
@@ -220,7 +222,7 @@ final class SubjectProcessMain {
         long stored = contender.remaining();
         if (stored != scheduled) {
             throw new IllegalStateException(
-                    contender.subject() + " confirmed " + scheduled + " messages, and Redis holds " + stored);
+                    contender.subject() + " confirmed " + scheduled + " messages, and the server holds " + stored);
         }
     }
 
@@ -230,9 +232,11 @@ final class SubjectProcessMain {
      * @param messages for the rate
      * @param delivered for the cost of each
      */
-    private static void tell(double messages, double delivered, Cost.Taken taken) {
+    private static void tell(Contender contender, double messages, double delivered, Cost.Taken taken) {
         tell("rate", messages / taken.seconds(), "messages/s");
-        tell("redis cpu", taken.redisSeconds() * 1e6 / delivered, "us/message");
+        if (!contender.subject().equals(Subject.BEANSTALKD)) {
+            tell("redis cpu", taken.redisSeconds() * 1e6 / delivered, "us/message");
+        }
         tell("jvm cpu", taken.jvmSeconds() * 1e6 / delivered, "us/message");
     }
 

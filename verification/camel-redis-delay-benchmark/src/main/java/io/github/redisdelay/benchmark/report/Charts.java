@@ -58,7 +58,9 @@ final class Charts {
             Subject.QUEUE, new Color(0x35A06A),
             Subject.RDELAYEDQUEUE, new Color(0xD1495B),
             Subject.FLOOR, new Color(0x8A8A8A),
-            Subject.FENCED_FLOOR, new Color(0xC2A14D));
+            Subject.FENCED_FLOOR, new Color(0xC2A14D),
+            Subject.BULLMQ, new Color(0x8E5EA2),
+            Subject.BEANSTALKD, new Color(0x4A4A4A));
 
     private static final List<Color> OTHERS = List.of(
             new Color(0x1F6FB4),

@@ -23,8 +23,12 @@ record Machine(Map<String, String> facts) {
     private static final Path MEMORY = Path.of("/proc/meminfo");
     private static final Path DISTRIBUTION = Path.of("/etc/os-release");
 
-    /** This machine, and the server that runs on it. */
-    static Machine of(Environment environment) {
+    /**
+     * This machine, and the servers that run on it.
+     *
+     * @param otherQueues their names and versions
+     */
+    static Machine of(Environment environment, Map<String, String> otherQueues) {
         Map<String, String> facts = new LinkedHashMap<>();
         facts.put("processor", value(CPU, "model name", System.getProperty("os.arch")));
         facts.put("cores", Integer.toString(Runtime.getRuntime().availableProcessors()));
@@ -41,6 +45,7 @@ record Machine(Map<String, String> facts) {
         facts.put("Redis", environment.version() + ", " + environment.binary() + ", no persistence");
         facts.put("Redisson", version(Redisson.class));
         facts.put("Camel", version(org.apache.camel.CamelContext.class));
+        otherQueues.forEach((name, version) -> facts.put(Tables.subject(name), version));
         facts.put("date", LocalDate.now(ZoneOffset.UTC).toString());
         return new Machine(facts);
     }

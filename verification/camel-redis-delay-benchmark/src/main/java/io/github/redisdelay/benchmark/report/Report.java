@@ -96,10 +96,16 @@ public final class Report {
      * Writes the report of a run.
      *
      * @param folder where {@code raw.csv} is
+     * @param otherQueues the names and versions of those that were measured, too
      */
-    public static void write(Path folder, List<Figure> figures, List<String> failed, Environment environment)
+    public static void write(
+            Path folder,
+            List<Figure> figures,
+            List<String> failed,
+            Environment environment,
+            Map<String, String> otherQueues)
             throws IOException {
-        Machine machine = Machine.of(environment);
+        Machine machine = Machine.of(environment, otherQueues);
         machine.save(folder);
         String note = failed.isEmpty() ? "" : " (failed, and so without a result: " + String.join(", ", failed) + ")";
         new Report(folder, figures, machine, command(environment.quick()) + note).write();
@@ -118,10 +124,12 @@ public final class Report {
     private static String command(boolean quick) {
         String only = System.getProperty("benchmark.only", "").trim();
         String link = System.getProperty("benchmark.link", "").trim();
+        String contenders = System.getProperty("benchmark.contenders", "").trim();
         return "mvn -B -ntp -Pbenchmark -DskipTests -pl :camel-redis-delay-benchmark -am verify"
                 + (quick ? " -Dbenchmark.quick=true" : "")
                 + (only.isEmpty() ? "" : " -Dbenchmark.only=" + only)
-                + (link.isEmpty() ? "" : " -Dbenchmark.link=" + link);
+                + (link.isEmpty() ? "" : " -Dbenchmark.link=" + link)
+                + (contenders.isEmpty() ? "" : " -Dbenchmark.contenders=" + contenders);
     }
 
     private void write() throws IOException {

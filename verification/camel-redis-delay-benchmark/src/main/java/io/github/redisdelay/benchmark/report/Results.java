@@ -21,6 +21,8 @@ final class Results {
             Subject.RDELAYEDQUEUE,
             Subject.FLOOR,
             Subject.FENCED_FLOOR,
+            Subject.BULLMQ,
+            Subject.BEANSTALKD,
             Subject.SAFE,
             Subject.BARE_CLIENT,
             Subject.BARE_CLIENT_THROUGH_CAMEL,

@@ -19,7 +19,8 @@ final class Tables {
             Subject.FENCED_FLOOR, "fenced floor",
             Subject.SAFE, "safe scripts",
             Subject.BARE_CLIENT, "bare client",
-            Subject.BARE_CLIENT_THROUGH_CAMEL, "bare client through Camel");
+            Subject.BARE_CLIENT_THROUGH_CAMEL, "bare client through Camel",
+            Subject.BULLMQ, "BullMQ");
 
     private Tables() {}
 
