@@ -108,7 +108,7 @@ class ImportRaceIT extends OldQueueIT {
     @Test
     void should_lose_nothing_and_give_nothing_twice_beside_old_clients_and_other_imports() throws Exception {
         long seed = RandomTests.seed("import.seed");
-        int messages = RandomTests.amount("import.messages", 3_000, 20_000);
+        int messages = RandomTests.amount("import.messages", 3_000, 10_000);
         Random random = new Random(seed);
         Set<String> offered = new HashSet<>();
         long now = System.currentTimeMillis();

@@ -427,7 +427,7 @@ class LostAnswerIT {
         }
         long first = RandomTests.seed("seed");
         LOG.info("seeds from {}", first);
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(RandomTests.amount("hostile.seconds", 3, 15));
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(RandomTests.amount("hostile.seconds", 3, 8));
         long seed = first;
         do {
             try {

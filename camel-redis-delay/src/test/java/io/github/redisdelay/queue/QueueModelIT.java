@@ -64,7 +64,7 @@ class QueueModelIT {
         }
         long first = RandomTests.seed("seed");
         LOG.info("seeds from {}", first);
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(RandomTests.amount("model.seconds", 2, 10));
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(RandomTests.amount("model.seconds", 2, 5));
         long seed = first;
         do {
             try {
