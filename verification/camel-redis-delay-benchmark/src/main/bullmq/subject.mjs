@@ -88,6 +88,7 @@ async function random(queue) {
                 await sleep(Math.max(0, first - Date.now()));
                 return begin();
             });
+            console.log(["measured", "delivered", BACKLOG, "messages"].join("\t"));
             return;
         }
         await control.flushall(); // some were due before the last one was scheduled
@@ -104,6 +105,9 @@ async function deliver(queue, begins) {
         queue.name,
         async (message) => {
             const number = Number(message.data.slice(0, 10));
+            if (message.data.length !== 200 || !(number < BACKLOG)) {
+                throw new Error(`a message arrived that was never sent: ${message.data}`);
+            }
             twice += seen.has(number) ? 1 : 0;
             seen.add(number);
             if (seen.size === BACKLOG) {
@@ -113,15 +117,20 @@ async function deliver(queue, begins) {
         { connection, concurrency: 256 },
     );
     worker.on("error", fail);
+    worker.on("failed", (message, error) => fail(error));
     const cost = await begins();
     await Promise.race([arrived, sleep(120_000, undefined, { ref: false })]);
+    const limit = performance.now() + 20_000;
     while (seen.size === BACKLOG && (await stored(queue)) > 0) {
+        if (performance.now() > limit) {
+            throw new Error(`all ${BACKLOG} messages were delivered, and Redis still holds ${await stored(queue)}`);
+        }
         await sleep(1);
     }
     const taken = await cost();
     await worker.close();
     if (seen.size !== BACKLOG || twice > 0) {
-        throw new Error(`${seen.size} of ${BACKLOG} messages were delivered, ${twice} twice`);
+        throw new Error(`${seen.size} of ${BACKLOG} messages were delivered within 2 minutes, ${twice} twice`);
     }
     tell(BACKLOG, taken);
 }

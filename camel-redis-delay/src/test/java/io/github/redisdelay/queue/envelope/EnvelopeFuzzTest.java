@@ -2,6 +2,7 @@
 package io.github.redisdelay.queue.envelope;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
@@ -297,6 +298,12 @@ class EnvelopeFuzzTest {
             assertThat(whole.messages().size() + whole.dropped().size()).isEqualTo(reply.size() - 5);
             assertThat(whole.messages())
                     .allSatisfy(message -> assertThat(message.attempt()).isPositive());
+
+            if (!whole.messages().isEmpty()) {
+                List<Object> without = new ArrayList<>(reply);
+                without.set(1, new byte[0]);
+                assertThatThrownBy(() -> ClaimReply.parse(without)).hasMessageContaining("no lengths of ids");
+            }
 
             int at = random.nextInt(reply.size());
             switch (random.nextInt(4)) {

@@ -12,12 +12,12 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * A connection to beanstalkd, in <a href="https://github.com/beanstalkd/beanstalkd/blob/v1.12/doc/protocol.txt">its
- * protocol</a>. Commands go together with the next {@link #flush}; answers come in their order. One thread at a time, but for
- * {@link #close}.
+ * protocol</a>. Commands go together with the next {@link #flush}; answers come in their order. One thread at a time.
  */
 final class BeanstalkdConnection implements AutoCloseable {
 
     private static final int BUFFER = 1 << 16;
+    private static final int TIMEOUT_MILLIS = 60_000;
     private static final byte[] LINE_END = {'\r', '\n'};
 
     private final Socket socket;
@@ -27,6 +27,7 @@ final class BeanstalkdConnection implements AutoCloseable {
     BeanstalkdConnection(String host, int port) throws IOException {
         socket = new Socket(host, port);
         socket.setTcpNoDelay(true);
+        socket.setSoTimeout(TIMEOUT_MILLIS);
         input = new BufferedInputStream(socket.getInputStream(), BUFFER);
         output = new BufferedOutputStream(socket.getOutputStream(), BUFFER);
     }
@@ -78,7 +79,6 @@ final class BeanstalkdConnection implements AutoCloseable {
         return c;
     }
 
-    /** Ends what another thread waits for, too. */
     @Override
     public void close() throws IOException {
         socket.close();

@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * One of those that are compared, with a queue of its own that is empty when it is made. Closing it leaves what is in the
- * queue.
+ * queue on Redis.
  */
 interface Contender extends AutoCloseable {
 
@@ -28,7 +28,7 @@ interface Contender extends AutoCloseable {
     /** Starts to receive and acknowledge. */
     Consumption consume(Arrivals arrivals) throws Exception;
 
-    /** The number of messages that Redis holds in this queue, those being delivered included. */
+    /** The number of messages that the server holds in this queue, those being delivered included. */
     long remaining();
 
     @Override

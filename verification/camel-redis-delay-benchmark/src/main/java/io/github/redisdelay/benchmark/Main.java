@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -37,15 +36,21 @@ public final class Main {
     public static void main(String[] arguments) throws Exception {
         Path report = Path.of(System.getProperty("benchmark.report", "target/report"));
         Files.createDirectories(report);
-        Map<String, String> others = OtherQueues.prepare(
+        List<String> contenders = OtherQueues.chosen(
                 System.getProperty("benchmark.contenders", "").trim());
         Duration link = Link.delay(System.getProperty("benchmark.link", "").trim());
-        if (!others.isEmpty() && !link.isZero()) {
+        List<Experiment> chosen =
+                chosen(System.getProperty("benchmark.only", "").trim(), contenders);
+        if (!contenders.isEmpty() && !link.isZero()) {
             throw new IllegalArgumentException(
                     "-Dbenchmark.contenders cannot be measured over -Dbenchmark.link: leave one of them out");
         }
-        List<Experiment> chosen =
-                chosen(System.getProperty("benchmark.only", "").trim(), others.keySet());
+        if (!contenders.isEmpty()
+                && chosen.stream().noneMatch(experiment -> experiment.name().equals(RateSteps.RATES))) {
+            throw new IllegalArgumentException("-Dbenchmark.contenders is about the experiment " + RateSteps.RATES
+                    + ": add it to -Dbenchmark.only, or leave the contenders out");
+        }
+        Map<String, String> others = OtherQueues.prepare(contenders);
         List<String> failed = new ArrayList<>();
         try (Environment environment = Environment.start(
                         Boolean.getBoolean("benchmark.quick"),
@@ -74,7 +79,7 @@ public final class Main {
     }
 
     /** @param others what {@code rates} measures in addition */
-    private static List<Experiment> chosen(String only, Set<String> others) {
+    private static List<Experiment> chosen(String only, List<String> others) {
         List<Experiment> usual = List.of(
                 Rates.all(others),
                 Rates.overLink(),

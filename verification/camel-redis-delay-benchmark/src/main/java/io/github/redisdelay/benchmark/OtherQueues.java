@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,22 +25,30 @@ final class OtherQueues {
 
     private OtherQueues() {}
 
+    /** Those that an option names. */
+    static List<String> chosen(String option) {
+        if (option.isEmpty()) {
+            return List.of();
+        }
+        List<String> chosen =
+                Arrays.stream(option.split(",")).map(String::trim).distinct().toList();
+        if (!NAMES.containsAll(chosen)) {
+            throw new IllegalArgumentException("-Dbenchmark.contenders is " + option + ": it must be some of " + NAMES);
+        }
+        return chosen;
+    }
+
     /**
-     * Those that an option names, made ready: BullMQ is installed.
+     * Looks for what they need, and installs BullMQ.
      *
      * @return name and versions
      * @throws IOException if one of them cannot be run here
      */
-    static Map<String, String> prepare(String option) throws IOException, InterruptedException {
+    static Map<String, String> prepare(List<String> chosen) throws IOException, InterruptedException {
         Map<String, String> versions = new LinkedHashMap<>();
-        for (String name : option.isEmpty() ? new String[0] : option.split(",")) {
-            switch (name.trim()) {
-                case Subject.BULLMQ -> versions.put(Subject.BULLMQ, installBullMq());
-                case Subject.BEANSTALKD -> versions.put(Subject.BEANSTALKD, output(Path.of("."), beanstalkd(), "-v"));
-                default ->
-                    throw new IllegalArgumentException(
-                            "-Dbenchmark.contenders is " + option + ": it must be some of " + NAMES);
-            }
+        for (String name : chosen) {
+            versions.put(
+                    name, name.equals(Subject.BULLMQ) ? installBullMq() : output(Path.of("."), beanstalkd(), "-v"));
         }
         return versions;
     }
@@ -82,8 +89,7 @@ final class OtherQueues {
     }
 
     private static String output(Path folder, String... command) throws IOException, InterruptedException {
-        List<String> words = new ArrayList<>(Arrays.asList(command));
-        Process process = new ProcessBuilder(words)
+        Process process = new ProcessBuilder(command)
                 .directory(folder.toFile())
                 .redirectErrorStream(true)
                 .start();

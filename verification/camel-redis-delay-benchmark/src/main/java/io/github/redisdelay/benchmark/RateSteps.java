@@ -123,7 +123,7 @@ record RateSteps(String experiment, List<Step> steps) {
         }
     }
 
-    /** Whether a subject delivers messages one by one, which takes long. */
+    /** Whether a subject's scripts take messages one by one, which takes long. */
     static boolean isSlow(String subject) {
         return subject.equals(Subject.RDELAYEDQUEUE) || subject.equals(Subject.BULLMQ);
     }

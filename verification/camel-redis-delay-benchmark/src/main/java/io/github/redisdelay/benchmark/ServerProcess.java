@@ -66,8 +66,8 @@ final class ServerProcess implements AutoCloseable {
     /** A program of the {@code PATH}. */
     static Optional<Path> onPath(String program) {
         return Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
-                .map(folder -> Path.of(folder.isEmpty() ? "." : folder, program))
-                .filter(Files::isExecutable)
+                .map(folder -> Path.of(folder, program).toAbsolutePath())
+                .filter(file -> Files.isRegularFile(file) && Files.isExecutable(file))
                 .findFirst();
     }
 

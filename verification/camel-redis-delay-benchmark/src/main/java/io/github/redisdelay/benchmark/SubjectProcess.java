@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A subject of {@link Rates} in a process of its own, mostly a JVM. What it does is in {@link SubjectProcessMain}. One thread at a
- * time.
+ * A subject of {@link Rates} in a process of its own. What it does is in {@link SubjectProcessMain}, and for BullMQ in
+ * {@code subject.mjs}. One thread at a time.
  */
 final class SubjectProcess implements AutoCloseable {
 

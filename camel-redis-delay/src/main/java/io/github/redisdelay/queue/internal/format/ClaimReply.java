@@ -84,7 +84,8 @@ public record ClaimReply(
         List<ClaimedMessage> messages = new ArrayList<>(count);
         byte[] idLengths = (byte[]) reply.get(1);
         if (count > 0 && idLengths.length == 0) {
-            throw new DelayQueueException("the reply to a claim has no lengths of ids"); // no two have the same
+            // Of records that would mean that all are the same; but no two messages have the same id.
+            throw new DelayQueueException("the reply to a claim has no lengths of ids");
         }
         Texts ids = new Texts(idLengths, (byte[]) reply.get(2), count);
         Texts records = new Texts((byte[]) reply.get(3), (byte[]) reply.get(4), count);
