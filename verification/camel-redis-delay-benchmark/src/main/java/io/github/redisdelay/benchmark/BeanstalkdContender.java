@@ -160,7 +160,7 @@ final class BeanstalkdContender implements Contender {
                 }
             }
             if (arrivals.count() == arrivals.expected()) {
-                connection.flush(); // and asks for nothing more, which it would wait for
+                connection.flush(); // with that all is removed
                 stopped = true;
             } else {
                 reserve(connection);
