@@ -42,7 +42,7 @@ public final class ScheduleCommand extends Request<ScheduleResult> {
                 idBytes.length + message.body().length + 40,
                 idBytes,
                 options(message),
-                Digits.of(message.due().micros()),
+                Digits.padded(message.due().micros()),
                 message.supersedes() == null ? NO_CLAIM : message.supersedes().bytes(),
                 message.body());
         this.message = message;

@@ -17,11 +17,11 @@ import java.util.regex.Pattern;
  * reply, errors and cost. What several of them need stands in {@code lua/include}.
  */
 public enum LuaScript {
-    SCHEDULE(3, 5),
+    SCHEDULE(3, 5, true),
     CHANGE,
     CLAIM,
-    SETTLE(4, 5),
-    ACKNOWLEDGE(2, 2),
+    SETTLE(4, 5, false),
+    ACKNOWLEDGE(2, 2, false),
     REDRIVE,
     TRIM,
     REPAIR,
@@ -47,18 +47,21 @@ public enum LuaScript {
     private final String sha;
     private final int head;
     private final int itemWidth;
+    private final boolean bodies;
 
     LuaScript() {
-        this(0, 0);
+        this(0, 0, false);
     }
 
     /**
      * @param head the number of arguments before the first item
      * @param itemWidth the number of arguments of an item, for {@link PackedArguments}; 0 for a script without
+     * @param bodies true if the last argument of an item is a body, and so an argument of its own
      */
-    LuaScript(int head, int itemWidth) {
+    LuaScript(int head, int itemWidth, boolean bodies) {
         this.head = head;
         this.itemWidth = itemWidth;
+        this.bodies = bodies;
         this.command = name().toLowerCase(Locale.ROOT);
         this.source = load("command/" + command + ".lua");
         this.sha = sha1(source);
@@ -91,7 +94,7 @@ public enum LuaScript {
 
     /** The arguments as they are sent. */
     public Object[] sent(Object[] arguments) {
-        return PackedArguments.of(arguments, head, itemWidth);
+        return PackedArguments.of(arguments, head, itemWidth, bodies);
     }
 
     /** The digest under which Redis caches the script. */

@@ -1,96 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.redis;
 
-import io.github.redisdelay.queue.internal.format.Digits;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 
-/** The arguments of a call with many items, in fewer arguments: {@code items.lua} has the format, and reads it. */
+/** The arguments of a call with several items, in fewer arguments: {@code items.lua} has the format, and reads it. */
 final class PackedArguments {
-
-    /** With fewer items there would be more arguments, or hardly fewer. */
-    private static final int MIN_ITEMS = 4;
 
     /** A longer value is an argument of its own: Lua would read each byte of it once more, which costs more than that. */
     private static final int MAX_LENGTH = 48;
 
-    private static final byte[] NOTHING = {};
-    private static final byte[] OWN_ARGUMENTS = {'*'};
+    private static final int SAME = 0;
+    private static final int OF_ONE_LENGTH = 1;
+    private static final int OF_ANY_LENGTH = 2;
+    private static final int OWN_ARGUMENTS = 3;
 
     private PackedArguments() {}
 
     /**
-     * Packs arguments, if that is worth it.
+     * Packs arguments, if there are several items.
      *
      * @param arguments arrays of bytes
      * @param head the number of arguments before the first item
      * @param width the number of arguments of an item; 0 for a script without items
+     * @param bodies true if the last argument of an item is always an argument of its own
      */
-    static Object[] of(Object[] arguments, int head, int width) {
+    static Object[] of(Object[] arguments, int head, int width, boolean bodies) {
         int count = width == 0 ? 0 : (arguments.length - head) / width;
-        if (count < MIN_ITEMS || arguments.length != head + count * width) {
+        if (count < 2 || arguments.length != head + count * width) {
             return arguments;
         }
-        List<Object> packed = new ArrayList<>(head + 2 + 2 * width);
-        packed.addAll(Arrays.asList(arguments).subList(0, head));
-        packed.add(NOTHING);
-        packed.add(Digits.of(count));
-        List<Object> own = new ArrayList<>(0);
+        int[] forms = new int[width];
+        int size = 3 + 4 * width;
+        int own = 0;
         for (int column = 0; column < width; column++) {
-            byte[][] values = new byte[count][];
-            for (int i = 0; i < count; i++) {
-                values[i] = (byte[]) arguments[head + i * width + column];
+            int form = bodies && column == width - 1 ? OWN_ARGUMENTS : form(arguments, head + column, width);
+            forms[column] = form;
+            switch (form & 3) {
+                case SAME -> size += form >> 2;
+                case OF_ONE_LENGTH -> size += (form >> 2) * count;
+                case OF_ANY_LENGTH -> {
+                    for (int i = head + column; i < arguments.length; i += width) {
+                        size += 4 + ((byte[]) arguments[i]).length;
+                    }
+                }
+                default -> own++;
             }
-            add(values, packed, own);
         }
-        packed.addAll(own);
+        ByteBuffer text = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
+        text.put((byte) 0).putShort((short) count);
+        for (int form : forms) {
+            text.putInt(form);
+        }
+        List<Object> packed = new ArrayList<>(head + 1 + own * count);
+        packed.addAll(Arrays.asList(arguments).subList(0, head));
+        packed.add(text.array());
+        for (int column = 0; column < width; column++) {
+            int form = forms[column];
+            if (form == OF_ANY_LENGTH) {
+                for (int i = head + column; i < arguments.length; i += width) {
+                    text.putInt(((byte[]) arguments[i]).length);
+                }
+            }
+            for (int i = head + column; i < arguments.length; i += width) {
+                if (form == OWN_ARGUMENTS) {
+                    packed.add(arguments[i]);
+                } else {
+                    text.put((byte[]) arguments[i]);
+                    if ((form & 3) == SAME) {
+                        break;
+                    }
+                }
+            }
+        }
         return packed.toArray();
     }
 
-    private static void add(byte[][] values, List<Object> packed, List<Object> own) {
-        byte[] first = values[0];
+    /** How the values of a column are packed, with their length. */
+    private static int form(Object[] arguments, int from, int width) {
+        byte[] first = (byte[]) arguments[from];
         boolean same = true;
         boolean sameLength = true;
         int longest = 0;
-        int total = 0;
-        for (byte[] value : values) {
+        for (int i = from; i < arguments.length; i += width) {
+            byte[] value = (byte[]) arguments[i];
             same = same && Arrays.equals(value, first);
             sameLength = sameLength && value.length == first.length;
             longest = Math.max(longest, value.length);
-            total += value.length;
         }
-        if (same) {
-            packed.add(NOTHING);
-            packed.add(first);
-        } else if (longest > MAX_LENGTH) {
-            packed.add(OWN_ARGUMENTS);
-            packed.add(NOTHING);
-            Collections.addAll(own, (Object[]) values);
-        } else {
-            packed.add(sameLength ? Digits.of(first.length) : lengths(values));
-            packed.add(joined(values, total));
+        if (longest > MAX_LENGTH && !same) {
+            return OWN_ARGUMENTS;
         }
-    }
-
-    private static byte[] lengths(byte[][] values) {
-        ByteBuffer lengths = ByteBuffer.allocate(4 * values.length).order(ByteOrder.LITTLE_ENDIAN);
-        for (byte[] value : values) {
-            lengths.putInt(value.length);
-        }
-        return lengths.array();
-    }
-
-    private static byte[] joined(byte[][] values, int total) {
-        byte[] joined = new byte[total];
-        int at = 0;
-        for (byte[] value : values) {
-            System.arraycopy(value, 0, joined, at, value.length);
-            at += value.length;
-        }
-        return joined;
+        return same ? first.length << 2 | SAME : sameLength ? first.length << 2 | OF_ONE_LENGTH : OF_ANY_LENGTH;
     }
 }

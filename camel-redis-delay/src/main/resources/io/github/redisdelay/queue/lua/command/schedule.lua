@@ -27,10 +27,10 @@
 -- position in the call is added in microseconds, so that messages come out in the order in which they were scheduled.
 -- This is the only command that may be refused when the server's memory is full: its first write is refused then, and
 -- nothing is changed.
--- If all ids are new, the messages are stored together, with one command for each key. A single one is stored by
--- single.lua, if nothing about it or its queue is special.
+-- If all ids are new, the messages are stored together, with one command for each key; by plain.lua, if nothing about them or
+-- their queue is special.
 
---@include single.lua
+--@include plain.lua
 --@include call.lua
 --@include items.lua
 --@include session.lua
@@ -121,9 +121,6 @@ if new then
     fields[2 * i - 1], fields[2 * i] = id, struct.pack('<dd', now, due) .. bodies[i]
     answers[2 * i], answers[2 * i + 1] = SCHEDULED, due
   end
-  -- The first write: refused when memory is full.
-  redis.call('ZADD', queue_delayed, unpack(scores))
-  redis.call('HSET', queue_messages, unpack(fields))
   -- A body, or a record, in no set, as eviction leaves it behind: its id is free, and the record must not be about the new
   -- message, as its claim id would finish that.
   local records = redis.call('HMGET', queue_state, unpack(ids))
@@ -132,6 +129,9 @@ if new then
       redis.call('HDEL', queue_state, ids[i])
     end
   end
+  -- The first write but for that: refused when memory is full.
+  redis.call('ZADD', queue_delayed, unpack(scores))
+  redis.call('HSET', queue_messages, unpack(fields))
   reply = struct.pack('<d' .. string.rep('Bd', count), unpack(answers))
 else
   -- One after the other.

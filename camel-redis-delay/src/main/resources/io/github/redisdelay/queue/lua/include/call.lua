@@ -16,17 +16,12 @@ local function call_integer(text, low, high, what, number)
   return n
 end
 
--- Fails unless there are 1 to 256 items.
-local function call_check_items(count, what)
-  if count < 1 or count > 256 or count % 1 ~= 0 then
-    error('REDISDELAY argument: number of ' .. what)
-  end
-end
-
 -- Counts the items of a call: the arguments behind the first few, some for each item. Fails unless there are 1 to 256.
 local function call_items(head, width, what)
   local count = (#ARGV - head) / width
-  call_check_items(count, what)
+  if count < 1 or count > 256 or count % 1 ~= 0 then
+    error('REDISDELAY argument: number of ' .. what)
+  end
   return count
 end
 

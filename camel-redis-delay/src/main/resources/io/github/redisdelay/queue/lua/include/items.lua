@@ -1,67 +1,64 @@
--- Included in commands whose calls carry the requests of many callers, after call.lua: the items of a call.
+-- Included in commands whose calls carry the requests of many callers: the items of a call.
 --
--- A few items stand one after the other behind the head, each with all of its arguments. Many are packed, because an argument
--- costs Redis and its client as much as 50 bytes. Then there stand behind the head
---     nothing (the first argument of an item is never empty), the number of items, and for each argument of an item two:
---         nothing, and the value that all items have
---         a length from 1 on, in fewer digits than there are bytes in the next form, and the values in one text, each so long
---         struct 'I4' the length of each value, and the values in one text
---         '*', and nothing: the values are arguments of their own, behind all these. A client does so with long values, because
---         Lua reads each byte of a text once more to find equal ones
+-- The items stand one after the other behind the head, each with all of its arguments. Or they are packed, because an argument
+-- costs Redis and its client as much as 50 bytes. Then the argument behind the head has, in struct '<', all that is short:
+--     a byte 0, which no first argument of an item begins with; 'I2' the number of items; and 'I4' for each argument of an item:
+--         4 * length + 0   all items have the same value, of so many bytes
+--         4 * length + 1   each value has so many bytes
+--         2                values with different lengths
+--         3                the values are arguments of their own, behind this one. A client does so with long values, because Lua
+--                          reads each byte of a text once more to find equal ones
+--     then the value, the values, or 'I4' the length of each and the values, of one argument of the items after the other
 
 -- Reads the items: returns their number and, for each argument of an item, the list of its values. Fails unless there are 1
 -- to 256.
 local function items_read(head, width, what)
   local arguments = ARGV -- a local is read faster
-  local columns = {}
-  local count = arguments[head + 1] == '' and tonumber(arguments[head + 2])
-  if not count then
-    count = call_items(head, width, what)
-    for c = 1, width do
-      local values, at = {}, head - width + c
-      for i = 1, count do
-        values[i] = arguments[at + width * i]
-      end
-      columns[c] = values
-    end
-    return count, columns
+  local text = arguments[head + 1]
+  local last, at = head + 1, 4 + 4 * width
+  local count, forms = (#arguments - head) / width, nil
+  if text and #text >= at - 1 and string.byte(text) == 0 then
+    forms = { struct.unpack('<I2' .. string.rep('I4', width), text, 2) }
+    count = forms[1]
   end
-  call_check_items(count, what)
-  local last = head + 2 + 2 * width
-  local whole = #arguments >= last
+  local whole = count >= 1 and count <= 256 and count % 1 == 0
+  local columns = {}
   for c = 1, whole and width or 0 do
-    local form, texts = arguments[head + 1 + 2 * c], arguments[head + 2 + 2 * c]
-    local values = {}
-    if form == '' then
+    local form, values = forms and forms[c + 1], {}
+    if not forms then
+      local from = head - width + c
       for i = 1, count do
-        values[i] = texts
+        values[i] = arguments[from + width * i]
       end
-    elseif form == '*' then
+    elseif form % 4 == 0 then
+      local value = string.sub(text, at, at + form / 4 - 1)
       for i = 1, count do
-        values[i] = arguments[last + i]
+        values[i] = value
       end
-      last = last + count
-    elseif #form == 4 * count then
-      local at = 1
+      at = at + form / 4
+    elseif form % 4 == 1 and form > 1 and at + (form - 1) / 4 * count <= #text + 1 then
+      local length = (form - 1) / 4
+      local each = 'c' .. length
+      values = { struct.unpack(string.rep(each, count), text, at) }
+      values[count + 1] = nil -- where it has stopped
+      at = at + length * count
+    elseif form == 2 and at + 4 * count <= #text + 1 then
+      local lengths = at
+      at = at + 4 * count
       for i = 1, count do
-        local length = struct.unpack('<I4', form, 4 * i - 3)
-        values[i] = string.sub(texts, at, at + length - 1)
+        local length = struct.unpack('<I4', text, lengths + 4 * i - 4)
+        values[i] = string.sub(text, at, at + length - 1)
         at = at + length
       end
-      whole = whole and at - 1 == #texts
+    elseif form == 3 then
+      values = { unpack(arguments, last + 1, last + count) }
+      last = last + count
     else
-      local length = tonumber(form)
-      whole = whole and length and length >= 1 and length * count == #texts
-      if whole then
-        local digits = string.format('%.0f', length)
-        local one = 'c' .. digits
-        values = { struct.unpack(string.rep(one, count), texts) }
-        values[count + 1] = nil -- where it has stopped
-      end
+      whole = false
     end
     columns[c] = values
   end
-  if not whole or #arguments ~= last then
+  if not whole or (forms and (at ~= #text + 1 or last ~= #arguments)) then
     error('REDISDELAY argument: number of ' .. what)
   end
   return count, columns

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.redisdelay.test.RedisExtension;
 import io.github.redisdelay.testkit.Fuzz;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -35,7 +37,7 @@ class PackedArgumentsIT {
     @BeforeAll
     static void readLua() throws IOException {
         // Replies with the items one after the other, as they were before.
-        reader = include("call") + include("items") + """
+        reader = include("items") + """
                 local width = tonumber(ARGV[1])
                 local count, items = items_read(3, width, 'things')
                 local reply = {}
@@ -106,9 +108,9 @@ class PackedArgumentsIT {
                 }
             }
             Object[] plain = call(width, items);
-            Object[] sent = PackedArguments.of(plain, HEAD, width);
+            Object[] sent = PackedArguments.of(plain, HEAD, width, random.nextBoolean());
             packed[0] += sent == plain ? 0 : 1;
-            assertThat(sent.length).isLessThanOrEqualTo(plain.length + 2 + 2 * width);
+            assertThat(sent.length).isLessThanOrEqualTo(plain.length + 1);
             assertThat(read(sent)).usingElementComparator(Arrays::compare).isEqualTo(items);
         });
         assertThat(packed[0]).isPositive();
@@ -121,37 +123,66 @@ class PackedArgumentsIT {
             items.add(("id-" + (1000 + i)).getBytes(StandardCharsets.US_ASCII));
             items.add(new byte[16]);
         }
-        assertThat(PackedArguments.of(call(2, items), HEAD, 2)).hasSize(HEAD + 2 + 4);
-        assertThat(PackedArguments.of(call(2, items.subList(0, 6)), HEAD, 2)).hasSize(HEAD + 6);
+        assertThat(PackedArguments.of(call(2, items), HEAD, 2, false)).hasSize(HEAD + 1);
+        assertThat(PackedArguments.of(call(2, items), HEAD, 2, true)).hasSize(HEAD + 1 + 256);
+        assertThat(PackedArguments.of(call(2, items.subList(0, 4)), HEAD, 2, false))
+                .hasSize(HEAD + 1);
+        assertThat(PackedArguments.of(call(2, items.subList(0, 2)), HEAD, 2, false))
+                .hasSize(HEAD + 2);
+    }
+
+    /** What stands behind the head: the number of items, how their values stand there, and the short ones. */
+    private static byte[] text(int count, int[] forms, String values) {
+        ByteBuffer text = ByteBuffer.allocate(3 + 4 * forms.length + values.length())
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .put((byte) 0)
+                .putShort((short) count);
+        for (int form : forms) {
+            text.putInt(form);
+        }
+        return text.put(values.getBytes(StandardCharsets.ISO_8859_1)).array();
     }
 
     /** As no client of this project packs them. */
     @Test
     void should_refuse_items_that_are_not_all_there() {
         byte[] two = {'2'};
-        byte[] none = {};
-        byte[] own = {'*'};
-        byte[] four = {'4'};
-        assertThat(read(two, two, two, none, four, none, two, own, none, two, two, two, two))
-                .hasSize(8);
-        assertThatThrownBy(() -> read(two, two, two, none, four, none, two, own, none, two, two, two))
-                .hasMessageContaining("REDISDELAY argument: number of things");
-        assertThatThrownBy(() -> read(two, two, two, none, four, none, two, none, two, two))
-                .hasMessageContaining("REDISDELAY argument: number of things");
-        for (byte[] form : List.of(four, new byte[] {'x'}, new byte[] {'0'}, new byte[] {'1', 'c'}, new byte[16])) {
-            assertThatThrownBy(() -> read(two, two, two, none, four, none, two, form, new byte[15]))
-                    .hasMessageContaining("REDISDELAY argument: number of things");
+        byte[] body = {'b'};
+        int[] forms = {4 * 2 + 1, 3};
+        assertThat(read(two, two, two, text(2, forms, "abcd"), body, body)).hasSize(4);
+        for (Object[] behind : List.of(
+                new Object[] {text(2, forms, "abcd"), body},
+                new Object[] {text(2, forms, "abcd"), body, body, body},
+                new Object[] {text(2, forms, "abc"), body, body},
+                new Object[] {text(2, forms, "abcde"), body, body},
+                new Object[] {text(3, forms, "abcd"), body, body},
+                new Object[] {text(2, new int[] {4 * 2 + 1}, "abcd"), body, body},
+                new Object[] {new byte[1], body, body},
+                new Object[] {new byte[0]},
+                new Object[] {})) {
+            assertRefused(two, behind);
         }
-        assertThatThrownBy(() -> read(two, two, two, none, four, none, two))
-                .hasMessageContaining("REDISDELAY argument: number of things");
+        for (int form : new int[] {1, 4 * 3, 4 * 3 + 1, 5 * 4, 6, 7, 2, -1, -2, -3, -4, Integer.MAX_VALUE}) {
+            assertRefused(two, text(2, new int[] {form, 3}, "abcd"), body, body);
+            assertRefused(two, text(2, new int[] {4 * 2 + 1, form}, "abcd"), body, body);
+        }
+        // The length of the second value reaches behind the end.
+        assertThat(read(two, two, two, text(2, new int[] {2, 3}, "\1\0\0\0\3\0\0\0abcd"), body, body))
+                .hasSize(4);
+        assertRefused(two, text(2, new int[] {2, 3}, "\1\0\0\0\4\0\0\0abcd"), body, body);
+        assertRefused(two, text(2, new int[] {2, 3}, "\1\0\0\0\2\0\0\0abcd"), body, body);
+    }
+
+    private static void assertRefused(byte[] width, Object... behind) {
+        Object[] arguments = new Object[HEAD + behind.length];
+        Arrays.fill(arguments, 0, HEAD, width);
+        System.arraycopy(behind, 0, arguments, HEAD, behind.length);
+        assertThatThrownBy(() -> read(arguments)).hasMessageContaining("REDISDELAY argument: number of things");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"0", "257", "-1", "1.5", "1e99"})
-    void should_refuse_a_number_of_items_that_no_call_has(String count) {
-        byte[] one = {'1'};
-        byte[] number = count.getBytes(StandardCharsets.US_ASCII);
-        assertThatThrownBy(() -> read(one, one, one, new byte[0], number, new byte[0], one))
-                .hasMessageContaining("REDISDELAY argument: number of things");
+    @ValueSource(ints = {0, 257, 65_535})
+    void should_refuse_a_number_of_items_that_no_call_has(int count) {
+        assertRefused(new byte[] {'1'}, (Object) text(count, new int[] {4}, "a"));
     }
 }

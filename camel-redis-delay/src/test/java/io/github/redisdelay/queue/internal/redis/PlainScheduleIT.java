@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.test.RedisExtension;
+import io.github.redisdelay.testkit.Fuzz;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.redisson.api.RScript;
+import org.redisson.client.RedisException;
+import org.redisson.client.codec.ByteArrayCodec;
+import org.redisson.client.codec.StringCodec;
+
+/** What {@code plain.lua} stores is what the rest of {@code schedule.lua} would have stored. */
+class PlainScheduleIT {
+
+    private static final List<String> WORDS = List.of(
+            "after reject",
+            "after ignore",
+            "after replace",
+            "at reject",
+            "at ignore",
+            "at replace",
+            "at reject limit=9",
+            "after reject priority=2");
+
+    @RegisterExtension
+    static RedisExtension redis = new RedisExtension();
+
+    private final AtomicInteger numbers = new AtomicInteger();
+
+    /** A queue, what is known of its calls so far, and how its items are sent. */
+    private final class Side {
+
+        private final QueueKeys keys = QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, redis.uniqueQueue());
+        private final boolean packed;
+
+        Side(boolean packed) {
+            this.packed = packed;
+        }
+
+        private Object eval(Object[] arguments) {
+            return redis.client()
+                    .getScript(ByteArrayCodec.INSTANCE)
+                    .eval(
+                            RScript.Mode.READ_WRITE,
+                            LuaScript.SCHEDULE.source(),
+                            RScript.ReturnType.VALUE,
+                            keys.of(LuaScript.SCHEDULE),
+                            arguments);
+        }
+
+        /** The outcome and due time of each item, by the time of the call where the item has a delay; or the error. */
+        List<String> call(int number, List<Object[]> items) {
+            Object[] head = bytes("session", number, "base");
+            Object[] all = Stream.concat(Arrays.stream(head), items.stream().flatMap(Arrays::stream))
+                    .toArray();
+            ByteBuffer reply;
+            try {
+                // Of items that are not packed only a single one is taken by plain.lua.
+                Object[] sent = packed ? LuaScript.SCHEDULE.sent(all) : all;
+                reply = ByteBuffer.wrap((byte[]) eval(sent)).order(ByteOrder.LITTLE_ENDIAN);
+            } catch (RedisException e) {
+                return List.of(e.getMessage().replaceAll("(?s).*(REDISDELAY [^.]*?)( script:.*|\\. .*)", "$1"));
+            }
+            double now = reply.getDouble();
+            List<String> answers = new ArrayList<>();
+            for (Object[] item : items) {
+                int outcome = reply.get();
+                answers.add(outcome + " " + relative(item, outcome, reply.getDouble(), now));
+            }
+            assertThat(reply.hasRemaining()).isFalse();
+            return answers;
+        }
+
+        private String relative(Object[] item, int outcome, double due, double now) {
+            boolean ofThisCall =
+                    outcome <= 3 && new String((byte[]) item[1], StandardCharsets.US_ASCII).startsWith("af");
+            return ofThisCall ? "+" + (long) (due - now) : outcome == 4 || outcome == 5 ? "" : "" + (long) due;
+        }
+
+        /** The stored bodies with their due times, by the time of their scheduling where that was a delay. */
+        Map<String, String> stored() {
+            Map<String, String> stored = new TreeMap<>();
+            Map<byte[], byte[]> bodies = redis.client()
+                    .<byte[], byte[]>getMap(keys.key("messages"), ByteArrayCodec.INSTANCE)
+                    .readAllMap();
+            bodies.forEach((idBytes, bytes) -> {
+                String id = new String(idBytes, StandardCharsets.ISO_8859_1);
+                ByteBuffer body = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+                double scheduled = body.getDouble();
+                double due = body.getDouble();
+                Double score = null;
+                for (String set : List.of("delayed", "delayed:2")) {
+                    Double found = redis.client()
+                            .<byte[]>getScoredSortedSet(keys.key(set), ByteArrayCodec.INSTANCE)
+                            .getScore(idBytes);
+                    score = found == null ? score : found;
+                }
+                assertThat(score).as(id).isEqualTo(due);
+                String rest = new String(bytes, 16, bytes.length - 16, StandardCharsets.ISO_8859_1);
+                stored.put(id, (rest.startsWith("after") ? "+" + (long) (due - scheduled) : "" + (long) due) + rest);
+            });
+            assertThat(redis.client().getMap(keys.key("state"), StringCodec.INSTANCE))
+                    .isEmpty();
+            return stored;
+        }
+
+        /** As eviction leaves it behind. */
+        void leaveRecord(byte[] id) {
+            redis.client()
+                    .<byte[], byte[]>getMap(keys.key("state"), ByteArrayCodec.INSTANCE)
+                    .put(id, id);
+        }
+    }
+
+    private static Object[] bytes(Object... arguments) {
+        return Arrays.stream(arguments)
+                .map(a -> a instanceof byte[] ? a : String.valueOf(a).getBytes(StandardCharsets.ISO_8859_1))
+                .toArray();
+    }
+
+    /** @param strange false for those that plain.lua takes, all with new ids */
+    private List<Object[]> items(RandomGenerator random, boolean strange) {
+        int count = random.nextInt(10) == 0 ? 256 : 1 + random.nextInt(6);
+        String words = WORDS.get(random.nextInt(strange ? WORDS.size() : 6));
+        long time = random.nextLong(1L << 50);
+        boolean same = random.nextBoolean();
+        List<Object[]> items = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            int number =
+                    strange && random.nextInt(4) == 0 ? random.nextInt(numbers.get() + 1) : numbers.incrementAndGet();
+            String id = strange && random.nextInt(8) == 0 ? "long-id-" + number : String.format("id-%06d", number);
+            String word = strange && random.nextInt(8) == 0 ? WORDS.get(random.nextInt(WORDS.size())) : words;
+            Object micros = same ? time : random.nextLong(1L << 50);
+            if (strange && random.nextInt(30) == 0) {
+                micros = List.of("-1", "1.5", "x", 1L << 53, "", "inf", "nan", "0x1p70")
+                        .get(random.nextInt(8));
+            }
+            Object padded =
+                    micros instanceof Long digits && random.nextInt(20) > 0 ? String.format("%016d", digits) : micros;
+            items.add(bytes(id, word, padded, "", word + " " + "b".repeat(random.nextInt(60))));
+        }
+        return items;
+    }
+
+    @Test
+    void should_store_what_comes_packed_as_if_it_came_one_behind_the_other() {
+        Fuzz.run("histories of calls", 60, random -> {
+            Side packed = new Side(true);
+            Side other = new Side(false);
+            for (int number = 1; number <= 12; number++) {
+                boolean strange = random.nextInt(3) == 0;
+                List<Object[]> items = items(random, strange);
+                if (!strange && random.nextBoolean()) {
+                    byte[] id = (byte[]) items.get(random.nextInt(items.size()))[0];
+                    packed.leaveRecord(id);
+                    other.leaveRecord(id);
+                }
+                List<String> answers = packed.call(number, items);
+                assertThat(answers).as("call %d", number).isEqualTo(other.call(number, items));
+                assertThat(packed.stored()).isEqualTo(other.stored());
+            }
+        });
+    }
+}
