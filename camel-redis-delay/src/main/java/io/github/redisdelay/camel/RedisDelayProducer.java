@@ -33,7 +33,8 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
     private volatile Opened opened;
 
     /** The parts of a started producer. */
-    private record Opened(Reference<OpenClient> client, Meters.Producing meters, Meters.Importing imports) {}
+    private record Opened(
+            Reference<OpenClient> client, DelayQueue queue, Meters.Producing meters, Meters.Importing imports) {}
 
     public RedisDelayProducer(RedisDelayEndpoint endpoint) {
         super(endpoint);
@@ -53,6 +54,7 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
         ImportSettings imports = getEndpoint().producerSettings().imports();
         opened = new Opened(
                 client,
+                metered.queue(),
                 meters.producing(metered),
                 imports == null || imports.dryRun()
                         ? Meters.Importing.NONE
@@ -125,7 +127,7 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
             throw new IllegalStateException(
                     "the producer of queue '" + getEndpoint().getQueueName() + "' is stopped");
         }
-        DelayQueue queue = getEndpoint().queue(open.client());
+        DelayQueue queue = open.queue();
         ProducerSettings settings = getEndpoint().producerSettings();
         OwnHeaders.check(exchange.getMessage());
         RedisDelayOperation operation = ScheduleHeaders.operation(exchange.getMessage(), settings.operation());

@@ -31,12 +31,12 @@ public record DeliveriesOfExchange(DeliveryCompletion latest, String reason, Del
 
     /** The completion of this message's delivery if the exchange holds or held it; else null. */
     public static DeliveryCompletion find(Exchange exchange, DelayQueue queue, String id) {
-        return latestFirst(exchange)
-                .map(DeliveriesOfExchange::latest)
-                .filter(held ->
-                        held.delivery().id().equals(id) && held.delivery().isFrom(queue))
-                .findFirst()
-                .orElse(null);
+        for (DeliveriesOfExchange held = of(exchange); held != null; held = held.earlier) {
+            if (held.latest.delivery().id().equals(id) && held.latest.delivery().isFrom(queue)) {
+                return held.latest;
+            }
+        }
+        return null;
     }
 
     /** The completions of the deliveries from this queue that the exchange still holds, the first one first. */

@@ -2,6 +2,7 @@
 package io.github.redisdelay.camel.option;
 
 import io.github.redisdelay.camel.RedisDelayConstants;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -52,6 +53,8 @@ public final class OwnHeaders {
             RedisDelayConstants.REASON,
             RedisDelayConstants.ROUTE_ID,
             RedisDelayConstants.LIMIT);
+
+    private static final Set<String> USED_UP_NAMES = Set.copyOf(USED_UP);
 
     /** Headers that a route can set to ask for something. */
     public static final List<String> ASKING = Stream.concat(
@@ -158,6 +161,20 @@ public final class OwnHeaders {
         }
         String known = KNOWN_IN_ANY_CASE.get(name);
         return known == null || !all.containsKey(known);
+    }
+
+    /** Those of {@link #USED_UP} that a message has, in any letter case, by their names as they are usually written. */
+    public static List<String> usedUp(Message message) {
+        List<String> found = new ArrayList<>(1);
+        for (String name : message.getHeaders().keySet()) {
+            if (name.regionMatches(true, 0, PREFIX, 0, PREFIX.length())) {
+                String known = KNOWN.contains(name) ? name : KNOWN_IN_ANY_CASE.get(name);
+                if (known != null && USED_UP_NAMES.contains(known)) {
+                    found.add(known);
+                }
+            }
+        }
+        return found;
     }
 
     private static Stream<String> constants() {

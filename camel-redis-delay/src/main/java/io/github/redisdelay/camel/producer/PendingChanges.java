@@ -46,8 +46,14 @@ final class PendingChanges<T> implements PendingRequest {
 
     @Override
     public CompletableFuture<?> answered() {
-        return sent.thenCompose(changes -> CompletableFuture.allOf(
-                changes.stream().map(PendingChange::answered).toArray(CompletableFuture[]::new)));
+        return isSent() ? allAnswered(sent.join()) : sent.thenCompose(PendingChanges::allAnswered);
+    }
+
+    private static CompletableFuture<?> allAnswered(List<? extends PendingChange<?>> changes) {
+        return changes.size() == 1
+                ? changes.get(0).answered()
+                : CompletableFuture.allOf(
+                        changes.stream().map(PendingChange::answered).toArray(CompletableFuture[]::new));
     }
 
     @Override

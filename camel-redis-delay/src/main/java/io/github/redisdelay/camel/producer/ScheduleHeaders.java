@@ -137,6 +137,6 @@ public record ScheduleHeaders(Message own, Message outer, ProducerSettings optio
 
     /** Removes what is used up. */
     public static void remove(Message message) {
-        OwnHeaders.USED_UP.forEach(message::removeHeader);
+        OwnHeaders.usedUp(message).forEach(message::removeHeader);
     }
 }
