@@ -62,7 +62,7 @@ public final class RandomHistory {
     private final List<ClaimedDelivery> deliveries = new ArrayList<>();
     private final List<ClaimedDelivery> deadDeliveries = new ArrayList<>();
     private final long past;
-    /** Nothing is done that leaves a config or remembers ids, but rarely: lone messages go the way of single.lua. */
+    /** Nothing is done that leaves a config or remembers ids, but rarely: plain messages go the way of plain.lua. */
     private final boolean plain;
 
     private int bodies;
