@@ -26,7 +26,7 @@
 -- A message is stored as struct '<dd' time of scheduling, and the time it was scheduled for; then its body. For delays the
 -- position in the call is added in microseconds, so that messages come out in the order in which they were scheduled.
 -- This is the only command that may be refused when the server's memory is full: its first write is refused then, and
--- nothing is changed.
+-- nothing is changed. Where it has to drop a record first that eviction has left behind, Redis refuses nothing any more.
 -- If all ids are new, the messages are stored together, with one command for each key; by plain.lua, if nothing about them or
 -- their queue is special.
 
@@ -129,9 +129,9 @@ if new then
       redis.call('HDEL', queue_state, ids[i])
     end
   end
-  -- The first write but for that: refused when memory is full.
-  redis.call('ZADD', queue_delayed, unpack(scores))
+  -- If there was none, this is the first write: refused when memory is full.
   redis.call('HSET', queue_messages, unpack(fields))
+  redis.call('ZADD', queue_delayed, unpack(scores))
   reply = struct.pack('<d' .. string.rep('Bd', count), unpack(answers))
 else
   -- One after the other.

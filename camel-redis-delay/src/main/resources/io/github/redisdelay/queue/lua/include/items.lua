@@ -2,7 +2,7 @@
 --
 -- The items stand one after the other behind the head, each with all of its arguments. Or they are packed, because an argument
 -- costs Redis and its client as much as 50 bytes. Then the argument behind the head has, in struct '<', all that is short:
---     a byte 0, which no first argument of an item begins with; 'I2' the number of items; and 'I4' for each argument of an item:
+--     a byte 0, with which no id begins; 'I2' the number of items; and 'I4' for each argument of an item:
 --         4 * length + 0   all items have the same value, of so many bytes
 --         4 * length + 1   each value has so many bytes
 --         2                values with different lengths
@@ -17,8 +17,8 @@ local function items_read(head, width, what)
   local text = arguments[head + 1]
   local last, at = head + 1, 4 + 4 * width
   local count, forms = (#arguments - head) / width, nil
-  if text and #text >= at - 1 and string.byte(text) == 0 then
-    forms = { struct.unpack('<I2' .. string.rep('I4', width), text, 2) }
+  if text and string.byte(text) == 0 then
+    forms = #text < at - 1 and { 0 } or { struct.unpack('<I2' .. string.rep('I4', width), text, 2) }
     count = forms[1]
   end
   local whole = count >= 1 and count <= 256 and count % 1 == 0

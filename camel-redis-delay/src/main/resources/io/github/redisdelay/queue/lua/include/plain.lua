@@ -2,8 +2,8 @@
 -- It stores all of them, or leaves all as it is: then the rest of schedule.lua stores them, or says what is wrong.
 --
 -- It stands before all other includes, because to make their functions takes as long as all that it does. So it reads the items
--- itself: a single one, or packed ones (see items.lua) with the same words, no claim ids, each body an argument, ids of one length,
--- and the same time or times of one length.
+-- itself: a single one, or packed ones (see items.lua) with the same words, no claim ids, each body an argument, ids of one length
+-- that are no arguments of their own, and the same time or times of one length.
 
 do
   local text = ARGV[4]
@@ -16,7 +16,7 @@ do
     local id_length, time_length = (id_form - 1) / 4, (time_form - (each and 1 or 0)) / 4
     local words_at = 24 + id_length * items
     local times_at = words_at + word_form / 4
-    if items > 1 and #ARGV == 4 + items and id_form % 4 == 1 and id_length > 0 and claim_form == 0 and body_form == 3
+    if items > 1 and items <= 256 and #ARGV == 4 + items and id_form % 4 == 1 and id_length > 0 and claim_form == 0 and body_form == 3
         and time_length >= 1 and time_length % 1 == 0 and #text == times_at + time_length * (each and items or 1) - 1 then
       count, word = items, string.sub(text, words_at, times_at - 1)
       local each_id, each_time = 'c' .. id_length, 'c' .. time_length
@@ -87,8 +87,8 @@ do
 --@include wakeup.lua
         promises = wakeup_cover(wakeup_waiters, ARGV[3], math.min(due, first or due), now)
       end
-      -- A record that eviction has left behind must not be about the new message: its claim id would finish that. The first write
-      -- but for that is refused when memory is full.
+      -- A record that eviction has left behind must not be about the new message: its claim id would finish that. If there is none,
+      -- the first write is one that is refused when memory is full.
       if count > 1 then
         local records = redis.call('HMGET', KEYS[4], unpack(ids))
         for i = 1, count do
@@ -96,8 +96,8 @@ do
             redis.call('HDEL', KEYS[4], ids[i])
           end
         end
-        redis.call('ZADD', KEYS[2], unpack(scores))
         redis.call('HSET', KEYS[1], unpack(bytes))
+        redis.call('ZADD', KEYS[2], unpack(scores))
         result = struct.pack('<d' .. string.rep('Bd', count), unpack(answers))
       elseif redis.call('HSETNX', KEYS[1], ids, struct.pack('<dd', now, due) .. ARGV[8]) == 1 then
         if redis.call('HEXISTS', KEYS[4], ids) == 1 then

@@ -181,4 +181,21 @@ class PlainScheduleIT {
             }
         });
     }
+
+    @Test
+    void should_refuse_more_messages_than_a_call_may_have() {
+        Side side = new Side(true);
+        List<Object[]> items = new ArrayList<>();
+        for (int i = 0; i < 257; i++) {
+            items.add(bytes(String.format("id-%06d", i), "at reject", "0000000000000007", "", "body"));
+        }
+        assertThat(side.call(1, items.subList(0, 1))).containsExactly("1 7");
+
+        assertThat(side.call(2, items.subList(1, 257))).hasSize(256).containsOnly("1 7");
+        items.replaceAll(item -> bytes(
+                "new" + new String((byte[]) item[0], StandardCharsets.US_ASCII), item[1], item[2], item[3], item[4]));
+        assertThat(side.call(3, items)).containsExactly("REDISDELAY argument: number of messages");
+
+        assertThat(side.stored()).hasSize(257);
+    }
 }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.producer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.redisdelay.camel.RedisDelayConstants;
+import io.github.redisdelay.camel.option.OwnHeaders;
+import java.util.ConcurrentModificationException;
+import java.util.Map;
+import org.apache.camel.impl.DefaultCamelContext;
+import org.apache.camel.support.DefaultMessage;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The headers that are used up. */
+class ScheduleHeadersTest {
+
+    private final DefaultCamelContext context = new DefaultCamelContext();
+
+    @BeforeEach
+    void start() {
+        context.start(); // so that letter case does not matter
+    }
+
+    @AfterEach
+    void stop() {
+        context.stop();
+    }
+
+    @Test
+    void should_remove_what_is_used_up_in_any_letter_case_and_nothing_else() {
+        DefaultMessage message = new DefaultMessage(context);
+        message.setHeader("camelredisdelayDELIVERAT", "x");
+        OwnHeaders.USED_UP.forEach(name -> message.setHeader(name, "x"));
+        message.setHeader(RedisDelayConstants.MESSAGE_ID, "id");
+        message.setHeader("other", 1);
+
+        ScheduleHeaders.remove(message);
+
+        assertThat(message.getHeaders().keySet()).containsExactlyInAnyOrder(RedisDelayConstants.MESSAGE_ID, "other");
+    }
+
+    @Test
+    void should_remove_them_while_another_thread_changes_the_headers() {
+        DefaultMessage message = new DefaultMessage(context) {
+            @Override
+            public Map<String, Object> getHeaders() {
+                throw new ConcurrentModificationException();
+            }
+        };
+        message.setHeader(RedisDelayConstants.DELAY, "1s");
+        message.setHeader("other", 1);
+
+        ScheduleHeaders.remove(message);
+
+        assertThat(message.getHeader(RedisDelayConstants.DELAY)).isNull();
+        assertThat(message.getHeader("other")).isEqualTo(1);
+    }
+}
