@@ -57,7 +57,7 @@ class TranslatedReadmeTest {
             `waitForDisk`               | `waitForDisks`
             `getDelayedQueue`           | getDelayedQueue()
             `mvn -DskipTests install`   | `mvn install`
-            10 200/s                    | 10 300/s
+            22 500/s                    | 22 600/s
             4.22                        | 4.23
             30 s                        | 31 s
             (docs/guarantees.md)        | (docs/guarantees)

@@ -233,6 +233,7 @@ class HostileDataSecurityIT extends RealQueueIT {
         List<byte[]> ids = List.of(
                 new byte[] {0},
                 new byte[] {0, -1, -2, (byte) 0xC0, (byte) 0x80, '\n', 0},
+                new byte[40],
                 bytes("a\r\nb"),
                 bytes("@"),
                 bytes("@123"),

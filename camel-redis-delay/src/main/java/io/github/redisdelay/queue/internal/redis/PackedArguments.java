@@ -21,7 +21,8 @@ final class PackedArguments {
     private PackedArguments() {}
 
     /**
-     * Packs arguments, if there are several items.
+     * Packs arguments, if there are several items, or one whose id begins with a byte 0 as packed ones do: nothing but a stored
+     * message can have such an id, and it has to be finished.
      *
      * @param arguments arrays of bytes
      * @param head the number of arguments before the first item
@@ -30,7 +31,9 @@ final class PackedArguments {
      */
     static Object[] of(Object[] arguments, int head, int width, boolean bodies) {
         int count = width == 0 ? 0 : (arguments.length - head) / width;
-        if (count < 2 || arguments.length != head + count * width) {
+        if (count < 1
+                || arguments.length != head + count * width
+                || (count == 1 && !isMarked((byte[]) arguments[head]))) {
             return arguments;
         }
         int[] forms = new int[width];
@@ -77,6 +80,10 @@ final class PackedArguments {
             }
         }
         return packed.toArray();
+    }
+
+    private static boolean isMarked(byte[] id) {
+        return id.length > 0 && id[0] == 0;
     }
 
     /** How the values of a column are packed, with their length. */

@@ -2,7 +2,7 @@
 --
 -- The items stand one after the other behind the head, each with all of its arguments. Or they are packed, because an argument
 -- costs Redis and its client as much as 50 bytes. Then the argument behind the head has, in struct '<', all that is short:
---     a byte 0, with which no id begins; 'I2' the number of items; and 'I4' for each argument of an item:
+--     a byte 0, with which no item that is not packed begins; 'I2' the number of items; and 'I4' for each argument of an item:
 --         4 * length + 0   all items have the same value, of so many bytes
 --         4 * length + 1   each value has so many bytes
 --         2                values with different lengths

@@ -131,6 +131,16 @@ class PackedArgumentsIT {
                 .hasSize(HEAD + 2);
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3, 11, 40, 100})
+    void should_pack_a_single_item_that_begins_as_packed_ones_do(int length) {
+        List<byte[]> item = List.of(new byte[length], new byte[] {7});
+
+        assertThat(read(PackedArguments.of(call(2, item), HEAD, 2, false)))
+                .usingElementComparator(Arrays::compare)
+                .isEqualTo(item);
+    }
+
     /** What stands behind the head: the number of items, how their values stand there, and the short ones. */
     private static byte[] text(int count, int[] forms, String values) {
         ByteBuffer text = ByteBuffer.allocate(3 + 4 * forms.length + values.length())
