@@ -42,7 +42,7 @@ class PlainScheduleIT {
 
     private final AtomicInteger numbers = new AtomicInteger();
 
-    /** A queue, what is known of its calls so far, and how its items are sent. */
+    /** A queue, and whether its items are sent packed. */
     private final class Side {
 
         private final QueueKeys keys = QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, redis.uniqueQueue());
@@ -141,10 +141,12 @@ class PlainScheduleIT {
         boolean far = strange && random.nextInt(4) == 0;
         long time = far ? (1L << 53) - 1 - random.nextInt(2) : random.nextLong(1L << 50);
         boolean same = random.nextBoolean();
+        Object claim = mixed && random.nextInt(4) == 0 ? new byte[16] : "";
         List<Object[]> items = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            int number =
-                    strange && random.nextInt(4) == 0 ? random.nextInt(numbers.get() + 1) : numbers.incrementAndGet();
+            int number = strange && random.nextInt(4) == 0
+                    ? Math.max(1, numbers.get() - random.nextInt(40))
+                    : numbers.incrementAndGet();
             String id = mixed && random.nextInt(8) == 0 ? "long-id-" + number : String.format("id-%06d", number);
             String word = mixed && random.nextInt(8) == 0 ? WORDS.get(random.nextInt(WORDS.size())) : words;
             Object micros = same ? time : random.nextLong(1L << 50);
@@ -154,7 +156,7 @@ class PlainScheduleIT {
             }
             Object padded =
                     micros instanceof Long digits && random.nextInt(20) > 0 ? String.format("%016d", digits) : micros;
-            items.add(bytes(id, word, padded, "", word + " " + "b".repeat(random.nextInt(60))));
+            items.add(bytes(id, word, padded, claim, word + " " + "b".repeat(random.nextInt(60))));
         }
         if (strange && random.nextInt(4) == 0) {
             items.get(count - 1)[0] = items.get(0)[0];
@@ -180,6 +182,19 @@ class PlainScheduleIT {
                 assertThat(packed.stored()).isEqualTo(other.stored());
             }
         });
+    }
+
+    @Test
+    void should_know_an_id_that_waits_with_a_priority() {
+        Side side = new Side(true);
+        assertThat(side.call(1, List.<Object[]>of(bytes("id-1", "at reject priority=2", 5, "", "body"))))
+                .containsExactly("1 5");
+
+        List<Object[]> items =
+                List.of(bytes("id-1", "at reject", 7, "", "body"), bytes("id-2", "at reject", 7, "", "body"));
+        assertThat(side.call(2, items)).containsExactly("4 ", "1 7");
+
+        assertThat(side.stored()).containsOnlyKeys("id-1", "id-2").containsEntry("id-1", "5body");
     }
 
     @Test
