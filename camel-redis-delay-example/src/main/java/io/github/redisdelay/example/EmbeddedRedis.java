@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.IntSupplier;
 import redis.embedded.RedisExecProvider;
 
 /**
@@ -31,6 +32,11 @@ final class EmbeddedRedis implements AutoCloseable {
     private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(30);
 
+    /** How long another server may answer at the port before the own one is taken for ended. */
+    private static final Duration PORT_TIMEOUT = Duration.ofSeconds(2);
+
+    private static final int PORT_TRIES = 3;
+
     private final int port;
     private final Process launcher;
 
@@ -41,33 +47,48 @@ final class EmbeddedRedis implements AutoCloseable {
 
     /** @param folder made where it is missing; no other server may be using it */
     static EmbeddedRedis start(Path folder) {
+        return start(folder, EmbeddedRedis::freePort);
+    }
+
+    static EmbeddedRedis start(Path folder, IntSupplier ports) {
         String binary = binary(System.getProperty("os.name"));
         try {
             Files.createDirectories(folder);
             Path pidFile = folder.resolve("redis.pid");
             awaitEarlierOne(pidFile, Duration.ofSeconds(10));
-            int port = freePort();
             Path log = folder.resolve("redis.log");
-            Path configuration = Files.write(
-                    folder.resolve("redis.conf"),
-                    List.of(
-                            "bind " + host(),
-                            "port " + port,
-                            "dir " + quoted(folder),
-                            "daemonize yes",
-                            "pidfile " + quoted(pidFile),
-                            "logfile " + quoted(log),
-                            "save \"\"",
-                            "appendonly yes",
-                            "appendfsync everysec"));
-            Process launcher = new ProcessBuilder(
-                            "sh", "-c", launcherScript(), "sh", binary, configuration.toString(), pidFile.toString())
-                    .redirectErrorStream(true)
-                    .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
-                    .start();
-            EmbeddedRedis redis = new EmbeddedRedis(port, launcher);
-            redis.awaitAnswer(log);
-            return redis;
+            for (int tries = 1; tries <= PORT_TRIES; tries++) {
+                int port = ports.getAsInt();
+                Path configuration = Files.write(
+                        folder.resolve("redis.conf"),
+                        List.of(
+                                "bind " + host(),
+                                "port " + port,
+                                "dir " + quoted(folder),
+                                "daemonize yes",
+                                "pidfile " + quoted(pidFile),
+                                "logfile " + quoted(log),
+                                "save \"\"",
+                                "appendonly yes",
+                                "appendfsync everysec"));
+                Process launcher = new ProcessBuilder(
+                                "sh",
+                                "-c",
+                                launcherScript(),
+                                "sh",
+                                binary,
+                                configuration.toString(),
+                                pidFile.toString())
+                        .redirectErrorStream(true)
+                        .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
+                        .start();
+                EmbeddedRedis redis = new EmbeddedRedis(port, launcher);
+                if (redis.awaitAnswer(pidFile, log)) {
+                    return redis;
+                }
+                redis.close();
+            }
+            throw new ExampleException("Other servers took the ports of the embedded Redis; " + log + " says which");
         } catch (IOException e) {
             throw new UncheckedIOException("The embedded Redis did not start in " + folder, e);
         }
@@ -140,9 +161,19 @@ final class EmbeddedRedis implements AutoCloseable {
         }
     }
 
-    private void awaitAnswer(Path log) throws IOException {
-        long deadline = System.nanoTime() + START_TIMEOUT.toNanos();
-        while (!answers()) {
+    /** Returns false if another server answers: it took the port after that was found free. */
+    private boolean awaitAnswer(Path pidFile, Path log) throws IOException {
+        long begin = System.nanoTime();
+        long deadline = begin + START_TIMEOUT.toNanos();
+        while (true) {
+            boolean answers = answers();
+            // The server writes this file when it listens.
+            if (answers && Files.exists(pidFile)) {
+                return true;
+            }
+            if (answers && System.nanoTime() - begin > PORT_TIMEOUT.toNanos()) {
+                return false;
+            }
             if (!launcher.isAlive()) {
                 throw new ExampleException("The embedded Redis ended as soon as it was started; " + log + " says why");
             }

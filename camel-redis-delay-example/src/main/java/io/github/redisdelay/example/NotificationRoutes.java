@@ -75,7 +75,7 @@ final class NotificationRoutes extends RouteBuilder {
                 .removeHeaders("*")
                 .setHeader(Exchange.CONTENT_TYPE, constant("application/json"))
                 .setHeader(PartnerRoutes.ATTEMPT, variable("attempt"))
-                .toD("${variable.url}?httpMethod=POST&okStatusCodeRange=200&responseTimeout=500")
+                .toD("${variable.url}?httpMethod=POST&okStatusCodeRange=200&responseTimeout=1000")
                 .log(
                         LoggingLevel.INFO,
                         Story.NOTIFICATIONS,

@@ -93,7 +93,7 @@ final class PartnerRoutes extends RouteBuilder {
                 .setHeader("Retry-After", constant(Math.max(1, retryAfter.toSeconds())))
                 .otherwise()
                 // Longer than the shop waits for an answer.
-                .delay(1_500)
+                .delay(2_500)
                 .asyncDelayed()
                 .setHeader(Exchange.HTTP_RESPONSE_CODE, constant(503))
                 .end()

@@ -4,11 +4,14 @@ package io.github.redisdelay.example;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.redisdelay.test.TestPorts;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Iterator;
+import java.util.List;
 import java.util.function.Function;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -39,6 +42,20 @@ class EmbeddedRedisIT {
             assertThat(ask(redis, client -> client.getBucket("kept", StringCodec.INSTANCE)
                             .get()))
                     .isEqualTo("yes");
+        }
+    }
+
+    @Test
+    void aPortThatAnotherServerTookIsNotUsed() {
+        try (EmbeddedRedis other = EmbeddedRedis.start(parent.resolve("other"))) {
+            ask(other, client -> client.getBucket("whose", StringCodec.INSTANCE).trySet("other"));
+            int taken = Integer.parseInt(other.address().replaceFirst(".*:", ""));
+            Iterator<Integer> ports = List.of(taken, TestPorts.next()).iterator();
+            try (EmbeddedRedis redis = EmbeddedRedis.start(folder, ports::next)) {
+                assertThat(redis.address()).isNotEqualTo(other.address());
+                assertThat(ask(redis, client -> client.getKeys().count())).isEqualTo(0L);
+            }
+            assertThat(ask(other, client -> client.getKeys().count())).isEqualTo(1L);
         }
     }
 

@@ -30,6 +30,9 @@ abstract class ExampleProcess {
     private final List<Process> consumers = new ArrayList<>();
     private Path output;
     private int starts;
+    /** How long the last start took: how fast this machine is at the moment. */
+    private Duration startTime = Duration.ZERO;
+
     int speed = 1;
     String replay = "off";
     String mainClass = ExampleApplication.class.getName();
@@ -49,7 +52,14 @@ abstract class ExampleProcess {
         awaitNoRedis();
     }
 
-    List<String> placeOrders(String window) {
+    /** At least this long, and longer on a busy machine. */
+    Duration window(Duration least) {
+        return least.plus(startTime.multipliedBy(2));
+    }
+
+    /** Places orders, and leaves the time to stop the process before they are closed. */
+    List<String> placeOrders() {
+        String window = window(Duration.ofSeconds(6)).toMillis() + "ms";
         List<String> ids = IntStream.range(0, 10).mapToObj(i -> "P-" + i).toList();
         ids.forEach(
                 id -> assertThat(customer.order(ShopClient.order(id, window)).status())
@@ -59,7 +69,7 @@ abstract class ExampleProcess {
 
     void awaitClosedOnce(List<String> ids) throws IOException {
         for (String id : ids) {
-            await(id).atMost(Duration.ofSeconds(30)).until(() -> customer.state(id)
+            await(id).atMost(window(Duration.ofSeconds(30))).until(() -> customer.state(id)
                     .equals("CLOSED"));
             // It says so a moment later.
             await(id).untilAsserted(() -> assertThat(text().split("closed   " + id + " "))
@@ -68,9 +78,11 @@ abstract class ExampleProcess {
     }
 
     void start(String... arguments) throws IOException {
+        long begin = System.nanoTime();
         launch(arguments);
         await().atMost(Duration.ofSeconds(60)).until(() -> !process.isAlive() || text().contains("See what waits"));
         assertThat(process.isAlive()).as(text()).isTrue();
+        startTime = Duration.ofNanos(System.nanoTime() - begin);
     }
 
     void launch(String... arguments) throws IOException {

@@ -50,7 +50,7 @@ class ExampleProcessIT extends ExampleProcess {
     @Test
     void ctrlCStopsItAndTheNextStartCarriesOn() throws Exception {
         start();
-        List<String> ids = placeOrders("10s");
+        List<String> ids = placeOrders();
 
         new ProcessBuilder("kill", "-s", "INT", String.valueOf(process.pid()))
                 .start()

@@ -34,8 +34,9 @@ class OrderShopIT extends RunningShop {
         customer.order(ShopClient.order("A-1", "1h"));
 
         ShopClient console = ShopClient.ofConsole(shop.consoleUrl());
-        assertThat(console.get("/api/queues").body().toString())
-                .contains("orders", "notifications", "refunds", "reminders", "bank");
+        // Its own client may still be connecting.
+        await().untilAsserted(() -> assertThat(console.get("/api/queues").body().toString())
+                .contains("orders", "notifications", "refunds", "reminders", "bank"));
         JsonNode order = console.get("/api/message?queue=orders&id=A-1").body();
         assertThat(order.findValue("state").asText()).isEqualTo("waiting");
         ShopClient.Answer promoted = console.post(

@@ -41,9 +41,11 @@ final class ReadmeCommands {
         return lines(LOG).stream().map(ReadmeCommands::pattern).toList();
     }
 
-    /** A line of the output, but for numbers and folders. */
+    /** A line of the output, but for times, which may have a fraction of a second or none, numbers and folders. */
     static String pattern(String line) {
-        return line.replaceAll("\\S*/data|\\S*/example-data", "folder").replaceAll("\\d+", "0");
+        return line.replaceAll("\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z", "time")
+                .replaceAll("\\S*/data|\\S*/example-data", "folder")
+                .replaceAll("\\d+", "0");
     }
 
     /** The class that the first command starts: that of {@code exec:java}, in this module. */

@@ -21,7 +21,8 @@ class ReopenedShopIT extends RunningShop {
     @Test
     void afterARestartTheOrdersOfLastTimeAreClosedOrPaid() {
         List<String> ids = IntStream.range(0, 20).mapToObj(i -> "R-" + i).toList();
-        ids.forEach(id -> customer.order(ShopClient.order(id, "8s")));
+        String window = window(Duration.ofSeconds(7)).toMillis() + "ms";
+        ids.forEach(id -> customer.order(ShopClient.order(id, window)));
         customer.order(ShopClient.order("later", "1h"));
         customer.order(ShopClient.order("paid", "1h"));
         customer.pay("paid");
@@ -44,10 +45,11 @@ class ReopenedShopIT extends RunningShop {
 
     @Test
     void whatBecomesDueWhileTheShopIsClosedIsClosedWhenItOpensAgain() {
-        customer.order(ShopClient.order("A-1", "4s"));
-        Instant due = Instant.now().plusSeconds(4);
+        Duration window = window(Duration.ofSeconds(3));
+        customer.order(ShopClient.order("A-1", window.toMillis() + "ms"));
+        Instant due = Instant.now().plus(window);
         shop.close();
-        await().until(() -> Instant.now().isAfter(due));
+        await().atMost(window.plusSeconds(10)).until(() -> Instant.now().isAfter(due));
 
         start(DataSet.EMPTY);
 
