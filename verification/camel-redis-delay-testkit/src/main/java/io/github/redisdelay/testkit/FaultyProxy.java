@@ -412,7 +412,9 @@ public final class FaultyProxy implements AutoCloseable {
             long now = System.nanoTime();
             long left = chunk.readNanos + delayNanos - now;
             if (bytesPerSecond != Long.MAX_VALUE) {
-                left = Math.max(left, free + TimeUnit.SECONDS.toNanos(chunk.bytes.length) / bytesPerSecond - now);
+                // What was not used of the time before it came is gone: it takes its time all the same.
+                long start = Math.max(free, chunk.readNanos);
+                left = Math.max(left, start + TimeUnit.SECONDS.toNanos(chunk.bytes.length) / bytesPerSecond - now);
             }
             return left;
         }
