@@ -57,7 +57,7 @@ class GettingStartedIT {
         Files.writeString(classes.resolve("log.xml"), """
                 <configuration>
                     <appender name="out" class="ch.qos.logback.core.ConsoleAppender">
-                        <encoder><pattern>%msg%n</pattern></encoder>
+                        <encoder><pattern>%relative %msg%n</pattern></encoder>
                     </appender>
                     <root level="INFO"><appender-ref ref="out"/></root>
                 </configuration>
@@ -66,9 +66,16 @@ class GettingStartedIT {
 
     @Test
     void should_print_what_the_page_shows() throws Exception {
-        try (RedisServer server = RedisServer.dedicated()) {
-            assertThat(said(server, printed.get(0))).isEqualTo(printed.get(0));
-        }
+        List<String> lines;
+        int tries = 0;
+        do {
+            try (RedisServer server = RedisServer.dedicated()) {
+                lines = run(server, printed.get(0));
+            }
+            // Where the machine stood still, the third order is placed after the second one is paid: then once more.
+        } while (++tries < 5
+                && millis(lines, "order-3 is placed") - millis(lines, "Apache Camel .* started in .*") > 4_500);
+        assertThat(orders(lines)).isEqualTo(printed.get(0));
     }
 
     @Test
@@ -76,7 +83,7 @@ class GettingStartedIT {
         try (RedisServer server = RedisServer.dedicated()) {
             // Where the machine is slow, the second order may be paid before the program has ended: then once more.
             for (int tries = 1; ; tries++) {
-                said(server, printed.get(0).subList(0, 3)); // and stopped
+                run(server, printed.get(0).subList(0, 3)); // and stopped
                 if (awaitOverdue(server) == 3 || tries == 5) {
                     break;
                 }
@@ -84,14 +91,14 @@ class GettingStartedIT {
                 server.start();
             }
             // Where the machine is slow, the next order may be placed before the last one is closed.
-            assertThat(said(server, printed.get(1)))
+            assertThat(orders(run(server, printed.get(1))))
                     .filteredOn(line -> line.endsWith("closed"))
                     .isEqualTo(printed.get(1).subList(0, 3));
         }
     }
 
-    /** Runs the program until it has printed these lines. Returns the lines about orders. */
-    private static List<String> said(RedisServer server, List<String> lines) throws Exception {
+    /** Runs the program until it has printed these lines. Returns all, each behind the milliseconds since its start. */
+    private static List<String> run(RedisServer server, List<String> lines) throws Exception {
         String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
         ProcessBuilder program = new ProcessBuilder(JavaCommand.of(
                 List.of("-Dlogback.configurationFile=log.xml"),
@@ -104,14 +111,31 @@ class GettingStartedIT {
             Thread reader = new Thread(() -> running.inputReader().lines().forEach(said::add));
             reader.start();
             await().atMost(Duration.ofMinutes(1))
-                    .untilAsserted(() -> assertThat(said).containsAll(lines));
+                    .untilAsserted(() -> assertThat(orders(said)).containsAll(lines));
             running.destroy(); // as Ctrl-C
             reader.join();
             assertThat(running.waitFor(30, TimeUnit.SECONDS)).isTrue();
         } finally {
             running.destroyForcibly();
         }
-        return said.stream().filter(line -> line.startsWith("order-")).toList();
+        return said;
+    }
+
+    /** The lines about orders. */
+    private static List<String> orders(List<String> lines) {
+        return lines.stream()
+                .map(line -> line.replaceFirst("^[0-9]+ ", ""))
+                .filter(line -> line.startsWith("order-"))
+                .toList();
+    }
+
+    /** When a line was printed, in milliseconds. */
+    private static long millis(List<String> lines, String what) {
+        return lines.stream()
+                .filter(line -> line.matches("[0-9]+ " + what))
+                .mapToLong(line -> Long.parseLong(line.substring(0, line.indexOf(' '))))
+                .findFirst()
+                .orElseThrow();
     }
 
     /** Waits until all messages are due. Returns how many they are. */

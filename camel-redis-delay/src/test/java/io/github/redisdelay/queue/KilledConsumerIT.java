@@ -214,7 +214,7 @@ class KilledConsumerIT {
         }
         Set<String> finished = new TreeSet<>();
         for (Child child : children) {
-            finished.addAll(child.ids("acknowledged"));
+            finished.addAll(child.ids("acknowledging"));
             assertThat(child.said)
                     .filteredOn(words -> words[1].endsWith("-slow") && words[0].equals("begun"))
                     .allSatisfy(words -> assertThat(Integer.parseInt(words[2]))
@@ -222,7 +222,12 @@ class KilledConsumerIT {
                             .as("attempt of '" + words[1] + "'")
                             .isLessThanOrEqualTo(3));
         }
-        assertThat(finished).as("neighbours that were finished beside it").isEqualTo(neighbours);
+        // An acknowledgement may have been executed whose answer the child did not live to see; then nothing is left of
+        // it.
+        assertThat(finished).as("neighbours that were worked on beside it").isEqualTo(neighbours);
+        assertThat(queue.stats().get().delayed() + queue.stats().get().leased())
+                .as("messages left: the poisonous one")
+                .isEqualTo(1);
         try (DelayQueueReceiver receiver = queue.receiver(ConsumerOptions.DEFAULTS, delivery -> {})) {
             Delivery delivery = receiver.receive(Duration.ofSeconds(20));
             assertThat(delivery.id()).isEqualTo("a-poison");

@@ -156,8 +156,9 @@ class ServerRestartIT {
                                         "near", DueTime.now(), bytes("x"), DuplicatePolicy.IGNORE, null))
                                 .get()
                         != null);
-        // The subscription stands again, or the echo has noticed within about 10 s that it does not.
-        await().atMost(Duration.ofSeconds(25)).until(() -> handler.received.containsKey("near"));
+        // The subscription stands again, or the echo of every 25 s, or the look of every 30 s, notices that it does
+        // not.
+        await().atMost(Duration.ofSeconds(40)).until(() -> handler.received.containsKey("near"));
     }
 
     @Test

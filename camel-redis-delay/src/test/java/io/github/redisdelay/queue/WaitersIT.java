@@ -19,7 +19,6 @@ import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
-import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.queue.internal.request.Session;
 import io.github.redisdelay.queue.model.QueueSnapshot;
@@ -75,7 +74,7 @@ class WaitersIT extends RealQueueIT {
                     new Session(bytes(name), sequences::incrementAndGet),
                     bytes(member),
                     keys,
-                    new RedissonScriptExecutor(redis.client()),
+                    new PatientCaller(redis.client()),
                     ClientAccess.timers(client),
                     new Random(1),
                     error -> {},

@@ -19,6 +19,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
@@ -124,7 +125,7 @@ class DelayServiceIT extends RecipeIT {
 
     @Test
     void should_take_a_time_as_well() throws Exception {
-        Instant tomorrow = Instant.now().plus(Duration.ofDays(1));
+        Instant tomorrow = Instant.now().plus(Duration.ofDays(1)).truncatedTo(ChronoUnit.MILLIS);
         assertThat(post("orders/A-1", shopAddress, "&at=" + tomorrow).body())
                 .isEqualTo(String.valueOf(tomorrow.toEpochMilli()));
     }

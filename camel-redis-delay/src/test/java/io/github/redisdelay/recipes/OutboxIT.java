@@ -72,9 +72,9 @@ class OutboxIT extends RecipeIT {
 
     @Test
     void should_schedule_each_row_once_although_the_relay_dies_before_the_delete() throws Exception {
+        table.crashes.set(2);
         table.insert(1, "one");
         table.insert(2, "two");
-        table.crashes.set(2);
         handleAll();
         assertThat(table.crashes).hasValue(0);
         assertThat(events.handled).containsExactlyInAnyOrder("one", "two");

@@ -239,9 +239,13 @@ class ManageOperationsIT extends CamelRedisIT {
                         id,
                         change("?operation=cancel", id).getHeader(RedisDelayConstants.PREVIOUS_STATE, String.class)));
         await().until(() -> stats().delayed() + stats().leased() == 0);
-        await().untilAsserted(() -> assertThat(ids).allSatisfy(id -> assertThat(begun.contains(id))
+        // Of a leased one nobody knows: what a consumer has prefetched is given back if it is not begun within a
+        // second.
+        List<String> known =
+                ids.stream().filter(id -> !states.get(id).equals("leased")).toList();
+        await().untilAsserted(() -> assertThat(known).allSatisfy(id -> assertThat(begun.contains(id))
                 .as("%s was %s when it was cancelled, and was begun", id, states.get(id))
-                .isEqualTo(!states.get(id).equals("delayed"))));
+                .isEqualTo(states.get(id).equals("none"))));
         assertThat(stats().dead()).isZero();
     }
 }

@@ -153,9 +153,9 @@ class RedisDelayQueueReceiverIT {
     @Test
     void should_release_what_arrives_after_the_time_is_up() throws Exception {
         assertThat(receiver.receive(Duration.ZERO)).isNull();
+        gate.hold(LuaScript.CLAIM);
         schedule("a", Duration.ofMillis(200));
         Future<Delivery> received = inBackground(() -> receiver.receive(Duration.ofSeconds(3)));
-        gate.hold(LuaScript.CLAIM);
         // The first claims are empty and let through, until the one that leases the message.
         await().pollInterval(Duration.ofMillis(5)).until(() -> {
             if (gate.held() == 0) {
