@@ -265,9 +265,12 @@ class RedisDelayConsoleIT {
                     .header("X-Redis-Delay-Console", "1")
                     .POST(HttpRequest.BodyPublishers.ofString("{\"queue\":\"" + queue + "\"}"))
                     .build();
-            HttpResponse<String> answer = http.send(pause, BodyHandlers.ofString());
-            assertThat(answer.statusCode()).isEqualTo(503);
-            assertThat(answer.body()).contains("replica");
+            // At first its client may still be connecting.
+            Awaitility.await().untilAsserted(() -> {
+                HttpResponse<String> answer = http.send(pause, BodyHandlers.ofString());
+                assertThat(answer.statusCode()).isEqualTo(503);
+                assertThat(answer.body()).contains("replica");
+            });
         }
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.camel.RedisDelayComponent;
+import io.github.redisdelay.camel.RedisDelayConfiguration;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ScheduleRequest;
@@ -73,9 +74,11 @@ class ClusterRoutesIT {
         Path yaml = Files.writeString(folder.resolve("redisson.yaml"), cluster.yaml());
         Map<String, Integer> received = new ConcurrentHashMap<>();
         try (DefaultCamelContext context = new DefaultCamelContext()) {
-            context.getComponent("redis-delay", RedisDelayComponent.class)
-                    .getConfiguration()
-                    .setConfigurationUri("file:" + yaml);
+            RedisDelayConfiguration configuration = context.getComponent("redis-delay", RedisDelayComponent.class)
+                    .getConfiguration();
+            configuration.setConfigurationUri("file:" + yaml);
+            // Nobody is to give up while the slot is moved.
+            configuration.setRequestTimeout("60s");
             context.addRoutes(new RouteBuilder() {
                 @Override
                 public void configure() {

@@ -25,6 +25,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -36,8 +38,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -389,6 +393,7 @@ final class Experiment implements AutoCloseable {
         List<String> leftovers = StreamSupport.stream(
                         redisson.getKeys().getKeys().spliterator(), false)
                 .filter(HistoryChecker::isLeftover)
+                .map(this::described)
                 .toList();
         List<Event> events = inMachineTime();
         Report report = HistoryChecker.check(events, site.lease(), leftovers);
@@ -407,6 +412,20 @@ final class Experiment implements AutoCloseable {
                 report.uncertain(),
                 report.causes());
         return report;
+    }
+
+    /** A key that is left, with some of the messages in it and what happened to these. */
+    private String described(String key) {
+        if (!key.matches(".*:(delayed|leased)")) {
+            return key;
+        }
+        Collection<String> ids =
+                redisson.<String>getScoredSortedSet(key, StringCodec.INSTANCE).valueRange(0, 2);
+        return events().stream()
+                .filter(event -> ids.contains(event.id()))
+                .sorted(Comparator.comparingLong(Event::micros))
+                .map(Event::toString)
+                .collect(Collectors.joining("\n  ", key + " with " + ids + "\n  ", ""));
     }
 
     /** Adds a line to the table that the documentation shows. */

@@ -81,6 +81,8 @@ final class FaultProcess {
     private final History history;
     private final Death death;
     private final AtomicInteger passed = new AtomicInteger();
+    /** Null for a consumer, and at first. Written by the main thread, read by those that call. */
+    private volatile LoadProducer producer;
 
     private FaultProcess(String name, History history, Death death) {
         this.name = name;
@@ -100,7 +102,8 @@ final class FaultProcess {
         DelayQueue queue = client.queue(Experiment.QUEUE, Integer.parseInt(arguments[6]));
         AutoCloseable load;
         if (arguments[0].equals("producer")) {
-            load = new LoadProducer(queue, history, name, PER_SECOND, seed);
+            process.producer = new LoadProducer(queue, history, name, PER_SECOND, seed);
+            load = process.producer;
         } else {
             LoadConsumer consumer = new LoadConsumer(history, Experiment.LEASE, seed, process::worked);
             consumer.consume(queue, CONCURRENT_CONSUMERS);
@@ -132,7 +135,8 @@ final class FaultProcess {
     }
 
     private void pass() {
-        if (passed.incrementAndGet() > death.passes()) {
+        if (passed.incrementAndGet() > death.passes()
+                && (!death.ofProducer() || producer != null && producer.hasConfirmedMost())) {
             history.killed(name, death.name());
             Runtime.getRuntime().halt(137);
         }

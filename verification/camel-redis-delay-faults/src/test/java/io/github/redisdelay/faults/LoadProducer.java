@@ -16,6 +16,7 @@ import java.util.Random;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Schedules messages at a steady rate, some at once and most with a delay of up to a second, and cancels some. Where it gets no
@@ -38,6 +39,9 @@ final class LoadProducer implements AutoCloseable {
     private final Random random;
     /** Used by the timer's thread only. */
     private int number;
+
+    private final AtomicInteger underWay = new AtomicInteger();
+    private final AtomicInteger confirmed = new AtomicInteger();
 
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(task -> {
         Thread thread = new Thread(task, "load-producer");
@@ -75,11 +79,14 @@ final class LoadProducer implements AutoCloseable {
         boolean cancel = random.nextInt(20) == 0;
         int cancelMillis = random.nextInt(MAX_DELAY_MILLIS);
         history.scheduling(id, delay.toNanos() / 1000);
+        underWay.incrementAndGet();
         Submission<ScheduleResult> sent =
                 queue.schedule(new ScheduleRequest(id, DueTime.after(delay), body(id), DuplicatePolicy.IGNORE, null));
         sent.whenComplete((result, error) -> {
+            underWay.decrementAndGet();
             if (error == null) {
                 history.scheduled(id, result);
+                confirmed.incrementAndGet();
                 if (cancel) {
                     later(cancelMillis, () -> cancel(id));
                 }
@@ -96,6 +103,11 @@ final class LoadProducer implements AutoCloseable {
                 }
             }
         });
+    }
+
+    /** Tells whether more is confirmed than is under way: the machine may have stood still, and all of that comes at once. */
+    boolean hasConfirmedMost() {
+        return confirmed.get() > underWay.get();
     }
 
     /** Tells whether it says that nothing was stored, nor will be. */

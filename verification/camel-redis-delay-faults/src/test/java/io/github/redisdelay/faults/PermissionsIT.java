@@ -469,13 +469,14 @@ class PermissionsIT {
         }
 
         private void assertHealthy() {
-            assertThat(HealthCheckHelper.invoke(context))
+            // A check waits a second for an answer of Redis, and says that none came.
+            await().untilAsserted(() -> assertThat(HealthCheckHelper.invoke(context))
                     .filteredOn(result -> result.getCheck().getId().startsWith("consumer:"))
                     .isNotEmpty()
                     .allSatisfy(result -> {
                         assertThat(result.getState()).isEqualTo(HealthCheck.State.UP);
                         assertThat(result.getDetails()).doesNotContainKey("redis.stats.error");
-                    });
+                    }));
         }
 
         /** Those of the metadata, but for the import: it needs a line of its own, and has a test of its own. */

@@ -95,7 +95,7 @@ final class RouteProcess {
                 errorHandler(noErrorHandler());
                 switch (role) {
                     case POISONED, MUCH_POISONED ->
-                        from("redis-delay:orders" + address + "&concurrentConsumers=8&visibilityTimeout=3s"
+                        from("redis-delay:orders" + address + "&concurrentConsumers=8&visibilityTimeout=6s"
                                         + "&maximumRedeliveries=" + role.redeliveries)
                                 .process(RouteProcess::swallow)
                                 .delay(50)

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.camel.RedisDelayComponent;
+import io.github.redisdelay.camel.RedisDelayConfiguration;
 import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.faults.PermissionsIT.User;
 import io.github.redisdelay.test.RedisServer;
@@ -63,9 +64,11 @@ class TopologyPermissionsIT {
         Routes(String yaml, List<String> queues) throws Exception {
             this.queues = queues;
             Path file = Files.writeString(folder.resolve("redisson.yaml"), yaml);
-            context.getComponent("redis-delay", RedisDelayComponent.class)
-                    .getConfiguration()
-                    .setConfigurationUri("file:" + file);
+            RedisDelayConfiguration configuration = context.getComponent("redis-delay", RedisDelayComponent.class)
+                    .getConfiguration();
+            configuration.setConfigurationUri("file:" + file);
+            // Nobody is to give up while a slot is moved, or a master chosen.
+            configuration.setRequestTimeout("60s");
             context.addRoutes(new RouteBuilder() {
                 @Override
                 public void configure() {

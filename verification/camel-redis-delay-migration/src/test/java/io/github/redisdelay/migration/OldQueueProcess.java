@@ -88,13 +88,20 @@ public final class OldQueueProcess {
         redisson.shutdown();
     }
 
+    /**
+     * As long as it takes: where an answer is late, Redisson sends its offer again, which is a second message, and a message that
+     * it has taken is lost with the answer.
+     */
+    private static final int PATIENCE_MILLIS = 30_000;
+
     private static Config config(String[] addresses) {
         Config config = new Config();
         if (addresses.length > 1) {
-            config.useClusterServers().addNodeAddress(addresses);
+            config.useClusterServers().addNodeAddress(addresses).setTimeout(PATIENCE_MILLIS);
         } else {
             config.useSingleServer()
                     .setAddress(addresses[0])
+                    .setTimeout(PATIENCE_MILLIS)
                     .setConnectionMinimumIdleSize(1)
                     .setConnectionPoolSize(8);
         }

@@ -57,6 +57,9 @@ class QueueScreenIT extends PageIT {
         plant();
         show("#/queue?name=orders");
         browser.see("#messages tr[data-id=early0]");
+        // The first picture has a width of its own; the one of the screen comes some frames later.
+        browser.until("Number(document.querySelector('svg.bars').getAttribute('width'))"
+                + " === Math.round(document.querySelector('.outlook').clientWidth)");
         browser.click("g[data-bar][data-count='5']");
         browser.seeNo("#messages tr[data-id=early0]");
         browser.see("#messages .filter", "Due from");
