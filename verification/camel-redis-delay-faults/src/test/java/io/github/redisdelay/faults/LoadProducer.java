@@ -82,8 +82,8 @@ final class LoadProducer implements AutoCloseable {
         underWay.incrementAndGet();
         Submission<ScheduleResult> sent =
                 queue.schedule(new ScheduleRequest(id, DueTime.after(delay), body(id), DuplicatePolicy.IGNORE, null));
+        sent.outcome().whenComplete((result, error) -> underWay.decrementAndGet());
         sent.whenComplete((result, error) -> {
-            underWay.decrementAndGet();
             if (error == null) {
                 history.scheduled(id, result);
                 confirmed.incrementAndGet();
@@ -103,6 +103,11 @@ final class LoadProducer implements AutoCloseable {
                 }
             }
         });
+    }
+
+    /** How many messages may still be stored: their calls are repeated, also when nobody waits for them any more. */
+    int underWay() {
+        return underWay.get();
     }
 
     /** Tells whether more is confirmed than is under way: the machine may have stood still, and all of that comes at once. */

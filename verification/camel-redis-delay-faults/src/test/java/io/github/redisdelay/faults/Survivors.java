@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
+import static org.awaitility.Awaitility.await;
+
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import org.redisson.api.RedissonClient;
 
@@ -42,15 +44,19 @@ final class Survivors implements AutoCloseable {
         }
     }
 
+    /** Schedules no more, and waits until nothing is under way that would be stored later. */
     void endProducer() {
         if (producer != null) {
             producer.close();
+            await("calls of the producer").atMost(Experiment.SAFETY_INTERVAL).until(() -> producer.underWay() == 0);
         }
     }
 
     @Override
     public void close() {
-        endProducer();
+        if (producer != null) {
+            producer.close();
+        }
         producerClient.close();
         consumerClient.close();
         if (consumer != null) {
