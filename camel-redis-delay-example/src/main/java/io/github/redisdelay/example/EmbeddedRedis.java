@@ -32,7 +32,10 @@ final class EmbeddedRedis implements AutoCloseable {
     private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(30);
 
-    /** How long another server may answer at the port before the own one is taken for ended. */
+    /**
+     * If something still listens at the port this long after the start, and our server has not written its pid file, the port is
+     * another one's.
+     */
     private static final Duration PORT_TIMEOUT = Duration.ofSeconds(2);
 
     private static final int PORT_TRIES = 3;
@@ -88,7 +91,7 @@ final class EmbeddedRedis implements AutoCloseable {
                 }
                 redis.close();
             }
-            throw new ExampleException("Other servers took the ports of the embedded Redis; " + log + " says which");
+            throw new ExampleException("Other programs took the ports of the embedded Redis; see " + log);
         } catch (IOException e) {
             throw new UncheckedIOException("The embedded Redis did not start in " + folder, e);
         }
@@ -161,17 +164,18 @@ final class EmbeddedRedis implements AutoCloseable {
         }
     }
 
-    /** Returns false if another server answers: it took the port after that was found free. */
+    /** Returns false if another program has the port: it took it after we had found it free. */
     private boolean awaitAnswer(Path pidFile, Path log) throws IOException {
         long begin = System.nanoTime();
         long deadline = begin + START_TIMEOUT.toNanos();
         while (true) {
-            boolean answers = answers();
-            // The server writes this file when it listens.
-            if (answers && Files.exists(pidFile)) {
+            String answer = answer();
+            // Redis 7.0 writes this file as soon as it listens. (From 7.2 on it does so before.)
+            boolean ours = Files.exists(pidFile);
+            if (ours && "+PONG".equals(answer)) {
                 return true;
             }
-            if (answers && System.nanoTime() - begin > PORT_TIMEOUT.toNanos()) {
+            if (!ours && answer != null && System.nanoTime() - begin > PORT_TIMEOUT.toNanos()) {
                 return false;
             }
             if (!launcher.isAlive()) {
@@ -191,17 +195,25 @@ final class EmbeddedRedis implements AutoCloseable {
         }
     }
 
-    /** An error is an answer too, but not the one that is waited for: it is loading its data. */
-    private boolean answers() {
+    /** What a server says to a PING: an error while it loads its data. Empty if it says nothing, null if nobody listens. */
+    private String answer() {
         try (Socket socket = new Socket()) {
             socket.connect(new InetSocketAddress(host(), port), 1000);
+            return answer(socket);
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    private static String answer(Socket socket) {
+        try {
             socket.setSoTimeout(1000);
             socket.getOutputStream().write("PING\r\n".getBytes(StandardCharsets.US_ASCII));
             String reply = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII))
                     .readLine();
-            return "+PONG".equals(reply);
+            return reply == null ? "" : reply;
         } catch (IOException e) {
-            return false;
+            return "";
         }
     }
 

@@ -55,6 +55,7 @@ class EmbeddedRedisIT {
                 assertThat(redis.address()).isNotEqualTo(other.address());
                 assertThat(ask(redis, client -> client.getKeys().count())).isEqualTo(0L);
             }
+            assertThat(folder.resolve("redis.pid")).doesNotExist();
             assertThat(ask(other, client -> client.getKeys().count())).isEqualTo(1L);
         }
     }

@@ -30,7 +30,7 @@ abstract class ExampleProcess {
     private final List<Process> consumers = new ArrayList<>();
     private Path output;
     private int starts;
-    /** How long the last start took: how fast this machine is at the moment. */
+    /** How long the longest start took: how fast this machine is. */
     private Duration startTime = Duration.ZERO;
 
     int speed = 1;
@@ -82,7 +82,8 @@ abstract class ExampleProcess {
         launch(arguments);
         await().atMost(Duration.ofSeconds(60)).until(() -> !process.isAlive() || text().contains("See what waits"));
         assertThat(process.isAlive()).as(text()).isTrue();
-        startTime = Duration.ofNanos(System.nanoTime() - begin);
+        Duration took = Duration.ofNanos(System.nanoTime() - begin);
+        startTime = took.compareTo(startTime) > 0 ? took : startTime;
     }
 
     void launch(String... arguments) throws IOException {

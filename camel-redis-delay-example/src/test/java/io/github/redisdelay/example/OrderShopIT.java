@@ -34,7 +34,7 @@ class OrderShopIT extends RunningShop {
         customer.order(ShopClient.order("A-1", "1h"));
 
         ShopClient console = ShopClient.ofConsole(shop.consoleUrl());
-        // Its own client may still be connecting.
+        // The console's own client may still be connecting.
         await().untilAsserted(() -> assertThat(console.get("/api/queues").body().toString())
                 .contains("orders", "notifications", "refunds", "reminders", "bank"));
         JsonNode order = console.get("/api/message?queue=orders&id=A-1").body();

@@ -41,7 +41,7 @@ final class ReadmeCommands {
         return lines(LOG).stream().map(ReadmeCommands::pattern).toList();
     }
 
-    /** A line of the output, but for times, which may have a fraction of a second or none, numbers and folders. */
+    /** A line of the output, without its times, numbers and folders. A time may have a fraction of a second or none. */
     static String pattern(String line) {
         return line.replaceAll("\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z", "time")
                 .replaceAll("\\S*/data|\\S*/example-data", "folder")

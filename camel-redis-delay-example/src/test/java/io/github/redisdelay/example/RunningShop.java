@@ -28,7 +28,7 @@ abstract class RunningShop {
     ShopClient customer;
     OrderShop shop;
 
-    /** How long the last start took: how fast this machine is at the moment. */
+    /** How long the longest start took: how fast this machine is. */
     private Duration startTime = Duration.ZERO;
 
     @BeforeEach
@@ -56,7 +56,8 @@ abstract class RunningShop {
     final void start(DataSet dataSet) {
         long begin = System.nanoTime();
         shop = OrderShop.start(settings, dataSet, REPLAY_TIME);
-        startTime = Duration.ofNanos(System.nanoTime() - begin);
+        Duration took = Duration.ofNanos(System.nanoTime() - begin);
+        startTime = took.compareTo(startTime) > 0 ? took : startTime;
     }
 
     /** At least this long, and longer on a busy machine: to close the shop before something is due. */

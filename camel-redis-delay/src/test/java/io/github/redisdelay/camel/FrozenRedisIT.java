@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A stop while Redis says nothing takes no longer than Camel's shutdown timeout, where routes have no work left. */
+/** A stop while Redis says nothing takes no longer than Camel's shutdown timeout, once the routes have ended their work. */
 class FrozenRedisIT {
 
     private static final long SHUTDOWN_SECONDS = 2;

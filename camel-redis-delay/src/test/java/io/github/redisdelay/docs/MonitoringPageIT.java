@@ -123,7 +123,7 @@ class MonitoringPageIT {
                             // The figures may have been read just before it was claimed.
                             && count(after, "overdue", "failing") == 0
                             && count(after, "import_left", "importing") == 1
-                            // Of a call that had failed before: a series that is new has not grown yet.
+                            // The alert needs a series that grows. One that is new has not grown yet.
                             && !evaluate(callsFail).isEmpty();
                 });
             } while (isLate("fine") && rounds < 10); // the machine has stood still: once more

@@ -172,7 +172,8 @@ public final class HistoryChecker {
      *
      * @param events of all clients, in any order, in machine time (see {@link ServerClock})
      * @param lease the visibility timeout of all consumers
-     * @param leftovers the keys that Redis still holds and that should not be there, see {@link #isLeftover}
+     * @param leftovers the keys that Redis still holds and that should not be there, see {@link #isLeftover}, each perhaps
+     *     with what is in it
      */
     public static Report check(Collection<Event> events, Duration lease, Collection<String> leftovers) {
         return check(events, lease, leftovers, false);

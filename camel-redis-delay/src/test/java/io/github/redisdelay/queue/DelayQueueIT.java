@@ -131,10 +131,13 @@ class DelayQueueIT {
                     .get()
                     .id());
         }
-        // A receiver has nothing prefetched that it could give back, after a second in which the machine stood still.
+        // A consumer gives back what it has prefetched and not begun within a second, as when the machine stands still.
+        // A
+        // receiver prefetches nothing.
         try (DelayQueueReceiver receiver = queue.receiver(ConsumerOptions.DEFAULTS, delivery -> {})) {
             for (String id : ids) {
                 Delivery delivery = receiver.receive(Duration.ofSeconds(20));
+                assertThat(delivery).isNotNull();
                 assertThat(delivery.id()).isEqualTo(id);
                 delivery.acknowledge();
             }

@@ -222,10 +222,11 @@ class KilledConsumerIT {
                             .as("attempt of '" + words[1] + "'")
                             .isLessThanOrEqualTo(3));
         }
-        // An acknowledgement may have been executed whose answer the child did not live to see; then nothing is left of
-        // it.
+        // Redis may have executed an acknowledgement whose answer the child did not live to see. Then the message is
+        // gone.
         assertThat(finished).as("neighbours that were worked on beside it").isEqualTo(neighbours);
-        assertThat(queue.stats().get().delayed() + queue.stats().get().leased())
+        QueueStats left = queue.stats().get();
+        assertThat(left.delayed() + left.leased())
                 .as("messages left: the poisonous one")
                 .isEqualTo(1);
         try (DelayQueueReceiver receiver = queue.receiver(ConsumerOptions.DEFAULTS, delivery -> {})) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.model.QueueSnapshot;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -146,7 +147,7 @@ class OperationRacesIT extends RealQueueIT {
                 get(queue.promoteAll(message -> true));
                 get(queue.resume());
             }
-            Awaitility.await().until(() -> acknowledged.size() == COUNT);
+            Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> acknowledged.size() == COUNT);
             redriver.get(20, TimeUnit.SECONDS);
         }
         QueueSnapshot left = snapshot();

@@ -176,7 +176,7 @@ class QueueRegistryIT extends RealQueueIT {
         DelayQueueConsumer first = orders.consume(named("one"), executor, delivery -> {});
         awaitNames("orders");
         assertThat(notes).containsExactly("orders");
-        aheadNanos.set(Duration.ofSeconds(45).toNanos()); // and some seconds, if the machine is busy
+        aheadNanos.set(Duration.ofSeconds(45).toNanos()); // the rest, up to 50 s, is for a busy machine
         orders.consume(named("two"), executor, delivery -> {});
         await().untilAsserted(() -> assertThat(get(orders.consumers())).hasSize(2));
         assertThat(notes).hasSize(1);

@@ -156,9 +156,11 @@ class ServerRestartIT {
                                         "near", DueTime.now(), bytes("x"), DuplicatePolicy.IGNORE, null))
                                 .get()
                         != null);
-        // The subscription stands again, or the echo of every 25 s, or the look of every 30 s, notices that it does
-        // not.
+        // The subscription stands again, or the echo of every 25 s or the look of every 30 s notices that it does not.
         await().atMost(Duration.ofSeconds(40)).until(() -> handler.received.containsKey("near"));
+        // The next look is at least 27 s away: this one needs the wake-up.
+        queue.schedule(ScheduleRequest.of("nearer", bytes("x"), DueTime.now())).get();
+        await().atMost(Duration.ofSeconds(20)).until(() -> handler.received.containsKey("nearer"));
     }
 
     @Test

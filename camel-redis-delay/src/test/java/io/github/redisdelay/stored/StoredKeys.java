@@ -139,6 +139,7 @@ record StoredKeys(List<List<String>> commands) {
                         key = PREFIX + ":waiters";
                         parts[1] = parts[1].replaceFirst("^[^ ]+ " + PREFIX + ":wakeup:.+$", "<member>");
                     } else if (key.endsWith(":state") && !parts[1].startsWith("\0".repeat(16), 8)) {
+                        // As long as the claim, so that what follows stays at a multiple of 8.
                         parts[1] = parts[1].substring(0, 8) + "<a random claim>" + parts[1].substring(24);
                     }
                     return command.get(0) + " " + key + " " + quoted(masked(parts[0])) + " " + quoted(masked(parts[1]));
@@ -151,7 +152,8 @@ record StoredKeys(List<List<String>> commands) {
     private static String masked(String bytes) {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < bytes.length(); i++) {
-            // All of them stand at such places; elsewhere a part of one, beside other bytes, could look like one.
+            // Each time stands at a multiple of 8 bytes. Elsewhere a piece of one, with other bytes beside it, could
+            // look like a time.
             if (i % 8 == 0 && isTime(bytes, i)) {
                 text.append("<time>");
                 i += 7;

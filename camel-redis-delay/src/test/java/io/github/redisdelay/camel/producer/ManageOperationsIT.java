@@ -239,7 +239,8 @@ class ManageOperationsIT extends CamelRedisIT {
                         id,
                         change("?operation=cancel", id).getHeader(RedisDelayConstants.PREVIOUS_STATE, String.class)));
         await().until(() -> stats().delayed() + stats().leased() == 0);
-        // Of a leased one nobody knows: what a consumer has prefetched is given back if it is not begun within a
+        // Whether a leased one was begun is not known: a consumer gives back what it has prefetched and not begun
+        // within a
         // second.
         List<String> known =
                 ids.stream().filter(id -> !states.get(id).equals("leased")).toList();

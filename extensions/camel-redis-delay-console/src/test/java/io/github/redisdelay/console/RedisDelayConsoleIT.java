@@ -265,7 +265,7 @@ class RedisDelayConsoleIT {
                     .header("X-Redis-Delay-Console", "1")
                     .POST(HttpRequest.BodyPublishers.ofString("{\"queue\":\"" + queue + "\"}"))
                     .build();
-            // At first its client may still be connecting.
+            // The console's own client may still be connecting.
             Awaitility.await().untilAsserted(() -> {
                 HttpResponse<String> answer = http.send(pause, BodyHandlers.ofString());
                 assertThat(answer.statusCode()).isEqualTo(503);

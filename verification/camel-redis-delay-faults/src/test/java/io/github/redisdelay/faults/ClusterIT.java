@@ -413,7 +413,7 @@ class ClusterIT {
         }
 
         void endProducers() {
-            producers.forEach(LoadProducer::close);
+            producers.forEach(LoadProducer::end);
             producers.clear();
         }
 
@@ -453,7 +453,7 @@ class ClusterIT {
 
         @Override
         public void close() {
-            endProducers();
+            producers.forEach(LoadProducer::close);
             producing.close();
             endConsumers();
         }

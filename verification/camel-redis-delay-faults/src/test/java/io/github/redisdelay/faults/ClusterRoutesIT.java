@@ -106,13 +106,14 @@ class ClusterRoutesIT {
                 sent.add(producer.asyncSendBody("redis-delay:" + moved, moved + " while open " + sent.size()));
                 // One or two calls are under way at a time, and repeated more and more slowly.
                 if (sent.size() <= 3) {
-                    await().until(() ->
-                            cluster.refused() > refused || sent.stream().allMatch(CompletableFuture::isDone));
+                    await().atMost(Duration.ofSeconds(70))
+                            .until(() ->
+                                    cluster.refused() > refused || sent.stream().allMatch(CompletableFuture::isDone));
                 }
             });
             cluster.closeSlot(slot, from, to);
             for (CompletableFuture<Object> each : sent) {
-                each.get(20, TimeUnit.SECONDS);
+                each.get(70, TimeUnit.SECONDS);
             }
             await().atMost(Duration.ofSeconds(60))
                     .until(() -> received.size() == MESSAGES * queues.size() + sent.size());

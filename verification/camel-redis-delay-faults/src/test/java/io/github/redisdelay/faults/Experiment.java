@@ -425,7 +425,7 @@ final class Experiment implements AutoCloseable {
                 .filter(event -> ids.contains(event.id()))
                 .sorted(Comparator.comparingLong(Event::micros))
                 .map(Event::toString)
-                .collect(Collectors.joining("\n  ", key + " with " + ids + "\n  ", ""));
+                .collect(Collectors.joining("\n  ", key + " with " + ids + "\n  ", "\n"));
     }
 
     /** Adds a line to the table that the documentation shows. */

@@ -72,7 +72,7 @@ final class FaultProcess {
             if (this == AS_A_LEASE_IS_EXTENDED) {
                 return 0;
             }
-            // A producer's groups come with each burst: some before, so that more is confirmed than is under way.
+            // A producer's groups come with each burst: some before, so that there is a load.
             return !inGroup() ? PASSES : ofProducer() ? 6 : 2;
         }
     }

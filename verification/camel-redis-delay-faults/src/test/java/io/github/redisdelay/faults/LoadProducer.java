@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
+import static org.awaitility.Awaitility.await;
+
 import io.github.redisdelay.history.History;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
@@ -105,12 +107,7 @@ final class LoadProducer implements AutoCloseable {
         });
     }
 
-    /** How many messages may still be stored: their calls are repeated, also when nobody waits for them any more. */
-    int underWay() {
-        return underWay.get();
-    }
-
-    /** Tells whether more is confirmed than is under way: the machine may have stood still, and all of that comes at once. */
+    /** Tells whether more is confirmed than is under way. After a standstill of the machine many calls are sent at once. */
     boolean hasConfirmedMost() {
         return confirmed.get() > underWay.get();
     }
@@ -149,6 +146,15 @@ final class LoadProducer implements AutoCloseable {
         if (!timer.isShutdown()) {
             timer.schedule(task, millis, TimeUnit.MILLISECONDS);
         }
+    }
+
+    /** Schedules no more, and waits until nothing can be stored later: calls are repeated, also when nobody waits for them. */
+    void end() {
+        close();
+        // Two answers that are lost: from the fifth time on a call waits 16 s.
+        await("calls of " + name)
+                .atMost(Experiment.SAFETY_INTERVAL.plusSeconds(30))
+                .until(() -> underWay.get() == 0);
     }
 
     /** Schedules no more; answers are still recorded. */

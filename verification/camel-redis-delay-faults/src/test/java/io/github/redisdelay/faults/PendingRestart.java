@@ -64,6 +64,7 @@ final class PendingRestart {
                             pending,
                             loading.loadingMillis,
                             loading.goneMillis);
+                    producer.end();
                 }
                 experiment.awaitEmpty();
                 experiment.probe("probe");

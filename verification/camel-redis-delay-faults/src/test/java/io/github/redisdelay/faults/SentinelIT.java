@@ -215,10 +215,13 @@ class SentinelIT {
                 old.follow(promoted); // the Sentinels would tell it in a while, see the one that was cut off
                 SentinelServers.until(old::isLinked);
                 experiment.run(Duration.ofSeconds(2));
-                load.endProducer();
-                experiment.awaitEmpty();
-                if (servers.master() != promoted) {
-                    LOG.warn("{}: the Sentinels have chosen again: a new master was silent for too long", fault);
+                try {
+                    load.endProducer();
+                    experiment.awaitEmpty();
+                } finally {
+                    if (servers.master() != promoted) {
+                        LOG.warn("{}: the Sentinels have chosen again: the new master was silent for too long", fault);
+                    }
                 }
             }
         }
@@ -305,7 +308,8 @@ class SentinelIT {
 
         /** A busy machine may take longer for it than a producer waits at a time. */
         private static void replicated(Submission<?> sent) throws Exception {
-            while (isUnconfirmed(sent)) {
+            long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+            while (isUnconfirmed(sent) && System.nanoTime() - deadline < 0) {
                 sent = sent.confirm();
             }
             get(sent.outcome());

@@ -41,8 +41,8 @@ class SkewedClocksIT {
                     experiment.seed + 1);
             experiment.run(RUN.multipliedBy(Experiment.rounds()));
             long inFlight = experiment.inFlightUnderLoad();
-            aheadProducer.close();
-            behindProducer.close();
+            aheadProducer.end();
+            behindProducer.end();
             experiment.awaitEmpty();
             experiment.probe("probe");
             experiment.probeEach("probes");

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.faults;
 
-import static org.awaitility.Awaitility.await;
-
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import org.redisson.api.RedissonClient;
 
@@ -44,11 +42,10 @@ final class Survivors implements AutoCloseable {
         }
     }
 
-    /** Schedules no more, and waits until nothing is under way that would be stored later. */
+    /** As {@link LoadProducer#end}. */
     void endProducer() {
         if (producer != null) {
-            producer.close();
-            await("calls of the producer").atMost(Experiment.SAFETY_INTERVAL).until(() -> producer.underWay() == 0);
+            producer.end();
         }
     }
 

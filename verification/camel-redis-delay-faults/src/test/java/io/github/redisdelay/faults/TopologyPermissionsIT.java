@@ -192,7 +192,9 @@ class TopologyPermissionsIT {
             sent.add(routes.producer.asyncSendBody("redis-delay:" + queue, queue + " while open " + sent.size()));
             // One or two calls are under way at a time, and repeated more and more slowly.
             if (sent.size() <= 3) {
-                await().until(() -> cluster.refused() > refused || sent.stream().allMatch(CompletableFuture::isDone));
+                await().atMost(Duration.ofSeconds(70))
+                        .until(() ->
+                                cluster.refused() > refused || sent.stream().allMatch(CompletableFuture::isDone));
             }
         });
         // As soon as none of the keys is left, the old node sends clients to the new one. They repeat calls more and
@@ -200,7 +202,7 @@ class TopologyPermissionsIT {
         await().atMost(PATIENCE).until(() -> isAsked(to.server()));
         cluster.closeSlot(slot, from, to);
         for (CompletableFuture<Object> each : sent) {
-            each.get(20, TimeUnit.SECONDS);
+            each.get(70, TimeUnit.SECONDS);
         }
         assertThat(sent).isNotEmpty();
         routes.deliver(" after " + slot + " went to " + cluster.nodes().indexOf(to));

@@ -89,8 +89,8 @@ public final class OldQueueProcess {
     }
 
     /**
-     * As long as it takes: where an answer is late, Redisson sends its offer again, which is a second message, and a message that
-     * it has taken is lost with the answer.
+     * How long Redisson waits for an answer. After that it sends an offer again, which makes a second message. A message that it
+     * has taken is lost if the answer comes later.
      */
     private static final int PATIENCE_MILLIS = 30_000;
 

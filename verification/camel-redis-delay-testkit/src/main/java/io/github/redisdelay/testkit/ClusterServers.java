@@ -83,7 +83,7 @@ public final class ClusterServers implements AutoCloseable {
         awaitThat("all nodes know one another", () -> {
             // Each time: a node forgets another that it was told to meet and does not reach within the node timeout.
             nodes.stream()
-                    .filter(node -> !first.knows(List.of(node)))
+                    .filter(node -> !first.knows(List.of(node)) || !node.knows(List.of(first)))
                     .forEach(node -> first.done(
                             "CLUSTER MEET " + node.server.host() + " " + node.server.port() + " " + node.busPort));
             return nodes.stream().allMatch(node -> node.knows(nodes));

@@ -412,7 +412,7 @@ public final class FaultyProxy implements AutoCloseable {
             long now = System.nanoTime();
             long left = chunk.readNanos + delayNanos - now;
             if (bytesPerSecond != Long.MAX_VALUE) {
-                // What was not used of the time before it came is gone: it takes its time all the same.
+                // An idle link saves up no time. A chunk starts when it was read, or when the one before it has passed.
                 long start = Math.max(free, chunk.readNanos);
                 left = Math.max(left, start + TimeUnit.SECONDS.toNanos(chunk.bytes.length) / bytesPerSecond - now);
             }

@@ -154,7 +154,7 @@ class RedisDelayQueueReceiverIT {
     void should_release_what_arrives_after_the_time_is_up() throws Exception {
         assertThat(receiver.receive(Duration.ZERO)).isNull();
         gate.hold(LuaScript.CLAIM);
-        schedule("a", Duration.ofMillis(200));
+        schedule("a", Duration.ofSeconds(1)); // the first claim is to find nothing
         Future<Delivery> received = inBackground(() -> receiver.receive(Duration.ofSeconds(3)));
         // The first claims are empty and let through, until the one that leases the message.
         await().pollInterval(Duration.ofMillis(5)).until(() -> {
