@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Each module, profile, main class and test exists that a command of a page or of {@code .ci/run} names. */
 class CommandsTest {
@@ -56,6 +57,25 @@ class CommandsTest {
                         "docs/performance.md",
                         "docs/reliability.md",
                         "verification/camel-redis-delay-benchmark/README.md");
+    }
+
+    /** Whoever wants to try it, to test it, or to use it finds the command on the first page. */
+    @ParameterizedTest
+    @ValueSource(strings = {"README.md", "README.zh-CN.md"})
+    void should_show_in_the_readme_how_to_run_test_and_install_it(String readme) throws IOException {
+        assertThat(Block.of(readme, Files.readAllLines(Block.ROOT.resolve(readme))))
+                .filteredOn(block -> block.language().equals("sh"))
+                .flatExtracting(block -> block.code().lines().toList())
+                .extracting(line -> line.replaceFirst("\\s+# .*", ""))
+                .contains(
+                        "mvn -q -pl camel-redis-delay-example -am process-classes exec:java",
+                        "mvn -B -ntp verify",
+                        "mvn -B -ntp -DskipTests -pl :camel-redis-delay-spring-boot-starter -am install");
+        assertThat(Files.readString(Block.ROOT.resolve(readme)))
+                .contains("<artifactId>camel-redis-delay</artifactId>")
+                .containsPattern("verify +# (about ten minutes|双核机器上大约十分钟)");
+        assertThat(Files.readString(Block.ROOT.resolve("CONTRIBUTING.md")))
+                .contains("`mvn -B -ntp verify` | about ten minutes |");
     }
 
     @ParameterizedTest

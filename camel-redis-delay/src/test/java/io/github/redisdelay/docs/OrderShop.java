@@ -12,7 +12,7 @@ public class OrderShop extends RouteBuilder {
         from("direct:placed")
                 .setHeader("CamelRedisDelayScheduleId", body())
                 .log("${body} placed")
-                .to("redis-delay:orders?delay=5s");
+                .to("redis-delay:orders?delay=5s&onDuplicate=ignore");
         from("direct:paid")
                 .setHeader("CamelRedisDelayScheduleId", body())
                 .to("redis-delay:orders?operation=cancel")

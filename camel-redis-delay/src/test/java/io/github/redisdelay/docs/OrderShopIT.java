@@ -17,6 +17,9 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.apache.camel.CamelContext;
+import org.apache.camel.ProducerTemplate;
+import org.apache.camel.impl.DefaultCamelContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -50,7 +53,11 @@ class OrderShopIT {
                 .map(block -> lines(block.code().lines()))
                 .toList();
         assertThat(shown).isNotEmpty();
-        List<Line> printed = run(shown.get(0).size());
+        List<Line> printed;
+        try (RedisServer server = RedisServer.dedicated();
+                Program program = new Program(server)) {
+            printed = program.read(shown.get(0).size());
+        }
         assertThat(shown).allSatisfy(lines -> assertThat(lines)
                 .extracting(Line::text)
                 .isEqualTo(printed.stream().map(Line::text).toList()));
@@ -66,6 +73,30 @@ class OrderShopIT {
         });
     }
 
+    /** However long the start takes: A-2 is put off, and then promoted. */
+    @Test
+    @Timeout(120)
+    void should_start_again_while_an_order_is_delayed() throws Exception {
+        try (RedisServer server = RedisServer.dedicated();
+                CamelContext camel = new DefaultCamelContext()) {
+            camel.start();
+            ProducerTemplate queue = camel.createProducerTemplate();
+            String orders = "redis-delay:orders?address=" + server.address();
+            try (Program first = new Program(server)) {
+                first.read(3);
+                queue.sendBodyAndHeader(
+                        orders + "&operation=reschedule&delay=1h", null, "CamelRedisDelayScheduleId", "A-2");
+            }
+            try (Program second = new Program(server)) {
+                assertThat(second.read(3))
+                        .extracting(Line::text)
+                        .containsExactly("A-1 placed", "A-2 placed", "A-1 paid, its message was delayed");
+                queue.sendBodyAndHeader(orders + "&operation=promote", null, "CamelRedisDelayScheduleId", "A-2");
+                assertThat(second.read(1)).extracting(Line::text).containsExactly("A-2 not paid within 5 s: closed");
+            }
+        }
+    }
+
     private static List<Line> lines(Stream<String> output) {
         return output.map(LINE::matcher)
                 .filter(Matcher::matches)
@@ -73,10 +104,15 @@ class OrderShopIT {
                 .toList();
     }
 
-    private List<Line> run(int lines) throws IOException {
-        Path logback = Files.writeString(folder.resolve("logback.xml"), LOGBACK);
-        try (RedisServer server = RedisServer.dedicated()) {
-            Process program = new ProcessBuilder(JavaCommand.of(
+    /** The README's program, until it is killed. */
+    private final class Program implements AutoCloseable {
+
+        private final Process process;
+        private final BufferedReader output;
+
+        Program(RedisServer server) throws IOException {
+            Path logback = Files.writeString(folder.resolve("logback.xml"), LOGBACK);
+            process = new ProcessBuilder(JavaCommand.of(
                             List.of(
                                     "-Dlogback.configurationFile=" + logback,
                                     "-Dcamel.component.redis-delay.address=" + server.address()),
@@ -84,17 +120,24 @@ class OrderShopIT {
                             OrderShop.class))
                     .redirectErrorStream(true)
                     .start();
-            try (BufferedReader output = program.inputReader()) {
-                List<String> printed = new ArrayList<>();
-                while (lines(printed.stream()).size() < lines) {
-                    String line = output.readLine();
-                    assertThat(line).as("a line after these: " + printed).isNotNull();
-                    printed.add(line);
-                }
-                return lines(printed.stream());
-            } finally {
-                program.destroyForcibly();
+            output = process.inputReader();
+        }
+
+        /** The next lines that routes log. */
+        List<Line> read(int lines) throws IOException {
+            List<String> printed = new ArrayList<>();
+            while (OrderShopIT.lines(printed.stream()).size() < lines) {
+                String line = output.readLine();
+                assertThat(line).as("a line after these: " + printed).isNotNull();
+                printed.add(line);
             }
+            return OrderShopIT.lines(printed.stream());
+        }
+
+        @Override
+        public void close() throws IOException, InterruptedException {
+            process.destroyForcibly().waitFor();
+            output.close();
         }
     }
 }
