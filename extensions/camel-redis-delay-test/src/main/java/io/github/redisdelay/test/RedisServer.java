@@ -27,8 +27,9 @@ import java.util.function.BooleanSupplier;
  * </ol>
  *
  * <p>The first is for the {@linkplain #shared() shared server} only. A server of a test's own ({@link #dedicated}) is
- * always one that is started. A server is started on a free port from 20000 to 31999 of the local host, writes nothing
- * to disk, and ends with the JVM at the latest.
+ * always one that is started. A server is started on a free port from 20000 to 31999 of the local host and ends with the
+ * JVM at the latest. By default one of a test's own writes nothing to disk. The shared one has its append-only file on,
+ * never synced, in a folder that is deleted with it: the component warns of a Redis without that file.
  */
 public abstract class RedisServer implements AutoCloseable {
 
@@ -254,7 +255,7 @@ public abstract class RedisServer implements AutoCloseable {
         private static RedisServer create() {
             String address = property(ADDRESS_PROPERTY);
             if (address == null) {
-                RedisServer started = dedicated();
+                RedisServer started = dedicated("appendonly yes", "appendfsync no");
                 Runtime.getRuntime().addShutdownHook(new Thread(started::close, "stop-shared-redis"));
                 return started;
             }

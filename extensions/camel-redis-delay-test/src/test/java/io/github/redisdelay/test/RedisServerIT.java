@@ -40,6 +40,15 @@ class RedisServerIT {
         assertThat(info.get("redis_version")).matches("(6\\.[2-9]|[7-9]\\.|\\d\\d).*");
     }
 
+    /** Or the component would warn of it in each test. A server of somebody else's is as it is. */
+    @Test
+    void theSharedServerHasItsAppendOnlyFileOn() {
+        if (RedisServer.property(RedisServer.ADDRESS_PROPERTY) == null) {
+            RedisSingle server = redis.client().getRedisNodes(RedisNodes.SINGLE);
+            assertThat(server.getInstance().info(InfoSection.PERSISTENCE)).containsEntry("aof_enabled", "1");
+        }
+    }
+
     @Test
     void everyQueueNameIsNewAndBelongsToTheTest() {
         String first = redis.uniqueQueue();

@@ -90,11 +90,29 @@ class DirectoryIT extends ApiIT {
         assertThat(me.user()).isEqualTo("operator");
         assertThat(me.server().address()).isEqualTo(redis.address());
         assertThat(me.server().evictionPolicy()).isEqualTo("noeviction");
-        assertThat(me.server().appendOnly()).isFalse();
         assertThat(me.time()).isNotNull();
-        assertThat(((QueueViews.Row) api.queue(ANYBODY, "q").first()).diagnosis())
-                .extracting(Diagnosis.Finding::text)
-                .anyMatch(text -> text.contains("set appendonly to yes"));
+    }
+
+    @Test
+    void should_say_that_a_server_has_its_append_only_file_off() {
+        try (RedisServer server = RedisServer.dedicated("appendonly no")) {
+            RedissonClient redisson = redisson(server);
+            try (DelayQueueClient forgetful =
+                            DelayQueueClient.create(redisson, new ClientOptions("off", Duration.ofSeconds(5)));
+                    ConsoleApi console = new ConsoleApi(
+                            () -> List.of(new QueueSource(forgetful, server.address(), Map.of())),
+                            List::of,
+                            ConsoleOptions.DEFAULTS)) {
+                schedule(forgetful.queue("q"), "m", IN_AN_HOUR);
+                await().until(() -> console.queues(ANYBODY).queues().size() == 1);
+                assertThat(console.me(ANYBODY).server().appendOnly()).isFalse();
+                assertThat(((QueueViews.Row) console.queue(ANYBODY, "q").first()).diagnosis())
+                        .extracting(Diagnosis.Finding::text)
+                        .anyMatch(text -> text.contains("set appendonly to yes"));
+            } finally {
+                redisson.shutdown();
+            }
+        }
     }
 
     @Test
