@@ -2,6 +2,7 @@
 package io.github.redisdelay.queue;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 
 /** A running consumer of a queue: claims what is due, as long as it has capacity, and hands it to its handler. */
 public interface DelayQueueConsumer {
@@ -17,8 +18,10 @@ public interface DelayQueueConsumer {
      * client.
      *
      * @param extendLeases whether the leases of work still under way go on being extended; false lets them run out
+     * @return completes when Redis lists the consumer no more; never fails. Late, or never, while Redis does not answer:
+     *     then the consumer is listed until its record is too old
      */
-    void stop(boolean extendLeases);
+    CompletableFuture<Void> stop(boolean extendLeases);
 
     /**
      * Sets how many messages may be worked on at a time, from now on; the options say how many at the start. Work under

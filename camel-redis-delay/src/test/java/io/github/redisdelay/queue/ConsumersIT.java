@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -36,6 +37,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.redisson.api.RScoredSortedSet;
 import org.redisson.api.RTopic;
 import org.redisson.client.codec.ByteArrayCodec;
 
@@ -318,6 +320,55 @@ class ConsumersIT {
         gate.open();
         await().atMost(Duration.ofSeconds(5)).until(() -> queue.stats().get().overdue() == 5);
         assertThat(queue.stats().get().leased()).isZero();
+    }
+
+    @Test
+    void should_leave_the_waiters_where_its_first_claim_is_answered_after_it_was_stopped() throws Exception {
+        DelayQueue queue = client.queue(redis.uniqueQueue());
+        RScoredSortedSet<Object> waiters =
+                redis.client().getScoredSortedSet(redis.keyPrefix() + ":{" + queue.name() + "}:waiters");
+        gate.hold(LuaScript.CLAIM);
+        DelayQueueConsumer consumer = queue.consume(concurrent(5), executor, Delivery::acknowledge);
+        await().until(() -> gate.held() == 1);
+        assertThat(waiters.size()).isOne();
+        CompletableFuture<Void> gone = consumer.stop(true);
+        await().until(() -> queue.stats().get().consumers() == 0);
+        assertThat(gone).isNotDone();
+        gate.open();
+        gone.get(10, TimeUnit.SECONDS);
+        assertThat(waiters.size()).isZero();
+    }
+
+    @Test
+    void should_wait_for_a_silent_redis_once_where_many_are_stopped() {
+        DelayQueue queue = client.queue(redis.uniqueQueue());
+        gate.hold(LuaScript.HEARTBEAT);
+        Queue<DelayQueueConsumer> consumers = new ConcurrentLinkedQueue<>();
+        for (int i = 0; i < 40; i++) {
+            consumers.add(queue.consume(concurrent(1), executor, Delivery::acknowledge));
+        }
+        await().until(() -> gate.held() == 40);
+        CompletableFuture<Void> first = consumers.remove().stop(true);
+        await().pollInterval(Duration.ofMillis(100))
+                .until(() -> consumers.remove().stop(true).isDone());
+        assertThat(first).isNotDone();
+    }
+
+    @Test
+    void should_not_close_the_client_before_redis_has_forgotten_its_consumers() throws Exception {
+        DelayQueue queue = client.queue(redis.uniqueQueue());
+        gate.hold(LuaScript.HEARTBEAT);
+        queue.consume(concurrent(5), executor, Delivery::acknowledge);
+        await().until(() -> gate.held() == 1);
+        Thread closing = new Thread(client::close);
+        closing.start();
+        await().until(() -> closing.getState() == Thread.State.TIMED_WAITING);
+        gate.open();
+        closing.join();
+        try (DelayQueueClient other =
+                DelayQueueClient.create(redis.client(), new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(5)))) {
+            assertThat(other.queue(queue.name()).consumers().get()).isEmpty();
+        }
     }
 
     @Test

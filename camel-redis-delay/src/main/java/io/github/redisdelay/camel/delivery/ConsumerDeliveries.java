@@ -18,9 +18,12 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.apache.camel.Exchange;
 import org.apache.camel.spi.ExceptionHandler;
@@ -37,6 +40,9 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     private static final Logger LOG = LoggerFactory.getLogger(ConsumerDeliveries.class);
 
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** The longest wait until Redis has heard that a consumer has stopped. */
+    private static final long FAREWELL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final DefaultConsumer consumer;
     private final ExceptionHandler handler;
@@ -177,7 +183,8 @@ public final class ConsumerDeliveries implements DeliveryHandler {
      * leases of work under way are extended no more, what was not begun goes back to Redis, and the consumer takes back its
      * promises to come for messages and ends its heartbeat.
      *
-     * @param patience how many nanoseconds a consumer without a route waits for its work
+     * @param patience how many nanoseconds a consumer without a route waits for its work; a tenth of it, but no more than a
+     *     second, is waited until Redis has heard of the end
      */
     public void stop(long patience) {
         gate = null;
@@ -191,10 +198,20 @@ public final class ConsumerDeliveries implements DeliveryHandler {
             }
             // Camel has waited for the work of a route, up to its shutdown timeout. Work still under way may go on. It
             // can be acknowledged until its leases expire.
-            claims.stop(false);
+            awaitFarewell(claims.stop(false), Math.min(patience / 10, FAREWELL_NANOS));
         }
         if (batches != null) {
             batches.suspend();
+        }
+    }
+
+    private static void awaitFarewell(CompletableFuture<Void> farewell, long nanos) {
+        try {
+            farewell.get(nanos, TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException e) {
+            LOG.debug("Redis has not heard that a consumer has stopped, and lists it for a while: {}", e.toString());
         }
     }
 

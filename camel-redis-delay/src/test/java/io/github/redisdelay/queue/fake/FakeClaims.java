@@ -61,8 +61,9 @@ public final class FakeClaims implements ClaimCalls {
     }
 
     @Override
-    public void close() {
+    public CompletableFuture<Void> close() {
         closed++;
+        return CompletableFuture.completedFuture(null);
     }
 
     public int count() {

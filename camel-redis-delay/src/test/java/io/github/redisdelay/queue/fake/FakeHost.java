@@ -44,7 +44,8 @@ public final class FakeHost implements ConsumerHost {
     }
 
     @Override
-    public void stopped() {
+    public CompletableFuture<Void> stopped(CompletableFuture<Void> left) {
         stopped++;
+        return left;
     }
 }

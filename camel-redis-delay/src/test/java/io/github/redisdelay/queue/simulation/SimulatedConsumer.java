@@ -107,7 +107,9 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
     }
 
     @Override
-    public void stopped() {}
+    public CompletableFuture<Void> stopped(CompletableFuture<Void> left) {
+        return left;
+    }
 
     public boolean hasRoom() {
         return !dead && !suspended && working < options.concurrentConsumers();
@@ -240,5 +242,7 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
     }
 
     @Override
-    public void close() {}
+    public CompletableFuture<Void> close() {
+        return CompletableFuture.completedFuture(null);
+    }
 }

@@ -17,11 +17,14 @@ public interface ClaimCalls {
     CompletableFuture<ClaimReply> claim(ClaimRequest request);
 
     /**
-     * Leaves the waiters: Redis does not count on this consumer until its next claim. The call is sent once, and nobody
-     * waits for it. It is not allowed while a claim is under way.
+     * Leaves the waiters: Redis does not count on this consumer until its next claim. The call is sent once. It is not allowed while a claim is under way.
      */
     void leave(ClaimId claimId);
 
-    /** Gives back the session of the claims as soon as the last one is answered. */
-    void close();
+    /**
+     * Gives back the session of the claims as soon as the last one is answered.
+     *
+     * @return completes when that is done, and the consumer has left the waiters; never fails
+     */
+    CompletableFuture<Void> close();
 }

@@ -58,12 +58,14 @@ public final class ConsumerHeartbeat {
         }
     }
 
-    public synchronized void stop() {
+    /** @return completes when Redis has answered that the consumer has stopped, or cannot be told; never fails */
+    public synchronized CompletableFuture<?> stop() {
         if (!stopped && timer != null) {
             timer.cancel();
             tell(GONE);
         }
         stopped = true;
+        return last;
     }
 
     private void tell(byte[] text) {

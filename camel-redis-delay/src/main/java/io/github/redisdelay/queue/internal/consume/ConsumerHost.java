@@ -14,8 +14,13 @@ public interface ConsumerHost {
     /** Reads the figures of the queue. */
     CompletableFuture<QueueStats> stats();
 
-    /** The loop has stopped. */
-    void stopped();
+    /**
+     * The loop has stopped.
+     *
+     * @param left completes when it has left the waiters
+     * @return completes when Redis does not know the consumer any more; at once if Redis is silent; never fails
+     */
+    CompletableFuture<Void> stopped(CompletableFuture<Void> left);
 
     /** Returns whether messages may be claimed for which there is no free slot. Called with the loop's lock held. */
     default boolean prefetches() {

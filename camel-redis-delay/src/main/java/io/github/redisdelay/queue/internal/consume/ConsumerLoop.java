@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
@@ -65,6 +66,9 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
     private final StepTimer timer;
     /** The number of the latest claim. */
     private long claimed;
+
+    /** Completes when the loop has stopped and Redis does not know the consumer any more. */
+    private final CompletableFuture<Void> gone = new CompletableFuture<>();
 
     /** A claim that is to be sent. */
     private record Sending(PartitionState partition, long number, ClaimRequest request) {}
@@ -154,7 +158,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
     }
 
     @Override
-    public void stop(boolean extendLeases) {
+    public CompletableFuture<Void> stop(boolean extendLeases) {
         boolean first = read(() -> {
             boolean running = mode != Mode.STOPPED;
             mode = Mode.STOPPED; // from here on none is begun
@@ -165,11 +169,11 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         }
         step();
         if (first) {
-            for (PartitionState partition : partitions) {
-                partition.claims.close();
-            }
-            host.stopped();
+            CompletableFuture<Void> left = CompletableFuture.allOf(
+                    Arrays.stream(partitions).map(each -> each.claims.close()).toArray(CompletableFuture<?>[]::new));
+            host.stopped(left).thenAccept(gone::complete);
         }
+        return gone;
     }
 
     @Override

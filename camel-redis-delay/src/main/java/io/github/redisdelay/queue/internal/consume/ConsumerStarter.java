@@ -28,10 +28,12 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.ByteArrayCodec;
 import org.redisson.config.Config;
@@ -42,6 +44,9 @@ import org.redisson.config.SubscriptionMode;
  * and the numbers of their claim sessions. Thread-safe.
  */
 public final class ConsumerStarter {
+
+    /** A farewell that was not answered within this time is waited for no more. */
+    private static final long FAREWELL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final ScriptExecutor redis;
     private final ClientOptions options;
@@ -57,6 +62,8 @@ public final class ConsumerStarter {
 
     private final Set<ConsumerLoop> consumers = ConcurrentHashMap.newKeySet();
     private final BitSet claimSessions = new BitSet(); // guarded by itself
+    /** The farewells of consumers that Redis has not answered, with the time when each began. Thread-safe. */
+    private final Map<CompletableFuture<?>, Long> farewells = new ConcurrentHashMap<>();
     /** Set before the consumers are stopped. A consumer that comes later stops itself. */
     private volatile boolean closing;
 
@@ -251,13 +258,31 @@ public final class ConsumerStarter {
         }
 
         @Override
-        public void stopped() {
+        public CompletableFuture<Void> stopped(CompletableFuture<Void> left) {
             begun.set(true);
-            heartbeats.forEach(ConsumerHeartbeat::stop);
+            CompletableFuture<Void> farewell =
+                    farewell(Stream.concat(Stream.of(left), heartbeats.stream().map(ConsumerHeartbeat::stop)));
             listeners.forEach(wakeups::remove);
             consumers.remove(loop);
             leases.trim();
+            return farewell;
         }
+    }
+
+    /**
+     * Completes with the answers to what a consumer has told Redis as it stopped. At once while Redis is silent towards
+     * one that stopped before, so that many take no longer than one.
+     */
+    private CompletableFuture<Void> farewell(Stream<CompletableFuture<?>> answers) {
+        CompletableFuture<Void> all = CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new));
+        boolean silent = farewells.values().stream().anyMatch(this::isOver);
+        farewells.put(all, timers.nanoTime());
+        all.whenComplete((none, error) -> farewells.remove(all));
+        return silent ? CompletableFuture.completedFuture(null) : all;
+    }
+
+    private boolean isOver(long farewellBegan) {
+        return timers.nanoTime() - farewellBegan >= FAREWELL_NANOS;
     }
 
     private void checkOpen() {
@@ -272,11 +297,14 @@ public final class ConsumerStarter {
         consumers.forEach(loop -> loop.stop(false));
     }
 
-    /** Returns whether no claim is under way. */
+    /** Returns whether no claim is under way, and Redis has forgotten all consumers that have stopped, or is silent. */
     public boolean isIdle() {
         synchronized (claimSessions) {
-            return claimSessions.isEmpty();
+            if (!claimSessions.isEmpty()) {
+                return false;
+            }
         }
+        return farewells.values().stream().allMatch(this::isOver);
     }
 
     /** Ends the subscription. */

@@ -166,7 +166,7 @@ public final class PartitionState {
         } else {
             lateAnswers = 0;
         }
-        expect(reply, now);
+        expect(reply, failing, now);
         return failing;
     }
 
@@ -180,14 +180,16 @@ public final class PartitionState {
 
     /**
      * Sets the next claim: the earliest of the answer, the wake-ups since the claim was sent, and the safety interval.
+     *
+     * @param repeated whether the claim was sent several times: the first copy may have made the consumer a waiter
      */
-    private void expect(ClaimReply reply, long now) {
+    private void expect(ClaimReply reply, boolean repeated, long now) {
         long safety = now + TimeUnit.MICROSECONDS.toNanos(reply.safetyMicros());
         long due = Math.min(safety, after(now, reply.nextDueMicros()));
         long expiry = Math.min(safety, after(now, reply.nextExpiryMicros()));
         headNanos = Math.min(wokenNanos, due);
-        waiter = reply.duty() != WakeupDuty.LEFT;
-        promised = waiter;
+        promised = reply.duty() != WakeupDuty.LEFT;
+        waiter = promised || repeated;
         switch (reply.duty()) {
             case FIRST -> {
                 nextDueNanos = due;

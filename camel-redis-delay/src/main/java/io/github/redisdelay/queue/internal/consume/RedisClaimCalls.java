@@ -36,8 +36,10 @@ public final class RedisClaimCalls implements ClaimCalls {
     private final RandomGenerator random;
     private final Consumer<Throwable> attemptFailed;
     private final Runnable released;
-    /** The number of claims under way, and one for being open. At zero the session is free again. */
+    /** The number of calls under way, and one for being open. At zero the session is free again. */
     private final AtomicInteger users = new AtomicInteger(1);
+    /** Completes when the session is free. */
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
     /**
      * @param member the consumer's name among the waiters; see {@code wakeup.lua}
@@ -77,8 +79,9 @@ public final class RedisClaimCalls implements ClaimCalls {
 
     @Override
     public void leave(ClaimId claimId) {
-        if (users.get() > 0) {
-            call(arguments(ClaimRequest.leave(claimId)), 1); // one that fails is the same as one lost on its way
+        if (users.getAndUpdate(n -> n == 0 ? 0 : n + 1) > 0) {
+            // One that fails is the same as one lost on its way.
+            call(arguments(ClaimRequest.leave(claimId)), 1).whenComplete((reply, error) -> finish(() -> {}));
         }
     }
 
@@ -131,8 +134,9 @@ public final class RedisClaimCalls implements ClaimCalls {
     }
 
     @Override
-    public void close() {
+    public CompletableFuture<Void> close() {
         finish(() -> {});
+        return closed;
     }
 
     /**
@@ -144,6 +148,7 @@ public final class RedisClaimCalls implements ClaimCalls {
         } finally {
             if (users.decrementAndGet() == 0) {
                 released.run();
+                closed.complete(null);
             }
         }
     }

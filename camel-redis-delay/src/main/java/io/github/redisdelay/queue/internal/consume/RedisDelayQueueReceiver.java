@@ -139,7 +139,7 @@ final class RedisDelayQueueReceiver implements DelayQueueReceiver, DeliveryHandl
         if (!closed && listens.compareAndSet(false, true)) {
             host.listen().whenComplete((none, error) -> subscribed.complete(null));
             if (closed) {
-                host.stopped(); // it was closed before it listened
+                host.stopped(CompletableFuture.completedFuture(null)); // it was closed before it listened
             }
         }
         try {
@@ -233,10 +233,10 @@ final class RedisDelayQueueReceiver implements DelayQueueReceiver, DeliveryHandl
 
     /** The loop has stopped, as the receiver or its client is closed. */
     @Override
-    public void stopped() {
+    public CompletableFuture<Void> stopped(CompletableFuture<Void> left) {
         closed = true;
         subscribed.complete(null);
         waiting.forEach(caller -> caller.given.complete(null));
-        host.stopped();
+        return host.stopped(left);
     }
 }

@@ -69,8 +69,9 @@ class RedisDelayQueueReceiverTest {
         }
 
         @Override
-        public void stopped() {
+        public CompletableFuture<Void> stopped(CompletableFuture<Void> left) {
             listens.set(false);
+            return left;
         }
     }
 
@@ -88,7 +89,9 @@ class RedisDelayQueueReceiverTest {
             public void leave(ClaimId claimId) {}
 
             @Override
-            public void close() {}
+            public CompletableFuture<Void> close() {
+                return CompletableFuture.completedFuture(null);
+            }
         };
     }
 
