@@ -60,7 +60,7 @@ class MonitoringIT {
                                     .body())
                             .containsPattern(
                                     "camel_redis_delay_delivered_total\\{[^}]*queue=\"orders\",routeId=\"orders\"[^}]*} 1\\.0")
-                            .containsPattern("camel_redis_delay_waiting\\{[^}]*queue=\"orders\"[^}]*} 0\\.0")
+                            .containsPattern("camel_redis_delay_delayed\\{[^}]*queue=\"orders\"[^}]*} 0\\.0")
                             .contains("camel_exchanges_total"));
         } finally {
             main.stop();

@@ -76,17 +76,17 @@ public final class ManagedQueue {
         return queue.serviceUrl();
     }
 
-    @ManagedAttribute(description = "Messages that wait, due ones included")
+    @ManagedAttribute(description = "Messages that no consumer has claimed, overdue ones included")
     public long getDelayed() {
         return figures.get().delayed();
     }
 
-    @ManagedAttribute(description = "Messages that are due and not being delivered")
+    @ManagedAttribute(description = "Delayed messages that are due")
     public long getOverdue() {
         return figures.get().overdue();
     }
 
-    @ManagedAttribute(description = "Messages that are being delivered, by any consumer")
+    @ManagedAttribute(description = "Messages that consumers have claimed")
     public long getLeased() {
         return figures.get().leased();
     }
@@ -96,8 +96,7 @@ public final class ManagedQueue {
         return figures.get().dead();
     }
 
-    @ManagedAttribute(
-            description = "For how long the oldest message has been due that is not being delivered, in milliseconds")
+    @ManagedAttribute(description = "For how long the oldest overdue message has been due, in milliseconds")
     public long getOldestOverdueMillis() {
         return figures.get().oldestOverdueMicros() / 1000;
     }
@@ -109,7 +108,7 @@ public final class ManagedQueue {
         return micros < 0 ? -1 : (micros + 999) / 1000;
     }
 
-    @ManagedAttribute(description = "Consumers of the queue that were seen lately, anywhere")
+    @ManagedAttribute(description = "Consumers of the queue, in all JVMs")
     public int getConsumers() {
         return figures.get().consumers();
     }
@@ -129,7 +128,7 @@ public final class ManagedQueue {
         return ask("it could not be resumed", DelayQueue::resume) ? "resumed" : "it was not paused";
     }
 
-    @ManagedOperation(description = "Makes the waiting message with this id due now")
+    @ManagedOperation(description = "Makes the delayed message with this id due now")
     public String promote(String id) {
         ChangeResult found = ask("message '" + id + "' could not be promoted", waiting -> waiting.promote(id));
         return switch (found.previousState()) {

@@ -156,7 +156,7 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
             if (resources == null) {
                 ComponentThreads threads =
                         new ComponentThreads(this, getCamelContext().getExecutorServiceManager(), this::close);
-                Meters meters = Meters.of(getCamelContext(), threads::timers);
+                Meters meters = Meters.of(getCamelContext(), name(), threads::timers);
                 resources = new Resources(
                         new ClientRegistry(
                                 getCamelContext(),
@@ -167,6 +167,14 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
             }
             return resources;
         }
+    }
+
+    /** The name under which its context knows it, which is the scheme of its endpoints; the default one if it does not. */
+    private String name() {
+        return getCamelContext().getComponentNames().stream()
+                .filter(name -> getCamelContext().hasComponent(name) == this)
+                .findFirst()
+                .orElse("redis-delay");
     }
 
     ClientRegistry clients() {

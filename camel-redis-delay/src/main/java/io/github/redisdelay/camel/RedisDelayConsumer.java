@@ -360,29 +360,29 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         }
     }
 
-    @ManagedAttribute(description = "Messages being worked on")
-    public int getUnderWay() {
+    @ManagedAttribute(description = "Messages whose exchanges are being processed")
+    public int getProcessing() {
         return getPendingExchangesSize();
     }
 
     @ManagedAttribute(
             description =
-                    "Deliveries that failed or asked for another one and are followed by it, since the route was last started")
-    public long getRedelivered() {
-        return report.redelivered();
+                    "Deliveries that failed or asked for another one, which follows, since the route was last started")
+    public long getRetried() {
+        return report.retried();
     }
 
     @ManagedAttribute(description = "Messages moved to the dead letters since the route was last started")
-    public long getBuried() {
-        return report.buried();
+    public long getDeadLettered() {
+        return report.deadLettered();
     }
 
     @ManagedAttribute(
             description =
-                    "Messages given up and dropped, because deadLetter is false or onExpiry is drop, since the route was last"
+                    "Messages given up and not kept, because deadLetter is false or onExpiry is drop, since the route was last"
                             + " started")
-    public long getDiscarded() {
-        return report.discarded();
+    public long getDropped() {
+        return report.dropped();
     }
 
     @ManagedAttribute(

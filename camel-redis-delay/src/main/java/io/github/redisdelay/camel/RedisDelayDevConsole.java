@@ -78,8 +78,8 @@ public class RedisDelayDevConsole extends AbstractDevConsole {
     }
 
     private static String text(QueueStats stats, Duration roundTrip) {
-        return (stats.paused() ? "PAUSED, " : "") + stats.delayed() + " waiting, "
-                + StatsText.overdue(stats, "nobody listens") + ", " + stats.leased() + " being delivered, "
+        return (stats.paused() ? "PAUSED, " : "") + stats.delayed() + " delayed, "
+                + StatsText.overdue(stats, "no consumer") + ", " + stats.leased() + " leased, "
                 + stats.dead() + " dead, consumers: " + stats.consumers()
                 + (stats.nextDueMicros() < 0
                         ? ""
@@ -91,9 +91,11 @@ public class RedisDelayDevConsole extends AbstractDevConsole {
         DelayQueueConsumer claims = consumer.claims();
         Duration failing = claims == null ? Duration.ZERO : claims.failingFor();
         return consumer.shown() + " of " + (consumer.isOfDeadLetters() ? "the dead letters of " : "")
-                + consumer.getEndpoint().getQueueName() + ": " + consumer.getUnderWay() + " of "
-                + consumer.getConcurrentConsumers() + " under way"
-                + (consumer.getUnderWay() == 0 ? "" : ", the longest for " + Durations.text(consumer.longestRunning()))
+                + consumer.getEndpoint().getQueueName() + ": " + consumer.getProcessing() + " of "
+                + consumer.getConcurrentConsumers() + " being processed"
+                + (consumer.getProcessing() == 0
+                        ? ""
+                        : ", the longest for " + Durations.text(consumer.longestRunning()))
                 + (consumer.isSuspended() ? ", suspended" : "")
                 + text(consumer.bridge())
                 + (failing.isZero()
@@ -141,7 +143,7 @@ public class RedisDelayDevConsole extends AbstractDevConsole {
             json.put("error", row.problem());
             return json;
         }
-        json.put("waiting", stats.delayed());
+        json.put("delayed", stats.delayed());
         json.put("overdue", stats.overdue());
         json.put("oldestOverdueMillis", stats.oldestOverdueMicros() / 1000);
         json.put("nextDueMillis", stats.nextDueMicros() < 0 ? -1 : (stats.nextDueMicros() + 999) / 1000);
@@ -161,7 +163,7 @@ public class RedisDelayDevConsole extends AbstractDevConsole {
         json.put("deadLetters", consumer.isOfDeadLetters());
         json.put("suspended", consumer.isSuspended());
         json.put("concurrentConsumers", consumer.getConcurrentConsumers());
-        json.put("underWay", consumer.getUnderWay());
+        json.put("processing", consumer.getProcessing());
         json.put("longestRunningMillis", consumer.longestRunning().toMillis());
         DelayQueueConsumer claims = consumer.claims();
         Duration failing = claims == null ? Duration.ZERO : claims.failingFor();

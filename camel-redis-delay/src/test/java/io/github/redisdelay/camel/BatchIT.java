@@ -188,7 +188,7 @@ class BatchIT extends ConsumerSideIT {
         assertThat(succeeded.values()).allSatisfy(times -> assertThat(times).hasValue(1));
         assertThat(failures).hasPositiveValue();
         assertThat(stats().dead()).isZero();
-        await().until(() -> consumer().getUnderWay() == 0); // a slot is free once its answer was sent
+        await().until(() -> consumer().getProcessing() == 0); // a slot is free once its answer was sent
     }
 
     @Test
@@ -230,12 +230,12 @@ class BatchIT extends ConsumerSideIT {
     void should_release_at_once_what_was_collected_when_the_route_is_suspended_or_stopped() throws Exception {
         start(consume(BATCHES + "&batchSize=10&batchTimeout=30m", this::takeBatch));
         scheduleMany(0, 3);
-        await().until(() -> consumer().getUnderWay() == 3);
+        await().until(() -> consumer().getProcessing() == 3);
         context.getRouteController().suspendRoute("consumer");
         await().untilAsserted(() -> assertThat(stats().leased()).isZero());
         assertThat(stats().overdue()).isEqualTo(3);
         context.getRouteController().resumeRoute("consumer");
-        await().until(() -> consumer().getUnderWay() == 3);
+        await().until(() -> consumer().getProcessing() == 3);
         context.getRouteController().stopRoute("consumer");
         await().untilAsserted(() -> assertThat(stats().leased()).isZero());
         assertThat(batches).isEmpty();
@@ -279,7 +279,7 @@ class BatchIT extends ConsumerSideIT {
         assertThat(stats().delayed()).isOne();
         assertThat(stats().nextDueMicros()).isGreaterThan(3_500_000_000L);
         assertThat(stored().get("m1").join()).isPresent();
-        await().until(() -> consumer().getUnderWay() == 0);
+        await().until(() -> consumer().getProcessing() == 0);
     }
 
     @Test

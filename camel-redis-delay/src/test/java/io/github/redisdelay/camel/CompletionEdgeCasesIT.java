@@ -51,7 +51,7 @@ class CompletionEdgeCasesIT extends CamelRedisIT {
         await().untilAsserted(() ->
                 assertThat(stats().nextDueMicros()).as("due again in an hour").isGreaterThan(3_500_000_000L));
         assertThat(stats().leased()).isZero();
-        await().until(() -> consumer().getUnderWay() == 0);
+        await().until(() -> consumer().getProcessing() == 0);
     }
 
     @Test
@@ -78,7 +78,7 @@ class CompletionEdgeCasesIT extends CamelRedisIT {
         }
         // One is worked on, one waits, the others were refused.
         await().until(() -> stats().delayed() == 3 && stats().nextDueMicros() > 3_500_000_000L);
-        await().until(() -> consumer().getUnderWay() == 2);
+        await().until(() -> consumer().getProcessing() == 2);
         go.countDown();
         await().until(() -> stats().leased() == 0);
         assertThat(stats().delayed()).isEqualTo(3);
@@ -116,7 +116,7 @@ class CompletionEdgeCasesIT extends CamelRedisIT {
         assertThat(most).hasValue(1);
         context.getRouteController().suspendRoute("consumer");
         permits.release(100);
-        await().until(() -> consumer().getUnderWay() == 0);
+        await().until(() -> consumer().getProcessing() == 0);
     }
 
     @ParameterizedTest

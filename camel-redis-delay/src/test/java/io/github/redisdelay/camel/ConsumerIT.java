@@ -74,7 +74,7 @@ class ConsumerIT extends CamelRedisIT {
         }
         assertEmpty();
         assertThat(redelivered).containsExactly(false, true, true);
-        assertThat(consumer().getRedelivered()).isEqualTo(2);
+        await().untilAsserted(() -> assertThat(consumer().getRetried()).isEqualTo(2));
         assertThat(consumer().getReceived()).isEqualTo(3);
     }
 
@@ -93,7 +93,7 @@ class ConsumerIT extends CamelRedisIT {
                 .contains("java.lang.IllegalStateException", "partner is down", "\"routeId\":\"consumer\"")
                 .contains("\"attempt\":3")
                 .doesNotContain("ConsumerIT");
-        assertThat(consumer().getBuried()).isOne();
+        await().untilAsserted(() -> assertThat(consumer().getDeadLettered()).isOne());
     }
 
     @Test
@@ -102,7 +102,7 @@ class ConsumerIT extends CamelRedisIT {
             throw new IllegalStateException("no");
         }));
         send(uri, "x", Map.of());
-        await().untilAsserted(() -> assertThat(consumer().getDiscarded()).isOne());
+        await().untilAsserted(() -> assertThat(consumer().getDropped()).isOne());
         assertEmpty();
         assertThat(stats().dead()).isZero();
     }

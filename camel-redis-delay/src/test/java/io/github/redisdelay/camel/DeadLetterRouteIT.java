@@ -135,7 +135,7 @@ class DeadLetterRouteIT extends ConsumerSideIT {
                 .containsEntry(RedisDelayConstants.FAILURE_ATTEMPTS, 3)
                 .containsEntry(RedisDelayConstants.MESSAGE_ID, "a");
         assertNoDeadLetters();
-        assertThat(consumer().getRedelivered()).isEqualTo(15);
+        await().untilAsserted(() -> assertThat(consumer().getRetried()).isEqualTo(15));
         assertThat(stats().delayed()).as("never among the ordinary messages").isZero();
     }
 

@@ -77,7 +77,7 @@ class DevConsoleIT extends ConsumerSideIT {
         assertThat(row)
                 .containsEntry("queue", queue)
                 .containsEntry("address", redis.address())
-                .containsEntry("waiting", 2L)
+                .containsEntry("delayed", 2L)
                 .containsEntry("overdue", 1L)
                 .containsEntry("leased", 1L)
                 .containsEntry("dead", 1L)
@@ -88,15 +88,15 @@ class DevConsoleIT extends ConsumerSideIT {
         assertThat(json("consumers", Map.of())).singleElement().satisfies(consumer -> assertThat(consumer)
                 .containsEntry("name", "work")
                 .containsEntry("queue", queue)
-                .containsEntry("underWay", 1)
+                .containsEntry("processing", 1)
                 .containsEntry("concurrentConsumers", 1)
                 .containsEntry("failingMillis", 0L)
                 .hasEntrySatisfying("longestRunningMillis", millis -> assertThat((Long) millis)
                         .isNotNegative()));
         assertThat(text(Map.of()))
-                .contains(queue + " on " + redis.address() + ": 2 waiting, 1 overdue (oldest ")
-                .contains("1 being delivered, 1 dead, consumers: 1, next due in ")
-                .contains("route 'work' of " + queue + ": 1 of 1 under way, the longest for ")
+                .contains(queue + " on " + redis.address() + ": 2 delayed, 1 overdue (oldest ")
+                .contains("1 leased, 1 dead, consumers: 1, next due in ")
+                .contains("route 'work' of " + queue + ": 1 of 1 being processed, the longest for ")
                 .doesNotContain("secret");
 
         assertThat(json("queues", Map.of("limit", "1"))).hasSize(1);
@@ -126,7 +126,7 @@ class DevConsoleIT extends ConsumerSideIT {
                 }
             });
             context.getEndpoint("redis-delay:nobody?address=redis://localhost:1");
-            assertThat(text(Map.of())).contains("nobody on redis://localhost:1: not connected\n", " 0 waiting, ");
+            assertThat(text(Map.of())).contains("nobody on redis://localhost:1: not connected\n", " 0 delayed, ");
             template.sendBody(to + "&delay=5s", "x"); // the consumer wants to claim it then
             freeze(server);
             long begun = System.nanoTime();

@@ -71,8 +71,8 @@ class FailureLogIT extends ConsumerSideIT {
 
     /** The exchange has ended: whoever wants to say something of it has done so. */
     private void awaitAttempts(int attempts) {
-        // In this order: the counts say that the exchange has begun.
-        await().until(() -> consumer("send").getRedelivered() + consumer("send").getBuried() == attempts
+        // In this order: the counts say that the exchange has completed, and Redis has answered.
+        await().until(() -> consumer("send").getRetried() + consumer("send").getDeadLettered() == attempts
                 && context.getInflightRepository().size() == 0);
     }
 

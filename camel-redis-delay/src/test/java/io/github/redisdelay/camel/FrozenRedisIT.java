@@ -109,7 +109,7 @@ class FrozenRedisIT {
         RedisDelayConsumer consumer =
                 (RedisDelayConsumer) context.getRoute("orders").getConsumer();
         await().until(() ->
-                consumer.getUnderWay() == 0 && context.getInflightRepository().size() == 0);
+                consumer.getProcessing() == 0 && context.getInflightRepository().size() == 0);
         assertStopsInTime();
     }
 

@@ -78,7 +78,7 @@ class HealthIT {
                             RedisDelayConstants.DELIVER_AT,
                             System.currentTimeMillis() - 60_000);
         }
-        await().until(() -> consumer().getUnderWay() == 1);
+        await().until(() -> consumer().getProcessing() == 1);
         // It tells that it is there beside its claims, and a check asks Redis for a second at the most.
         await().untilAsserted(() -> {
             HealthCheck.Result result = camelsCheck();

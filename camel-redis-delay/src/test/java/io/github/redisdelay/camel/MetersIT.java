@@ -36,6 +36,8 @@ import org.apache.camel.Exchange;
 import org.apache.camel.Producer;
 import org.apache.camel.builder.RouteBuilder;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The meters in a registry. */
 class MetersIT extends ConsumerSideIT {
@@ -103,15 +105,15 @@ class MetersIT extends ConsumerSideIT {
         await().untilAsserted(
                         () -> assertThat(timed("acknowledge", "queue", queue)).isOne());
         assertThat(timed("lateness", "queue", queue)).isOne();
-        assertThat(timed("work", "queue", queue)).isOne();
+        assertThat(timed("processing", "queue", queue)).isOne();
         for (String script : List.of("schedule", "claim", "acknowledge")) {
             assertCalled(script);
         }
-        assertCount("redelivered", 0);
+        assertCount("retried", 0);
     }
 
     @Test
-    void should_measure_how_late_a_message_is_and_how_long_it_is_worked_on() throws Exception {
+    void should_measure_how_late_a_message_is_and_how_long_it_is_processed() throws Exception {
         bind();
         schedule("a", "x", Envelope.Settings.NONE, DueTime.at(Instant.now().minusSeconds(100)));
         AtomicLong workNanos = new AtomicLong();
@@ -124,7 +126,8 @@ class MetersIT extends ConsumerSideIT {
                         () -> assertThat(timed("acknowledge", "queue", queue)).isOne());
         assertThat(meters.get(NAME + "lateness").timer().max(TimeUnit.SECONDS)).isBetween(99.0, 160.0);
         assertThat(workNanos).hasPositiveValue();
-        assertThat(meters.get(NAME + "work").timer().max(TimeUnit.NANOSECONDS)).isGreaterThanOrEqualTo(workNanos.get());
+        assertThat(meters.get(NAME + "processing").timer().max(TimeUnit.NANOSECONDS))
+                .isGreaterThanOrEqualTo(workNanos.get());
     }
 
     @Test
@@ -136,11 +139,11 @@ class MetersIT extends ConsumerSideIT {
         start(consume(FAST + "&maximumRedeliveries=2", exchange -> {
             throw new IllegalStateException("no");
         }));
-        assertCount("buried", 2);
-        assertCount("redelivered", 2);
+        assertCount("dead.lettered", 2);
+        assertCount("retried", 2);
         assertCount("expired", 1);
         assertCount("delivered", 3);
-        assertCount("discarded", 0);
+        assertCount("dropped", 0);
     }
 
     @Test
@@ -150,12 +153,29 @@ class MetersIT extends ConsumerSideIT {
         start(consume(FAST + "&maximumRedeliveries=0&deadLetter=false", exchange -> {
             throw new IllegalStateException("no");
         }));
-        assertCount("discarded", 1);
-        assertCount("buried", 0);
+        assertCount("dropped", 1);
+        assertCount("dead.lettered", 0);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"5, true", "0, true", "0, false"})
+    void should_count_no_end_that_comes_too_late(int redeliveries, boolean deadLetter) throws Exception {
+        bind();
+        schedule("gone", "x");
+        start(consume(FAST + "&maximumRedeliveries=" + redeliveries + "&deadLetter=" + deadLetter, exchange -> {
+            stored().cancel("gone").join(); // another client's
+            throw new IllegalStateException("no");
+        }));
+        await().untilAsserted(
+                        () -> assertThat(timed("processing", "queue", queue)).isOne());
+        await().until(() -> consumer().getProcessing() == 0); // Redis has answered
+        assertThat(List.of(count("retried"), count("dead.lettered"), count("dropped"), count("expired")))
+                .containsOnly(0.0);
+        assertThat(timed("acknowledge", "queue", queue)).isZero();
     }
 
     @Test
-    void should_count_changes_of_waiting_messages_only() {
+    void should_count_changes_of_delayed_messages_only() {
         bind();
         context.start();
         for (int i = 0; i < 6; i++) {
@@ -199,7 +219,7 @@ class MetersIT extends ConsumerSideIT {
         template.doneUoW(exchange);
         await().untilAsserted(
                         () -> assertThat(timed("acknowledge", "routeId", "")).isOne());
-        assertThat(timed("work", "routeId", "")).isOne();
+        assertThat(timed("processing", "routeId", "")).isOne();
     }
 
     @Test
@@ -230,7 +250,7 @@ class MetersIT extends ConsumerSideIT {
         context.getEndpoint(uri);
         context.start();
         send(uri + "?operation=stats", null, Map.of());
-        assertGauge("waiting", 2);
+        assertGauge("delayed", 2);
         assertThat(gauge("overdue")).isOne();
         assertThat(gauge("oldest.overdue")).isBetween(99.0, 160.0);
         assertThat(gauge("leased")).isZero();
@@ -250,6 +270,7 @@ class MetersIT extends ConsumerSideIT {
         assertThat(meters.getMeters()).isNotEmpty().allSatisfy(meter -> {
             assertThat(meter.getId().getTag("camelContext")).isEqualTo(context.getName());
             assertThat(meter.getId().getTag("kind")).isEqualTo("CamelRedisDelay");
+            assertThat(meter.getId().getTag("component")).isEqualTo("redis-delay");
             assertThat(meter.getId().getTags())
                     .extracting(Tag::getValue)
                     .noneMatch(value -> value.contains("secret-id")
@@ -269,7 +290,7 @@ class MetersIT extends ConsumerSideIT {
                 from(uri).routeId("c").to("mock:c");
             }
         });
-        assertThat(meters.get(NAME + "waiting").gauges()).hasSize(1);
+        assertThat(meters.get(NAME + "delayed").gauges()).hasSize(1);
         context.getRouteController().stopRoute("c");
         assertThat(meters.find(NAME + "delivered").counters()).isEmpty();
         context.getRouteController().stopRoute("a");
@@ -299,6 +320,38 @@ class MetersIT extends ConsumerSideIT {
         send(uri + "?delay=2h", "x", Map.of());
         assertThat(meters.get(NAME + "scheduled").counters()).hasSize(1);
         assertThat(count("scheduled")).isEqualTo(2);
+    }
+
+    @Test
+    void should_give_each_component_meters_of_its_own() throws Exception {
+        bind();
+        RedisDelayComponent second = new RedisDelayComponent();
+        second.getConfiguration().setRedisson(redis.client());
+        context.addComponent("second", second);
+        start(new RouteBuilder() {
+            @Override
+            public void configure() {
+                from("direct:a").routeId("a").to(uri + "?delay=1h");
+                from("direct:b").routeId("b").to(uri.replace("redis-delay:", "second:") + "?delay=1h");
+            }
+        });
+        template.sendBody("direct:a", "x");
+        template.sendBody("direct:b", "x");
+        assertCount("scheduled", 1, "component", "redis-delay");
+        assertCount("scheduled", 1, "component", "second");
+        assertThat(meters.get(NAME + "delayed").gauges())
+                .hasSize(2)
+                .extracting(gauge -> gauge.getId().getTag("server"))
+                .as("one Redis")
+                .containsOnly(meters.get(NAME + "delayed").gauge().getId().getTag("server"));
+        context.getRouteController().stopRoute("a");
+        context.removeRoute("a");
+        template.sendBody("direct:b", "x");
+        assertCount("scheduled", 2, "component", "second");
+        assertGauge("delayed", 3);
+        context.removeComponent("redis-delay");
+        assertCount("scheduled", 2, "component", "second");
+        assertThat(meters.get(NAME + "call").timers()).isNotEmpty();
     }
 
     @Test
@@ -363,7 +416,7 @@ class MetersIT extends ConsumerSideIT {
         bind();
         context.start();
         send(uri + "?delay=1h", "x", Map.of());
-        assertGauge("waiting", 1);
+        assertGauge("delayed", 1);
         context.stop();
         assertThat(meters.getMeters()).isEmpty();
         context.getRegistry().bind("redisson", redis.client());
@@ -371,7 +424,7 @@ class MetersIT extends ConsumerSideIT {
         context.start();
         schedule("another", "x", Envelope.Settings.NONE, DueTime.after(Duration.ofHours(1)));
         context.createProducerTemplate().sendBody(uri + "?delay=1h", "x");
-        assertGauge("waiting", 3);
+        assertGauge("delayed", 3);
         assertCount("scheduled", 1);
     }
 
@@ -381,7 +434,7 @@ class MetersIT extends ConsumerSideIT {
         context.start();
         Producer forgotten = context.getEndpoint(uri).createProducer();
         forgotten.start();
-        assertGauge("waiting", 0);
+        assertGauge("delayed", 0);
         context.stop();
         assertThat(meters.getMeters()).isEmpty();
         context.getRegistry().bind("redisson", redis.client());
@@ -389,9 +442,9 @@ class MetersIT extends ConsumerSideIT {
         context.start();
         schedule("a", "x", Envelope.Settings.NONE, DueTime.after(Duration.ofHours(1)));
         send(uri + "?operation=stats", null, Map.of());
-        assertGauge("waiting", 1);
+        assertGauge("delayed", 1);
         forgotten.stop();
-        assertGauge("waiting", 1);
+        assertGauge("delayed", 1);
     }
 
     @Test
@@ -431,7 +484,8 @@ class MetersIT extends ConsumerSideIT {
             RedisDelayEndpoint endpoint = context.getEndpoint(
                     uri + "?requestTimeout=5s&address=" + server.address(), RedisDelayEndpoint.class);
             Reference<OpenClient> client = endpoint.acquireClient();
-            Meters.Producing use = Meters.of(context, () -> timers).producing(endpoint.metered(client));
+            Meters.Producing use =
+                    Meters.of(context, "redis-delay", () -> timers).producing(endpoint.metered(client));
             timers.advance(Duration.ZERO);
             await().untilAsserted(
                             () -> assertThat(figures(prometheus)).hasSize(7).containsOnly(0.0));

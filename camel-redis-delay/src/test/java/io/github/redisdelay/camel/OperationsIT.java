@@ -114,7 +114,7 @@ class OperationsIT extends CamelRedisIT {
             RedisDelayConsumer consumer =
                     (RedisDelayConsumer) context.getRoute("consumer").getConsumer();
             send(uri, "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "long"));
-            await().until(() -> consumer.getUnderWay() == 1);
+            await().until(() -> consumer.getProcessing() == 1);
             send(uri, "x", Map.of(RedisDelayConstants.DELIVER_AT, System.currentTimeMillis() - 60_000));
             await().atMost(30, TimeUnit.SECONDS).untilAsserted(() -> assertThat(log.of(Level.WARN))
                     .singleElement()
@@ -140,7 +140,7 @@ class OperationsIT extends CamelRedisIT {
             ObjectName consumer = server.queryNames(consumers, null).iterator().next();
             await().untilAsserted(() ->
                     assertThat(server.getAttribute(consumer, "Received")).isEqualTo(1L));
-            assertThat(server.getAttribute(consumer, "Buried")).isEqualTo(0L);
+            assertThat(server.getAttribute(consumer, "DeadLettered")).isEqualTo(0L);
             ObjectName endpoints =
                     new ObjectName("org.apache.camel:context=" + managed.getManagementName() + ",type=endpoints,*");
             ObjectName endpoint = server.queryNames(endpoints, null).iterator().next();

@@ -159,7 +159,7 @@ class RouteErrorsIT extends ConsumerSideIT {
 
     private void assertNothingLeft() {
         assertEmpty();
-        await().until(() -> consumer().getUnderWay() == 0);
+        await().until(() -> consumer().getProcessing() == 0);
         assertNothingInFlight();
     }
 

@@ -247,7 +247,7 @@ class RouteShapesIT extends CamelRedisIT {
         await().atMost(Duration.ofSeconds(30)).until(() -> routed.get() == 2);
         RedisDelayConsumer consumer =
                 (RedisDelayConsumer) context.getRoute("shape").getConsumer();
-        assertThat(consumer.getUnderWay()).as("places that are lost").isEqualTo(2);
+        assertThat(consumer.getProcessing()).as("places that are lost").isEqualTo(2);
     }
 
     @Test

@@ -10,19 +10,22 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BinaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
- * The forms of PromQL that the page, the alerts and the dashboard use, evaluated on two scrapes: a selector, {@code rate} and
- * {@code increase} of one, {@code sum by} and {@code max by}, {@code histogram_quantile}, a comparison with a number, and
- * {@code and}. Anything else is an error, and so are a metric and a label that the scrape has not.
+ * The forms of PromQL that the page, the alerts and the dashboard use, evaluated on two scrapes: a selector, {@code rate},
+ * {@code increase} and {@code last_over_time} of one, {@code absent}, {@code sum by} and {@code max by}, {@code
+ * histogram_quantile}, a comparison with a number, {@code and} and {@code unless}. Anything else is an error, and so are a
+ * metric and a label that no scrape has.
  */
 final class PromQl {
 
     private static final Pattern TOKEN = Pattern.compile(
-            "\\s*(?:(?<range>\\[[0-9]+[smh]])|(?<text>\"[^\"]*\")|(?<number>[0-9.]+)|(?<word>\\w+)|(?<sign>==|=~|[(){},=<>]))");
+            "\\s*(?:(?<range>\\[[0-9]+[smhd]])|(?<text>\"[^\"]*\")|(?<number>[0-9.]+)|(?<word>\\w+)|(?<sign>==|=~|[(){},=<>]))");
 
     private final Scrape before;
     private final Scrape after;
@@ -71,9 +74,10 @@ final class PromQl {
 
     private Map<Map<String, String>, Double> and() {
         Map<Map<String, String>, Double> left = comparison();
-        while (peek().equals("and")) {
-            take();
-            left.keySet().retainAll(comparison().keySet());
+        while (List.of("and", "unless").contains(peek())) {
+            boolean both = take().equals("and");
+            Set<Map<String, String>> right = comparison().keySet();
+            left.keySet().removeIf(labels -> right.contains(labels) != both);
         }
         return left;
     }
@@ -100,6 +104,12 @@ final class PromQl {
             }
             case "histogram_quantile" -> {
                 return quantile();
+            }
+            case "last_over_time" -> {
+                return latest();
+            }
+            case "absent" -> {
+                return absent();
             }
             default -> {
                 Map<Map<String, String>, Double> values = new LinkedHashMap<>();
@@ -133,14 +143,38 @@ final class PromQl {
         return result;
     }
 
+    private Map<Map<String, String>, Double> absent() {
+        take("absent");
+        take("(");
+        Map<Map<String, String>, Double> result =
+                select(after).isEmpty() ? new LinkedHashMap<>(Map.of(Map.of(), 1.0)) : new LinkedHashMap<>();
+        take(")");
+        return result;
+    }
+
+    /** The last sample of each series, also of one that has ended before the later scrape. */
+    private Map<Map<String, String>, Double> latest() {
+        take("last_over_time");
+        take("(");
+        Map<Map<String, String>, Double> result = earlier();
+        select(after).forEach(sample -> result.put(sample.labels(), sample.value()));
+        assertThat(take()).startsWith("[");
+        take(")");
+        return result;
+    }
+
+    /** The values of the selector that is next, in the earlier scrape. It stays the next one. */
+    private Map<Map<String, String>, Double> earlier() {
+        int selector = next;
+        Map<Map<String, String>, Double> result = new LinkedHashMap<>();
+        select(before).forEach(sample -> result.put(sample.labels(), sample.value()));
+        next = selector;
+        return result;
+    }
+
     private Map<Map<String, String>, Double> growth(double per) {
         take("(");
-        int selector = next;
-        Map<Map<String, String>, Double> earlier = new HashMap<>();
-        if (before.samples().stream().anyMatch(sample -> sample.name().equals(peek()))) {
-            select(before).forEach(sample -> earlier.put(sample.labels(), sample.value()));
-        }
-        next = selector;
+        Map<Map<String, String>, Double> earlier = earlier();
         Map<Map<String, String>, Double> result = new LinkedHashMap<>();
         for (Sample sample : select(after)) {
             Double first = earlier.get(sample.labels());
@@ -190,15 +224,16 @@ final class PromQl {
 
     private List<Sample> select(Scrape scrape) {
         String name = take();
-        assertThat(after.samples()).as("samples of a metric that is named").anyMatch(sample -> sample.name()
-                .equals(name));
+        List<Sample> all = Stream.of(before, after)
+                .flatMap(each -> each.of(name, Map.of()).stream())
+                .toList();
+        assertThat(all).as("samples of " + name).isNotEmpty();
         Map<String, Pattern> matching = new HashMap<>();
         if (peek().equals("{")) {
             do {
                 take();
                 String label = take();
-                assertThat(after.of(name, Map.of()))
-                        .allSatisfy(sample -> assertThat(sample.labels()).containsKey(label));
+                assertThat(all).allSatisfy(sample -> assertThat(sample.labels()).containsKey(label));
                 boolean regex = take().equals("=~");
                 String value = take();
                 value = value.substring(1, value.length() - 1);

@@ -38,8 +38,9 @@ public final class DeliveryCompletion {
     private volatile boolean superseded;
 
     /**
-     * When its exchange was handed over, then when that has completed; 0 where nothing is measured. Written before each of
-     * these is told of, read by what comes after it.
+     * Start of the phase that is being measured: the route's work, then the acknowledgement; 0 if nothing is measured.
+     * Written by the thread that hands the exchange over, then by the one that completes it, each before it sends what the
+     * next reads.
      */
     private long sinceNanos;
 
@@ -104,7 +105,7 @@ public final class DeliveryCompletion {
         String route = routeId == null ? from : routeId;
         Meters.Consuming meters = report.meters();
         if (sinceNanos != 0) {
-            meters.worked(sinceNanos);
+            meters.processed(sinceNanos);
             sinceNanos = meters.nanoTime();
         }
         finish(route, () -> {
@@ -165,9 +166,6 @@ public final class DeliveryCompletion {
         }
         Decision made = decision;
         sent.outcome().whenComplete((settlement, error) -> {
-            if (sinceNanos != 0 && error == null) {
-                report.meters().answered(sinceNanos);
-            }
             if (settlement == Settlement.STALE_HELD) {
                 delivery.isReplaced()
                         .whenComplete(
@@ -211,8 +209,8 @@ public final class DeliveryCompletion {
                     "The {} of {} is void: the message was cancelled, or another delivery has finished it",
                     decision.title(),
                     delivery);
-        } else if (decision instanceof Decision.Burial burial) {
-            report.buried(delivery, route, burial);
+        } else {
+            report.carriedOut(delivery, route, decision, sinceNanos);
         }
     }
 

@@ -30,9 +30,9 @@ public final class DeliveryReport {
     private final Runnable onBurial;
     private final Meters.Consuming meters;
 
-    private final LongAdder redelivered = new LongAdder();
-    private final LongAdder buried = new LongAdder();
-    private final LongAdder discarded = new LongAdder();
+    private final LongAdder retried = new LongAdder();
+    private final LongAdder deadLettered = new LongAdder();
+    private final LongAdder dropped = new LongAdder();
     private final LongAdder expired = new LongAdder();
 
     /**
@@ -61,35 +61,33 @@ public final class DeliveryReport {
         return meters;
     }
 
-    /** The number of deliveries that were returned, to be followed by another one. */
-    public long redelivered() {
-        return redelivered.sum();
+    /** The number of deliveries that are followed by another one after a delay. */
+    public long retried() {
+        return retried.sum();
     }
 
     /** The number of messages that were moved to the dead letters. */
-    public long buried() {
-        return buried.sum();
+    public long deadLettered() {
+        return deadLettered.sum();
     }
 
-    /** The number of messages that were given up and dropped. */
-    public long discarded() {
-        return discarded.sum();
+    /** The number of messages that were given up and not kept. */
+    public long dropped() {
+        return dropped.sum();
     }
 
-    /** The number of messages that were not delivered in their time to live. They are among those buried or discarded. */
+    /** The number of messages that were not delivered in their time to live. They are among the dead-lettered or dropped. */
     public long expired() {
         return expired.sum();
     }
 
     /**
-     * Reports a delivery that is about to end without its route.
+     * Logs that a delivery is about to end without its route, if another one follows.
      *
      * @param routeId the route that received it; null if none did
      */
     void refused(Delivery delivery, String routeId, Decision refusal) {
         if (refusal instanceof Decision.Return returned) {
-            redelivered.increment();
-            meters.redelivered();
             LOG.warn(
                     "{} is a dead letter whose last {} deliveries ended without a word: the JVM died or the lease ran out."
                             + " It is not begun{}, but returned for {}",
@@ -97,34 +95,44 @@ public final class DeliveryReport {
                     delivery.lostLeases(),
                     on(routeId),
                     returned.delay());
-        } else {
-            givenUp(delivery, routeId, refusal);
         }
     }
 
     /**
-     * Reports a delivery that is about to end because its route has ended.
+     * Logs that a delivery is about to end because its route has ended, if another one follows.
      *
      * @param routeId the route that worked on it; null if none did
      */
     void decided(Delivery delivery, MessagePolicy terms, String routeId, RouteOutcome outcome, Decision decision) {
         if (decision instanceof Decision.Return returned) {
-            redelivered.increment();
-            meters.redelivered();
             again(delivery, terms.retries(), routeId, returned.delay(), outcome);
-        } else {
-            givenUp(delivery, routeId, decision);
         }
     }
 
-    private void givenUp(Delivery delivery, String routeId, Decision decision) {
-        if (decision instanceof Decision.Burial bury) {
-            buried.increment();
-            meters.buried();
+    /**
+     * Counts and logs an end of a delivery that Redis has carried out.
+     *
+     * @param completedNanoTime when its exchange had completed; 0 where nothing is measured
+     */
+    void carriedOut(Delivery delivery, String routeId, Decision decision, long completedNanoTime) {
+        if (completedNanoTime != 0) {
+            meters.acknowledged(completedNanoTime);
+        }
+        if (decision instanceof Decision.Return) {
+            retried.increment();
+            meters.retried();
+        } else if (decision instanceof Decision.Burial bury) {
+            deadLettered.increment();
+            meters.deadLettered();
             count(bury.why());
+            DeadLetterId letter = delivery.deadLetterId();
+            if (letter != null) {
+                logGivenUp(delivery, routeId, bury.why(), "kept among the dead letters as '" + letter.shown() + "'");
+            }
+            onBurial.run();
         } else if (decision instanceof Decision.Discard discard) {
-            discarded.increment();
-            meters.discarded();
+            dropped.increment();
+            meters.dropped();
             count(discard.why());
             logGivenUp(delivery, routeId, discard.why(), "dropped, as " + discard.option() + " says");
         }
@@ -135,15 +143,6 @@ public final class DeliveryReport {
             expired.increment();
             meters.expired();
         }
-    }
-
-    /** Reports a burial to which Redis has answered. */
-    public void buried(Delivery delivery, String routeId, Decision.Burial bury) {
-        DeadLetterId letter = delivery.deadLetterId();
-        if (letter != null) {
-            logGivenUp(delivery, routeId, bury.why(), "kept among the dead letters as '" + letter.shown() + "'");
-        }
-        onBurial.run();
     }
 
     private static void logGivenUp(Delivery delivery, String routeId, Decision.Reason why, String end) {

@@ -44,10 +44,10 @@ public interface Meters {
         /** A message was stored. */
         default void scheduled() {}
 
-        /** A message was cancelled that was waiting or being delivered. */
+        /** A delayed or leased message was cancelled. */
         default void cancelled() {}
 
-        /** Waiting messages were made due. */
+        /** Delayed messages were made due. */
         default void promoted(long messages) {}
     }
 
@@ -68,19 +68,19 @@ public interface Meters {
         default void delivered(Delivery delivery) {}
 
         /** Its exchange has completed. */
-        default void worked(long deliveredNanoTime) {}
+        default void processed(long deliveredNanoTime) {}
 
-        /** Redis has answered to what followed from that. */
-        default void answered(long completedNanoTime) {}
+        /** Redis has carried out the end of a delivery. */
+        default void acknowledged(long completedNanoTime) {}
 
-        /** A delivery was returned, to be followed by another one. */
-        default void redelivered() {}
+        /** Another delivery follows after a delay. */
+        default void retried() {}
 
-        /** A message is moved to the dead letters. */
-        default void buried() {}
+        /** A message was moved to the dead letters. */
+        default void deadLettered() {}
 
-        /** A message is given up and dropped. */
-        default void discarded() {}
+        /** A message was given up and not kept. */
+        default void dropped() {}
 
         /** A message was not delivered in its time to live. */
         default void expired() {}
@@ -123,10 +123,12 @@ public interface Meters {
     /**
      * The meters in the registry that is bound in a context: by the name that Camel's own meters use, or the only one of its
      * type. Without Micrometer or a registry there are none.
+     *
+     * @param component the name of the component, which tells its meters from those of other components of the context
      */
-    static Meters of(CamelContext context, Supplier<Timers> timers) {
+    static Meters of(CamelContext context, String component, Supplier<Timers> timers) {
         try {
-            return MicrometerMeters.of(context, timers);
+            return MicrometerMeters.of(context, component, timers);
         } catch (NoClassDefFoundError e) {
             return NONE; // Micrometer is not on the class path
         }

@@ -55,25 +55,25 @@ final class MicrometerMeters implements Meters {
     };
 
     private final MeterRegistry registry;
-    private final Tags context;
+    private final Tags component;
     private final Timers timers;
 
     /** The meters in use, by what tells them apart from others of the same names. Guarded by itself. */
     private final Map<Tags, Group> groups = new HashMap<>();
 
-    private MicrometerMeters(MeterRegistry registry, String context, Timers timers) {
+    private MicrometerMeters(MeterRegistry registry, String context, String component, Timers timers) {
         this.registry = registry;
-        this.context = Tags.of("camelContext", context, "kind", "CamelRedisDelay");
+        this.component = Tags.of("camelContext", context, "kind", "CamelRedisDelay", "component", component);
         this.timers = timers;
     }
 
     /** The meters in the registry that is bound in a context, or none. */
-    static Meters of(CamelContext context, Supplier<Timers> timers) {
+    static Meters of(CamelContext context, String component, Supplier<Timers> timers) {
         MeterRegistry registry = context.getRegistry().lookupByNameAndType(REGISTRY_NAME, MeterRegistry.class);
         if (registry == null) {
             registry = context.getRegistry().findSingleByType(MeterRegistry.class);
         }
-        return registry == null ? NONE : new MicrometerMeters(registry, context.getName(), timers.get());
+        return registry == null ? NONE : new MicrometerMeters(registry, context.getName(), component, timers.get());
     }
 
     /** Meters that have the same users. The last user removes them. */
@@ -155,7 +155,7 @@ final class MicrometerMeters implements Meters {
 
     /** The tags of what is on one Redis. The place is shown by eight digits: it is an address, which meters must not show. */
     private Tags tags(String place, String keyPrefix) {
-        return context.and("keyPrefix", keyPrefix, "server", String.format("%08x", place.hashCode()));
+        return component.and("keyPrefix", keyPrefix, "server", String.format("%08x", place.hashCode()));
     }
 
     private Tags tags(MeteredQueue queue) {
@@ -226,22 +226,22 @@ final class MicrometerMeters implements Meters {
         private final PolledStats stats;
         private final Counter scheduled = counter("scheduled", "Messages that were stored");
         private final Counter cancelled = counter("cancelled", "Messages that were cancelled");
-        private final Counter promoted = counter("promoted", "Waiting messages that were made due");
+        private final Counter promoted = counter("promoted", "Delayed messages that were made due");
 
         QueueGroup(MeteredQueue queue) {
             super(tags(queue));
             client = queue.client().retain(); // other users of the queue may have another client
             stats = new PolledStats(queue.queue()::stats, timers);
-            gauge("waiting", null, "Messages that wait, due ones included", QueueStats::delayed);
-            gauge("overdue", null, "Messages that are due and not being delivered", QueueStats::overdue);
+            gauge("delayed", null, "Messages that no consumer has claimed, overdue ones included", QueueStats::delayed);
+            gauge("overdue", null, "Delayed messages that are due", QueueStats::overdue);
             gauge(
                     "oldest.overdue",
                     "seconds",
-                    "How long the oldest message has been due that is not being delivered",
+                    "For how long the oldest overdue message has been due",
                     figures -> figures.oldestOverdueMicros() / 1e6);
-            gauge("leased", null, "Messages that are being delivered, by any consumer", QueueStats::leased);
+            gauge("leased", null, "Messages that consumers have claimed", QueueStats::leased);
             gauge("dead", null, "Dead letters", QueueStats::dead);
-            gauge("consumers", null, "Consumers that were seen lately, anywhere", QueueStats::consumers);
+            gauge("consumers", null, "Consumers of the queue, in all JVMs", QueueStats::consumers);
             gauge("paused", null, "1 if the queue is paused, else 0", figures -> figures.paused() ? 1 : 0);
             stats.start();
         }
@@ -333,12 +333,13 @@ final class MicrometerMeters implements Meters {
 
         private final QueueGroup queue;
         private final Counter delivered = counter("delivered", "Messages that were handed to a route");
-        private final Counter redelivered = counter("redelivered", "Deliveries that another one follows");
-        private final Counter buried = counter("buried", "Messages that were moved to the dead letters");
-        private final Counter discarded = counter("discarded", "Messages that were given up and dropped");
+        private final Counter retried = counter("retried", "Deliveries that another one follows after a delay");
+        private final Counter deadLettered = counter("dead.lettered", "Messages that were moved to the dead letters");
+        private final Counter dropped = counter("dropped", "Messages that were given up and not kept");
         private final Counter expired = counter("expired", "Messages that were not delivered in their time to live");
         private final Timer lateness = timer("lateness", "From the due time to the route", tags);
-        private final Timer work = timer("work", "From the begin of the route to the end of the exchange", tags);
+        private final Timer processing =
+                timer("processing", "From the start of the route to the end of the exchange", tags);
         private final Timer acknowledge = timer("acknowledge", "From the end of the exchange to Redis' answer", tags);
 
         ConsumerGroup(Tags tags, QueueGroup queue) {
@@ -358,28 +359,28 @@ final class MicrometerMeters implements Meters {
         }
 
         @Override
-        public void worked(long deliveredNanoTime) {
-            work.record(nanoTime() - deliveredNanoTime, TimeUnit.NANOSECONDS);
+        public void processed(long deliveredNanoTime) {
+            processing.record(nanoTime() - deliveredNanoTime, TimeUnit.NANOSECONDS);
         }
 
         @Override
-        public void answered(long completedNanoTime) {
+        public void acknowledged(long completedNanoTime) {
             acknowledge.record(nanoTime() - completedNanoTime, TimeUnit.NANOSECONDS);
         }
 
         @Override
-        public void redelivered() {
-            redelivered.increment();
+        public void retried() {
+            retried.increment();
         }
 
         @Override
-        public void buried() {
-            buried.increment();
+        public void deadLettered() {
+            deadLettered.increment();
         }
 
         @Override
-        public void discarded() {
-            discarded.increment();
+        public void dropped() {
+            dropped.increment();
         }
 
         @Override

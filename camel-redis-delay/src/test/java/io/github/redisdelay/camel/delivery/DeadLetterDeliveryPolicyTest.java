@@ -66,7 +66,7 @@ class DeadLetterDeliveryPolicyTest {
             assertThat(delivery.calls).containsExactly(attempt == 1 ? "again in PT10S" : "again in PT5M");
             assertThat(delivery.failure).contains("known").doesNotContain("store is down");
         }
-        assertThat(report.redelivered()).isEqualTo(3);
+        assertThat(report.retried()).isEqualTo(3);
     }
 
     @Test

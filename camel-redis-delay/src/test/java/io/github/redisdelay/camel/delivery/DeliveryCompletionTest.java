@@ -95,7 +95,7 @@ class DeliveryCompletionTest {
         completion(delivery).onFailure(exchange);
         assertThat(delivery.calls).containsExactly("bury");
         assertThat(delivery.failure).contains("partner is down");
-        assertThat(failures.buried()).isOne();
+        assertThat(failures.deadLettered()).isOne();
     }
 
     @Test
@@ -105,7 +105,7 @@ class DeliveryCompletionTest {
         exchange.setException(new IllegalStateException());
         completion(delivery).onFailure(exchange);
         assertThat(delivery.calls).containsExactly("discard");
-        assertThat(failures.discarded()).isOne();
+        assertThat(failures.dropped()).isOne();
     }
 
     @Test
@@ -166,19 +166,36 @@ class DeliveryCompletionTest {
                             + " could not be sent; it may be delivered again: down");
         }
         assertThat(finished).hasValue(1);
+        assertNothingCounted();
+    }
+
+    private void assertNothingCounted() {
         assertThat(burials).as("dead letters to trim").hasValue(0);
+        assertThat(List.of(failures.retried(), failures.deadLettered(), failures.dropped(), failures.expired()))
+                .containsOnly(0L);
     }
 
     @ParameterizedTest
     @EnumSource(
             value = Settlement.class,
             names = {"STALE_GONE", "STALE_HELD"})
-    void should_look_for_dead_letters_to_trim_only_after_a_message_was_moved(Settlement stale) {
-        RecordingDelivery delivery = new RecordingDelivery(4);
-        delivery.answer = TestSubmissions.answered(stale);
-        assertThat(admit(delivery)).isNull();
-        assertThat(finished).hasValue(1);
-        assertThat(burials).hasValue(0);
+    void should_count_and_log_only_what_Redis_has_carried_out(Settlement stale) {
+        try (LogLines lines = new LogLines(DeliveryReport.class)) {
+            for (boolean deadLetter : new boolean[] {true, false}) {
+                policy = policy(deadLetter, true);
+                for (int attempt : new int[] {1, 3, 4}) {
+                    RecordingDelivery delivery = new RecordingDelivery(attempt);
+                    delivery.answer = TestSubmissions.answered(stale);
+                    DeliveryCompletion message = admit(delivery);
+                    if (message != null) {
+                        message.ended(RouteOutcome.failed(new IllegalStateException()), null);
+                    }
+                }
+            }
+            assertThat(lines.of(Level.WARN)).noneMatch(line -> line.contains("given up"));
+        }
+        assertThat(finished).hasValue(6);
+        assertNothingCounted();
     }
 
     @Test
@@ -234,7 +251,7 @@ class DeliveryCompletionTest {
             }
             assertThat(delivery.calls).containsExactly("again in PT1M30S");
         }
-        assertThat(failures.redelivered()).isEqualTo(2);
+        assertThat(failures.retried()).isEqualTo(2);
     }
 
     private void ask(String where, String name, Object value) {
@@ -389,8 +406,8 @@ class DeliveryCompletionTest {
         assertThat(admit(dropped)).as("expired, and only then exceeded").isNull();
         assertThat(dropped.calls).containsExactly("discard, remember PT1H");
         assertThat(failures.expired()).isEqualTo(2);
-        assertThat(failures.discarded()).isOne();
-        assertThat(failures.buried()).isOne();
+        assertThat(failures.dropped()).isOne();
+        assertThat(failures.deadLettered()).isOne();
     }
 
     @Test

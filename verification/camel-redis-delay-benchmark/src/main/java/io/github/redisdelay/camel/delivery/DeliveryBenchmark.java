@@ -46,7 +46,7 @@ public class DeliveryBenchmark {
     @Setup
     public void open() {
         context.getRegistry().bind("metricsRegistry", new PrometheusMeterRegistry(PrometheusConfig.DEFAULT));
-        Meters meters = Meters.of(context, () -> (delayNanos, task) -> () -> {});
+        Meters meters = Meters.of(context, "redis-delay", () -> (delayNanos, task) -> () -> {});
         Meters.MeteredQueue queue =
                 new Meters.MeteredQueue("redis-delay", "nowhere", fake(DelayQueue.class), fake(Reference.class));
         plain = new DeliveryReport(new LongAdder(), () -> {}, Meters.Consuming.NONE);
