@@ -19,8 +19,8 @@ import org.apache.camel.spi.UriParam;
 
 /**
  * The options that an endpoint's own URI sets: checks them, and puts them in the place of the component's. Camel would
- * accept an option of the other side, which does nothing: {@code from("redis-delay:orders?delay=30m")} looks as if the
- * queue delayed. {@link OptionReader} checks values and their ranges.
+ * say nothing of an option of the other side, which does nothing: {@code from("redis-delay:orders?delay=30m")} looks as
+ * if the queue delayed. {@link OptionReader} checks values and their ranges.
  */
 final class EndpointOptions {
 
@@ -114,36 +114,32 @@ final class EndpointOptions {
     }
 
     /**
-     * Checks the options of an endpoint that gets a consumer.
+     * A sentence about the options that have no effect on a consumer; null if there are none.
      *
-     * @param own the options that its URI sets
-     * @throws IllegalArgumentException if one is the producer's
+     * @param own the options that the endpoint's URI sets
      */
-    static void checkConsumer(String queue, Map<String, Object> own) {
+    static String unusedByConsumer(String queue, Map<String, Object> own) {
         Map<String, Object> others = of(PRODUCER, own);
-        if (!others.isEmpty()) {
-            throw new IllegalArgumentException(
-                    misplaced(others, PRODUCER, "to", queue) + "; a consumer receives messages when they are due");
-        }
+        return others.isEmpty() ? null : unused(others, CONSUMER, "to", queue);
     }
 
     /**
-     * Checks the options of an endpoint that gets a producer.
+     * A sentence about the options that have no effect on a producer; null if there are none.
      *
-     * @param own the options that its URI sets
-     * @throws IllegalArgumentException if one is the consumer's
+     * @param own the options that the endpoint's URI sets
      */
-    static void checkProducer(String queue, Map<String, Object> own) {
+    static String unusedByProducer(String queue, Map<String, Object> own) {
         Map<String, Object> others = of(CONSUMER, own);
-        if (!others.isEmpty()) {
-            String headers = others.keySet().stream()
-                    .map(OwnHeaders::ofOption)
-                    .filter(Objects::nonNull)
-                    .map(header -> "'" + header + "'")
-                    .collect(Collectors.joining(", "));
-            throw new IllegalArgumentException(misplaced(others, CONSUMER, "from", queue)
-                    + (headers.isEmpty() ? "" : ", or send header " + headers + " with the message"));
+        if (others.isEmpty()) {
+            return null;
         }
+        String headers = others.keySet().stream()
+                .map(OwnHeaders::ofOption)
+                .filter(Objects::nonNull)
+                .map(header -> "'" + header + "'")
+                .collect(Collectors.joining(", "));
+        return unused(others, PRODUCER, "from", queue)
+                + (headers.isEmpty() ? "" : ", or send header " + headers + " with the message");
     }
 
     private static Map<String, Object> of(String side, Map<String, Object> own) {
@@ -153,12 +149,12 @@ final class EndpointOptions {
         return some;
     }
 
-    private static String misplaced(Map<String, Object> options, String side, String step, String queue) {
+    private static String unused(Map<String, Object> options, String side, String step, String queue) {
         boolean one = options.size() == 1;
         return (one ? "option " : "options ")
                 + options.keySet().stream().map(name -> "'" + name + "'").collect(Collectors.joining(", "))
-                + (one ? " is the " : " are the ") + side + "'s: write " + (one ? "it" : "them") + " at " + step
-                + "(\"redis-delay:" + queue + "?"
+                + (one ? " has" : " have") + " no effect on a " + side + ": write " + (one ? "it" : "them") + " at "
+                + step + "(\"redis-delay:" + queue + "?"
                 + options.entrySet().stream()
                         .map(option -> option.getKey() + "=" + OptionValues.shown(option.getValue()))
                         .collect(Collectors.joining("&"))

@@ -79,6 +79,11 @@ record ImportOptionReader(RedisDelayConfiguration options, Set<String> own) {
                     "option 'importFrom' is set on a consumer of dead letters (state=dead): set it"
                             + " on the consumer of the queue itself");
         }
+        if (options.isDryRun()) {
+            throw new IllegalArgumentException(
+                    "option 'dryRun' is 'true', and a consumer imports for good: remove it, or"
+                            + " look first by operation=import and dryRun=true in to()");
+        }
         return settings(Durations.parse("option 'importAhead'", options.getImportAhead()), false);
     }
 

@@ -51,7 +51,7 @@ public record OptionReader(RedisDelayConfiguration options) {
         endpoint.connection();
         endpoint.client();
         endpoint.partitions();
-        endpoint.mapper();
+        endpoint.mapper("");
         endpoint.producer(Set.of());
         endpoint.options.setState(null); // that of lists: no consumer has to have it
         endpoint.options.setBatching(false);
@@ -104,10 +104,10 @@ public record OptionReader(RedisDelayConfiguration options) {
         return options.getBrowseLimit();
     }
 
-    MessageMapper mapper() {
+    MessageMapper mapper(String queue) {
         HeaderFilterStrategy filter = options.getHeaderFilterStrategy();
         return new MessageMapper(
-                filter == null ? new RedisDelayHeaderFilterStrategy() : filter, options.getMaximumMessageSize());
+                queue, filter == null ? new RedisDelayHeaderFilterStrategy() : filter, options.getMaximumMessageSize());
     }
 
     /** @param own the names of the options that the endpoint's own URI sets */

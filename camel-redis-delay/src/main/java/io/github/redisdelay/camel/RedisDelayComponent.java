@@ -10,6 +10,7 @@ import io.github.redisdelay.camel.delivery.ConsumerNames;
 import io.github.redisdelay.camel.migration.ImportRuns;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.monitor.StartupLog;
+import io.github.redisdelay.camel.monitor.UnusedQueues;
 import io.github.redisdelay.camel.thread.ComponentThreads;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.QueueNames;
@@ -48,6 +49,7 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     private boolean useGlobalSslContextParameters;
 
     private final StartupLog startReport = new StartupLog();
+    private final UnusedQueues unusedQueues = new UnusedQueues();
     private final ManagedQueues managedQueues = new ManagedQueues();
     private final ConsumerNames consumerNames = new ConsumerNames();
     private final Set<RedisDelayConsumer> consumers = ConcurrentHashMap.newKeySet();
@@ -66,6 +68,16 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
 
     public RedisDelayComponent(CamelContext context) {
         super(context);
+    }
+
+    @Override
+    public Endpoint createEndpoint(String uri, Map<String, Object> properties) throws Exception {
+        if (uri.matches("[^:?]*:?/*([?].*)?")) {
+            // Java reads no URI with nothing behind its scheme.
+            throw new IllegalArgumentException(
+                    "'" + uri + "' names no queue: write redis-delay:orders for a queue named 'orders'");
+        }
+        return super.createEndpoint(uri, properties);
     }
 
     @Override
@@ -130,6 +142,10 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     /** The report on queues and servers where a consumer starts. */
     StartupLog startReport() {
         return startReport;
+    }
+
+    UnusedQueues unusedQueues() {
+        return unusedQueues;
     }
 
     /** Gives names to consumers without a route. */

@@ -16,6 +16,7 @@ import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import org.apache.camel.CamelContext;
@@ -108,6 +109,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         super.doStart();
         if (running == null) {
             running = open();
+            warnOfDifferences();
             getEndpoint().getComponent().consumers().add(this);
         }
         running.deliveries().resume();
@@ -176,6 +178,33 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
             client.release();
             throw e;
         }
+    }
+
+    /** Each message goes to any consumer of its queue, whose options then decide about it. */
+    private void warnOfDifferences() {
+        for (RedisDelayConsumer other : getEndpoint().getComponent().consumers()) {
+            List<String> options = isOfSameQueue(other) ? settings.differences(other.settings) : List.of();
+            if (!options.isEmpty()) {
+                LOG.warn(
+                        "queue '{}': {} and {} differ in {}: whichever gets a message decides about it by its own. Give both"
+                                + " the same, on the component or in both URIs",
+                        getEndpoint().getQueueName(),
+                        shown(),
+                        other.shown(),
+                        options);
+                return; // one line is enough to act on
+            }
+        }
+    }
+
+    private boolean isOfSameQueue(RedisDelayConsumer other) {
+        RedisDelayEndpoint mine = getEndpoint();
+        RedisDelayEndpoint others = other.getEndpoint();
+        return other != this
+                && mine.getQueueName().equals(others.getQueueName())
+                && mine.getKeyPrefix().equals(others.getKeyPrefix())
+                && settings.deadLetters() == other.settings.deadLetters()
+                && mine.place().equals(others.place());
     }
 
     private ImportBridge bridge(DelayQueue queue, ImportSettings imports, ImportListener listener) {

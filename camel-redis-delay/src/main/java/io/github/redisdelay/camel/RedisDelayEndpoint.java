@@ -24,6 +24,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.apache.camel.AfterPropertiesConfigured;
@@ -48,6 +49,8 @@ import org.apache.camel.spi.UriEndpoint;
 import org.apache.camel.spi.UriParam;
 import org.apache.camel.spi.UriPath;
 import org.apache.camel.support.DefaultEndpoint;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Schedule messages with a delay and receive them when they are due, kept in Redis.
@@ -70,6 +73,8 @@ public class RedisDelayEndpoint extends DefaultEndpoint
                 HeaderFilterStrategyAware,
                 AfterPropertiesConfigured {
 
+    private static final Logger LOG = LoggerFactory.getLogger(RedisDelayEndpoint.class);
+
     /** The queue layer ends a call by itself, and knows better what became of it. */
     private static final Duration BEYOND_TIMEOUT = Duration.ofSeconds(1);
 
@@ -85,6 +90,8 @@ public class RedisDelayEndpoint extends DefaultEndpoint
 
     /** The options that this endpoint's own URI sets, as they are written there. */
     private final Map<String, Object> ownOptions = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+
+    private final AtomicBoolean warnedOfUnused = new AtomicBoolean();
 
     // The meaning of the options: read once, before the endpoint is used.
     private Resolved resolved;
@@ -153,12 +160,12 @@ public class RedisDelayEndpoint extends DefaultEndpoint
                 options.client(),
                 options.partitions(),
                 options.producer(ownOptions.keySet()),
-                options.mapper());
+                options.mapper(queueName));
     }
 
     @Override
     public Producer createProducer() {
-        EndpointOptions.checkProducer(queueName, ownOptions);
+        warnOfUnused(EndpointOptions.unusedByProducer(queueName, ownOptions));
         if (producerSettings().imports() == null) {
             new ImportOptionReader(configuration, ownOptions.keySet())
                     .checkNone("a producer whose operation is '"
@@ -169,7 +176,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
 
     @Override
     public Consumer createConsumer(Processor processor) throws Exception {
-        EndpointOptions.checkConsumer(queueName, ownOptions);
+        warnOfUnused(EndpointOptions.unusedByConsumer(queueName, ownOptions));
         RedisDelayConsumer consumer = new RedisDelayConsumer(this, processor);
         configureConsumer(consumer);
         return consumer;
@@ -178,8 +185,15 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     /** Makes a consumer that claims when it is asked, and never reads ahead. */
     @Override
     public PollingConsumer createPollingConsumer() {
-        EndpointOptions.checkConsumer(queueName, ownOptions);
+        warnOfUnused(EndpointOptions.unusedByConsumer(queueName, ownOptions));
         return new RedisDelayPollingConsumer(this);
+    }
+
+    /** One line for each endpoint: where it is used on both sides, each option has an effect on one of them. */
+    private void warnOfUnused(String options) {
+        if (options != null && warnedOfUnused.compareAndSet(false, true)) {
+            LOG.warn("queue '{}': {}", queueName, options);
+        }
     }
 
     @Override
@@ -204,6 +218,11 @@ public class RedisDelayEndpoint extends DefaultEndpoint
      */
     public SharedRedis shareRedis() {
         return new SharedRedis(acquireClient(), resolved.clientOptions().durability());
+    }
+
+    /** An operation has found nothing in its queue. */
+    void foundNothing(DelayQueue queue) {
+        getComponent().unusedQueues().foundNothing(place() + " with prefix '" + getKeyPrefix() + "'", queue);
     }
 
     Meters meters() {

@@ -141,7 +141,9 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
                                 open.meters())
                         .send(exchange);
             case cancel, reschedule, promote, redrive, purge, pause, resume, check ->
-                new ManageOperations(settings, queue, open.meters()).send(operation, exchange);
+                new ManageOperations(settings, queue, open.meters(), () -> getEndpoint()
+                                .foundNothing(queue))
+                        .send(operation, exchange);
             case get, list, stats, outlook, queues ->
                 new QueryOperations(
                                 settings,

@@ -5,7 +5,7 @@
  *
  * <p>An option is a field of {@link io.github.redisdelay.camel.RedisDelayConfiguration}. {@link
  * io.github.redisdelay.camel.OptionReader} checks it and makes it a part of the settings of a producer, a consumer or a client, and
- * {@code EndpointOptions} refuses it on the wrong side. A header is a constant of {@link
+ * {@code EndpointOptions} finds it on the wrong side. A header is a constant of {@link
  * io.github.redisdelay.camel.RedisDelayConstants}; {@link io.github.redisdelay.camel.option} says how one is added. An operation is a
  * constant of {@link io.github.redisdelay.camel.RedisDelayOperation}; {@link io.github.redisdelay.camel.producer} carries it out.
  */

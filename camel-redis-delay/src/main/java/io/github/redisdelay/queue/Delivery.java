@@ -124,7 +124,10 @@ public interface Delivery {
      */
     void superseded();
 
-    /** Asks whether this message was replaced by another one of the same id since it was claimed. */
+    /**
+     * Asks whether this message was replaced by another one of the same id since it was claimed. Also true if nothing has
+     * the id any more: what has replaced it may be finished by then.
+     */
     CompletableFuture<Boolean> isReplaced();
 
     /** Returns whether the lease is known to be lost: cancelled, or expired and claimed by another consumer. */

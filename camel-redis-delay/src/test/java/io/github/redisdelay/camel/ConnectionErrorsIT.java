@@ -10,6 +10,7 @@ import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.delivery.ConsumerDeliveries;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import io.github.redisdelay.test.RedisServer;
+import io.github.redisdelay.testkit.AllLogs;
 import io.github.redisdelay.testkit.LogLines;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -122,6 +123,42 @@ class ConnectionErrorsIT {
                 context.stop();
                 given.shutdown();
             }
+        }
+    }
+
+    @Test
+    void should_log_a_schedule_that_fails_without_the_stacks_of_redisson() throws Exception {
+        try (RedisServer server = RedisServer.dedicated();
+                AllLogs logs = new AllLogs(Level.INFO)) {
+            options().setAddress(server.address());
+            options().setRequestTimeout("300ms");
+            context.addRoutes(new RouteBuilder() {
+                @Override
+                public void configure() {
+                    from("timer:shop?repeatCount=1&delay=0")
+                            .routeId("shop")
+                            .autoStartup(false)
+                            .to("redis-delay:q3");
+                }
+            });
+            start();
+            server.kill();
+            context.getRouteController().startRoute("shop");
+            List<String> printed = new ArrayList<>();
+            await().untilAsserted(() -> {
+                printed.clear();
+                logs.lines().stream()
+                        .filter(line -> line.contains("RequestTimeoutException"))
+                        .flatMap(String::lines)
+                        .forEach(printed::add);
+                assertThat(printed).anyMatch(line -> line.contains("DefaultErrorHandler"));
+                assertThat(printed).anyMatch(line -> line.contains("TimerConsumer"));
+            });
+            assertThat(printed)
+                    .as("Camel's lines about one failure, with its history of the route")
+                    .noneMatch(line -> line.startsWith("\tat ") || line.contains("EVALSHA"))
+                    .hasSizeLessThan(30);
+            assertThat(printed).anyMatch(line -> line.contains("queue 'q3': Redis at " + server.address()));
         }
     }
 

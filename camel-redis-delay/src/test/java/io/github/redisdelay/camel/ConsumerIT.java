@@ -4,9 +4,11 @@ package io.github.redisdelay.camel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.delivery.DeliveriesOfExchange;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.testkit.LogLines;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,6 +31,9 @@ import org.apache.camel.impl.engine.PooledExchangeFactory;
 import org.apache.camel.spi.ExceptionHandler;
 import org.apache.camel.support.DefaultHeaderFilterStrategy;
 import org.junit.jupiter.api.Test;
+import org.redisson.client.codec.ByteArrayCodec;
+import org.redisson.client.codec.StringCodec;
+import org.redisson.codec.CompositeCodec;
 
 class ConsumerIT extends CamelRedisIT {
 
@@ -56,6 +61,67 @@ class ConsumerIT extends CamelRedisIT {
 
     private RedisDelayConsumer consumer() {
         return (RedisDelayConsumer) context.getRoute("consumer").getConsumer();
+    }
+
+    @Test
+    void should_give_up_messages_whose_state_record_is_of_another_version_and_deliver_the_others() throws Exception {
+        String keys = "redis-delay:{" + queue + "}:";
+        context.start();
+        for (String id : List.of("waits", "leased", "plain")) {
+            send(uri, id, Map.of(RedisDelayConstants.SCHEDULE_ID, id));
+        }
+        byte[] record = new byte[40];
+        record[0] = 2; // the version
+        for (String id : List.of("waits", "leased")) {
+            redis.client()
+                    .<String, byte[]>getMap(
+                            keys + "state", new CompositeCodec(StringCodec.INSTANCE, ByteArrayCodec.INSTANCE))
+                    .fastPut(id, record);
+        }
+        redis.client()
+                .getScoredSortedSet(keys + "delayed", StringCodec.INSTANCE)
+                .remove("leased");
+        redis.client().getScoredSortedSet(keys + "leased", StringCodec.INSTANCE).add(1, "leased");
+        start(consume("?maximumRedeliveries=-1", this::take));
+        assertThat(next().getBody()).isEqualTo("plain");
+        await().untilAsserted(() -> assertThat(stats().dead()).isEqualTo(2));
+        assertEmpty();
+        assertThat(received).isEmpty();
+        Exchange letters = send(uri + "?operation=list&state=dead", "", Map.of());
+        assertThat(letters.getMessage().getBody(List.class)).hasSize(2).allSatisfy(letter -> assertThat(
+                        ((Map<?, ?>) letter).get("deadLetterReason"))
+                .isEqualTo("unreadable"));
+    }
+
+    private List<String> warningsOfAStart(String firstOptions, String secondQueue) throws Exception {
+        try (LogLines log = new LogLines(RedisDelayConsumer.class)) {
+            start(new RouteBuilder() {
+                @Override
+                public void configure() {
+                    from(uri + firstOptions).routeId("one").process(ConsumerIT.this::take);
+                    from(secondQueue).routeId("two").process(ConsumerIT.this::take);
+                }
+            });
+            return log.of(Level.WARN);
+        }
+    }
+
+    @Test
+    void should_warn_of_two_consumers_of_a_queue_that_decide_otherwise_about_a_message() throws Exception {
+        assertThat(warningsOfAStart("?maximumRedeliveries=3&visibilityTimeout=1m", uri))
+                .containsExactly("queue '" + queue + "': route 'two' and route 'one' differ in [visibilityTimeout,"
+                        + " maximumRedeliveries]: whichever gets a message decides about it by its own. Give both the"
+                        + " same, on the component or in both URIs");
+    }
+
+    @Test
+    void should_not_warn_of_consumers_that_decide_the_same_or_have_different_queues() throws Exception {
+        assertThat(warningsOfAStart(
+                        "?concurrentConsumers=3&visibilityTimeout=30000&batching=true", uri + "?visibilityTimeout=30s"))
+                .isEmpty();
+        context.getRouteController().stopAllRoutes();
+        assertThat(warningsOfAStart("?maximumRedeliveries=3", uri + "-other?maximumRedeliveries=4"))
+                .isEmpty();
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
+import io.github.redisdelay.camel.monitor.MessageLog;
 import io.github.redisdelay.testkit.AllLogs;
 import java.net.ConnectException;
 import java.util.ArrayList;
@@ -163,6 +164,55 @@ class FailureLogIT extends ConsumerSideIT {
         assertThat(ours())
                 .containsExactly(shown("P-1") + ", attempt 1 of 10 failed on route 'send', again in 10 s: the exchange"
                         + " was marked rollback-only");
+    }
+
+    @Test
+    void should_tell_the_life_of_a_message_when_its_logger_is_switched_on() throws Exception {
+        try (AllLogs all = new AllLogs(Level.DEBUG)) {
+            start(route(FAST, exchange -> {
+                if (exchange.getMessage().getHeader(RedisDelayConstants.ATTEMPT, Integer.class) == 1) {
+                    fail(exchange);
+                }
+            }));
+            send(uri + "?deliverAt=2020-01-01T00:00:00Z", "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "P-1"));
+            String logger = "DEBUG " + MessageLog.class.getName() + " ";
+            await().untilAsserted(() -> {
+                List<String> life = all.lines().stream()
+                        .filter(line -> line.startsWith(logger))
+                        .map(line -> line.substring(logger.length()))
+                        .toList();
+                assertThat(life).hasSize(5).allSatisfy(line -> assertThat(line).startsWith(shown("P-1")));
+                assertThat(life)
+                        .anyMatch(line -> line.contains(" was scheduled at 20")
+                                && line.endsWith(": SCHEDULED, due 2020-01-01T00:00:00Z"))
+                        .contains(
+                                shown("P-1") + ", attempt 1 is delivered, due 2020-01-01T00:00:00Z",
+                                shown("P-1") + ", attempt 1 is finished, due 2020-01-01T00:00:00Z: return")
+                        .anyMatch(line -> line.startsWith(shown("P-1") + ", attempt 2 is delivered, due 20"))
+                        .anyMatch(line -> line.startsWith(shown("P-1") + ", attempt 2 is finished, due 20")
+                                && line.endsWith(": acknowledgement"));
+            });
+        }
+    }
+
+    @Test
+    void should_have_one_line_for_each_attempt_and_one_trace_at_the_end_as_the_page_says() throws Exception {
+        start(new RouteBuilder() {
+            @Override
+            public void configure() {
+                onException(Exception.class)
+                        .onWhen(header(RedisDelayConstants.ATTEMPT).isLessThan(3))
+                        .logExhausted(false);
+                from(uri + "?redeliveryDelays=20ms,20ms").routeId("send").process(FailureLogIT::fail);
+            }
+        });
+        schedule("P-1", "x");
+        awaitAttempts(3);
+        await().untilAsserted(() -> assertThat(ours()).hasSize(3));
+        assertThat(ours()).element(0).asString().contains(", attempt 1 of 3 failed on route 'send', again in ");
+        assertThat(ours()).element(1).asString().contains(", attempt 2 of 3 failed on route 'send', again in ");
+        assertThat(ours()).element(2).asString().contains(" is given up on route 'send' ");
+        assertThat(traces()).containsExactly("ERROR org.apache.camel.processor.errorhandler.DefaultErrorHandler");
     }
 
     @Test

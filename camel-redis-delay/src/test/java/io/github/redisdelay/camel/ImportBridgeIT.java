@@ -261,7 +261,7 @@ class ImportBridgeIT extends CamelRedisIT {
                     "?importFrom=a&importCodec=raw&state=dead", "option 'importFrom' is set on a consumer of dead"
                 },
                 new String[] {"?importFrom=a&importCodec=raw&importAhead=x", "option 'importAhead'"},
-                new String[] {"?importFrom=a&importCodec=raw&dryRun=true", "option 'dryRun' is the producer's"})) {
+                new String[] {"?importFrom=a&importCodec=raw&dryRun=true", "option 'dryRun' is 'true'"})) {
             assertThat(problem(wrong[0])).as(wrong[0]).contains(wrong[1]);
         }
     }

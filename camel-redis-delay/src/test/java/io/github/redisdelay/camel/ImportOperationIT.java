@@ -310,8 +310,6 @@ class ImportOperationIT extends CamelRedisIT {
                 .contains("option 'importcodec' is set on a producer whose operation is 'schedule'");
         assertThat(problem("?operation=import&importFrom=a&importCodec=raw&timeToLive=1d"))
                 .contains("option 'timeToLive' is set on a producer whose operation is 'import'", "remove it");
-        assertThat(problem("?operation=import&importFrom=a&importCodec=raw&importAhead=1d"))
-                .contains("option 'importAhead' is the consumer's");
         assertThat(problem("?operation=import&importFrom=a&importCodec=raw&state=dead"))
                 .contains("option 'state' is 'dead', which means nothing to operation 'import': remove it");
         assertThat(send(uri, "x", Map.of(RedisDelayConstants.OPERATION, "import"))

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.delivery.ConsumerDeliveries;
 import io.github.redisdelay.camel.monitor.StartupLog;
+import io.github.redisdelay.camel.monitor.UnusedQueues;
 import io.github.redisdelay.queue.ServerInfo;
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.LogLines;
@@ -15,6 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
+import org.apache.camel.Exchange;
 import org.apache.camel.builder.RouteBuilder;
 import org.junit.jupiter.api.Test;
 
@@ -34,6 +36,46 @@ class OperationsIT extends CamelRedisIT {
                     .startsWith(queue + " on " + redis.address() + " (")
                     .contains("2 waiting, 1 overdue (oldest 60 min), and nobody listened until now, 0 dead,"
                             + " next due in 60 min");
+        }
+    }
+
+    private void cancel(String id) {
+        Exchange cancelled = send(uri + "?operation=cancel", "", Map.of(RedisDelayConstants.SCHEDULE_ID, id));
+        assertThat(cancelled.getMessage().getHeader(RedisDelayConstants.RESULT)).isEqualTo("none");
+    }
+
+    @Test
+    void should_warn_once_of_a_cancel_in_a_queue_that_nobody_uses() throws Exception {
+        context.start();
+        try (LogLines log = new LogLines(UnusedQueues.class)) {
+            cancel("a");
+            await().untilAsserted(() -> assertThat(log.of(Level.WARN))
+                    .singleElement()
+                    .asString()
+                    .startsWith("queue '" + queue + "' at ")
+                    .contains(" had nothing to cancel: it has no message, no dead letter and no consumer. Is that"));
+            cancel("b");
+            UnusedQueues unused = context.getComponent("redis-delay", RedisDelayComponent.class)
+                    .unusedQueues();
+            unused.foundNothing(
+                            context.getEndpoint(uri, RedisDelayEndpoint.class).place() + " with prefix 'redis-delay'",
+                            stored())
+                    .join();
+            assertThat(log.of(Level.WARN)).hasSize(1);
+        }
+    }
+
+    @Test
+    void should_not_warn_of_a_cancel_in_a_queue_with_a_message_or_a_consumer() throws Exception {
+        context.start();
+        try (LogLines log = new LogLines(UnusedQueues.class)) {
+            send(uri + "?delay=1h", "x", Map.of());
+            new UnusedQueues().foundNothing("here", stored()).join();
+            stored().cancelAll(message -> true).join();
+            start(consume("", exchange -> {}));
+            await().until(() -> stats().consumers() == 1);
+            new UnusedQueues().foundNothing("here", stored()).join();
+            assertThat(log.of(Level.WARN)).isEmpty();
         }
     }
 

@@ -4,6 +4,7 @@ package io.github.redisdelay.camel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.connection.ConnectionSettings;
 import io.github.redisdelay.camel.migration.ImportCodec;
 import io.github.redisdelay.camel.migration.ImportConverter;
@@ -15,12 +16,12 @@ import io.github.redisdelay.camel.redelivery.RetryPolicy;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.envelope.Envelope.Settings;
+import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import org.apache.camel.ResolveEndpointFailedException;
-import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.impl.DefaultCamelContext;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
@@ -213,54 +214,76 @@ class OptionsTest {
                 .hasStackTraceContaining(message.strip());
     }
 
-    @Test
-    void should_refuse_a_producers_option_on_a_consumer() {
-        RedisDelayEndpoint endpoint = endpoint("redis-delay:orders?delay=30m&state=dead&Priority=5");
-        for (ThrowingCallable consumer : List.<ThrowingCallable>of(
-                () -> endpoint.createConsumer(exchange -> {}), endpoint::createPollingConsumer)) {
-            assertThatThrownBy(consumer)
-                    .hasStackTraceContaining(
-                            "options 'delay', 'Priority' are the producer's: write them at"
-                                    + " to(\"redis-delay:orders?delay=30m&Priority=5\"); a consumer receives messages when they are due");
+    private static List<String> warnings(ThrowingCallable call) throws Throwable {
+        try (LogLines log = new LogLines(RedisDelayEndpoint.class)) {
+            call.call();
+            return log.of(Level.WARN);
         }
     }
 
     @Test
-    void should_refuse_a_consumers_option_on_a_producer() {
-        assertThatThrownBy(() ->
-                        endpoint("redis-delay:orders?concurrentConsumers=4").createProducer())
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("option 'concurrentConsumers' is the consumer's: write it at"
+    void should_warn_once_of_a_producers_option_that_a_consumer_does_not_use() throws Throwable {
+        RedisDelayEndpoint endpoint = endpoint("redis-delay:orders?delay=30m&state=dead&Priority=5");
+        assertThat(warnings(() -> {
+                    endpoint.createConsumer(exchange -> {});
+                    endpoint.createPollingConsumer();
+                    endpoint.createConsumer(exchange -> {});
+                }))
+                .containsExactly(
+                        "queue 'orders': options 'delay', 'Priority' have no effect on a consumer: write them at"
+                                + " to(\"redis-delay:orders?delay=30m&Priority=5\")");
+        RedisDelayEndpoint polled = endpoint("redis-delay:orders?delay=31m");
+        assertThat(warnings(polled::createPollingConsumer))
+                .singleElement()
+                .asString()
+                .contains("option 'delay' has no");
+    }
+
+    @Test
+    void should_warn_once_of_a_consumers_option_that_a_producer_does_not_use() throws Throwable {
+        RedisDelayEndpoint slots = endpoint("redis-delay:orders?concurrentConsumers=4");
+        assertThat(warnings(() -> {
+                    slots.createProducer();
+                    slots.createProducer();
+                }))
+                .containsExactly("queue 'orders': option 'concurrentConsumers' has no effect on a producer: write it at"
                         + " from(\"redis-delay:orders?concurrentConsumers=4\")");
-        assertThatThrownBy(
-                        () -> endpoint("redis-delay:orders?redeliveryDelay=4s").createProducer())
-                .hasMessage("option 'redeliveryDelay' is the consumer's: write it at"
+        assertThat(warnings(
+                        () -> endpoint("redis-delay:orders?redeliveryDelay=4s").createProducer()))
+                .containsExactly("queue 'orders': option 'redeliveryDelay' has no effect on a producer: write it at"
                         + " from(\"redis-delay:orders?redeliveryDelay=4s\"), or send header"
                         + " 'CamelRedisDelayRedeliveryDelay' with the message");
     }
 
     @Test
-    void should_not_start_a_route_with_an_option_of_the_other_side() throws Exception {
-        context.addRoutes(new RouteBuilder() {
-            @Override
-            public void configure() {
-                from("redis-delay:orders?delay=30m").to("log:x");
-            }
-        });
-        assertThatThrownBy(context::start).hasStackTraceContaining("option 'delay' is the producer's");
+    void should_warn_once_of_an_endpoint_that_both_sides_share() throws Throwable {
+        RedisDelayEndpoint shared = endpoint("redis-delay:orders?concurrentConsumers=4&delay=1m");
+        assertThat(warnings(() -> {
+                    shared.createConsumer(exchange -> {});
+                    shared.createProducer();
+                }))
+                .singleElement()
+                .asString()
+                .contains("option 'delay' has no effect on a consumer");
+        assertThat(shared.producerSettings().due()).isEqualTo(DueTime.after(Duration.ofMinutes(1)));
+        assertThat(shared.consumerSettings().claims().concurrentConsumers()).isEqualTo(4);
     }
 
     @Test
     void should_take_the_options_of_both_sides_from_the_component_and_those_of_camel_and_common_ones_from_both()
-            throws Exception {
+            throws Throwable {
         RedisDelayConfiguration options = component().getConfiguration();
         options.setDelay("1h");
         options.setConcurrentConsumers(4);
         RedisDelayEndpoint endpoint = endpoint("redis-delay:orders?batching=true&keyPrefix=a&requestTimeout=1s"
                 + "&lazyStartProducer=true&bridgeErrorHandler=true&exchangePattern=InOnly");
-        assertThat(endpoint.createProducer()).isNotNull();
-        assertThat(endpoint.createConsumer(exchange -> {})).isNotNull();
-        assertThat(endpoint("redis-delay:orders").createPollingConsumer()).isNotNull();
+        assertThat(warnings(() -> {
+                    assertThat(endpoint.createProducer()).isNotNull();
+                    assertThat(endpoint.createConsumer(exchange -> {})).isNotNull();
+                    assertThat(endpoint("redis-delay:orders").createPollingConsumer())
+                            .isNotNull();
+                }))
+                .isEmpty();
     }
 
     @Test
@@ -268,6 +291,13 @@ class OptionsTest {
         assertThatThrownBy(() -> endpoint("redis-delay:${header.queue}"))
                 .hasStackTraceContaining("queueName '${header.queue}' has an expression, which to() does not evaluate:"
                         + " use toD(); a property is written {{name}}");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"redis-delay", "redis-delay://", "redis-delay:?delay=1s"})
+    void should_say_that_a_uri_names_no_queue(String uri) {
+        assertThatThrownBy(() -> endpoint(uri))
+                .hasStackTraceContaining("names no queue: write redis-delay:orders for a queue named 'orders'");
     }
 
     @Test

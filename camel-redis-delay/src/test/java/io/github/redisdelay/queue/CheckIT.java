@@ -37,6 +37,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
 import org.redisson.client.codec.StringCodec;
 import org.slf4j.Logger;
@@ -135,6 +136,28 @@ class CheckIT extends RealQueueIT {
                 assertThat(failed).isTrue();
             }
         }
+    }
+
+    @Test
+    void should_fail_rather_than_count_too_few_when_an_answer_is_lost() throws Exception {
+        schedule("a", IN_AN_HOUR);
+        schedule("b", IN_AN_HOUR);
+        delete("delayed");
+        ScriptExecutor calls = new RedissonScriptExecutor(redis.client());
+        AtomicBoolean lost = new AtomicBoolean();
+        try (DelayQueueClient cut =
+                ClientAccess.create(redis.client(), ClientOptions.DEFAULTS, (script, keys, arguments, attempt) -> {
+                    CompletableFuture<Object> answer = calls.call(script, keys, arguments, attempt);
+                    return script == LuaScript.REPAIR && lost.compareAndSet(false, true)
+                            ? answer.thenApply(executed -> {
+                                throw new RedisConnectionException("the connection was cut");
+                            })
+                            : answer;
+                })) {
+            assertThatThrownBy(() -> get(cut.queue(queue.name()).check())).hasMessageContaining("was cut");
+        }
+        assertThat(lost).isTrue();
+        assertThat(get(queue.check())).as("they wait again").isEqualTo(new CheckResult(2, 0, 0, 0));
     }
 
     @Test

@@ -113,4 +113,15 @@ class FinishedTwiceIT extends RealQueueIT {
             assertThatThrownBy(() -> get(delivery.acknowledge())).hasMessageContaining("closed");
         }
     }
+
+    @Test
+    void should_say_that_it_was_replaced_also_when_what_has_replaced_it_is_finished() {
+        get(queue.schedule(message("a", DuplicatePolicy.REPLACE)));
+        ClaimedDelivery replaced = claim(1).get(0);
+        assertThat(get(replaced.isReplaced())).isFalse();
+        get(queue.schedule(message("a", DuplicatePolicy.REPLACE)));
+        assertThat(get(replaced.isReplaced())).isTrue();
+        assertThat(get(claim(1).get(0).acknowledge())).isEqualTo(Settlement.DONE);
+        assertThat(get(replaced.isReplaced())).isTrue();
+    }
 }

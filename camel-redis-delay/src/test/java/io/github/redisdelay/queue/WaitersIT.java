@@ -18,6 +18,7 @@ import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.queue.internal.request.Session;
@@ -73,7 +74,7 @@ class WaitersIT extends RealQueueIT {
             claims = new RedisClaimCalls(
                     new Session(bytes(name), sequences::incrementAndGet),
                     bytes(member),
-                    keys,
+                    new QueueAddress(queue.name(), "", keys),
                     new PatientCaller(redis.client()),
                     ClientAccess.timers(client),
                     new Random(1),

@@ -283,7 +283,9 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
      */
     public static RuntimeCamelException unusable(String prefix, String address, Throwable error) {
         // A DelayQueueException tells its cause in its own words.
-        Throwable cause = error instanceof DelayQueueException && error.getCause() != null ? error.getCause() : error;
+        Throwable cause = error instanceof DelayQueueException ours && ours.getClientError() != null
+                ? ours.getClientError()
+                : error;
         return new RuntimeCamelException(
                 prefix + "Redis at " + address + " cannot be used: " + reason(address, cause), error);
     }

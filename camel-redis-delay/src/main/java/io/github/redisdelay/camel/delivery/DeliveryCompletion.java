@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.delivery;
 
+import io.github.redisdelay.camel.monitor.MessageLog;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.redelivery.MessagePolicy;
 import io.github.redisdelay.queue.Delivery;
@@ -210,6 +211,7 @@ public final class DeliveryCompletion {
                     decision.title(),
                     delivery);
         } else {
+            MessageLog.ended(delivery, decision.title());
             report.carriedOut(delivery, route, decision, sinceNanos);
         }
     }

@@ -2,6 +2,7 @@
 package io.github.redisdelay.camel.delivery;
 
 import io.github.redisdelay.camel.RedisDelayConstants;
+import io.github.redisdelay.camel.monitor.MessageLog;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.camel.redelivery.MessagePolicy;
@@ -50,6 +51,7 @@ public final class DeliveryReport {
     void received(Delivery delivery) {
         received.increment();
         meters.delivered(delivery);
+        MessageLog.delivered(delivery);
     }
 
     /** Gives the meters back. Deliveries that end later are counted here only. */

@@ -22,6 +22,9 @@ final class QueueDeliveryPolicy implements DeliveryPolicy {
     private final boolean deadLetter;
     private final boolean keepExpired;
     private final String host;
+    /** More attempts than any message has: record.lua counts so where it cannot read a state record. */
+    private static final int UNCOUNTED = 2_000_000_000;
+
     private final InstantSource clock;
     private final RandomGenerator random;
 
@@ -59,6 +62,12 @@ final class QueueDeliveryPolicy implements DeliveryPolicy {
         try {
             envelope = Envelope.decode(delivery.body());
             own = terms.with(envelope.settings());
+            if (delivery.attempt() >= UNCOUNTED) {
+                throw new IllegalArgumentException(
+                        "its state record is none of this version's, so that nobody knows how"
+                                + " often it was delivered: redrive it by a newer version, or by this one if it may be delivered"
+                                + " again");
+            }
         } catch (EnvelopeFormatException | IllegalArgumentException e) {
             RouteOutcome unreadable = RouteOutcome.unreadable(e);
             return Admission.refused(giveUp(delivery, routeId, unreadable, e.getMessage(), FailureRecord.UNREADABLE));

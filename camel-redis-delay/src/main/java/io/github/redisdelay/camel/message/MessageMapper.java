@@ -38,6 +38,7 @@ import org.apache.camel.Message;
 import org.apache.camel.StreamCache;
 import org.apache.camel.WrappedFile;
 import org.apache.camel.spi.HeaderFilterStrategy;
+import org.apache.camel.support.ExchangeHelper;
 import org.apache.camel.util.StringHelper;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -65,6 +66,7 @@ public final class MessageMapper {
     private static final String CAMEL_PREFIX = "Camel";
     private static final String CAMEL_PACKAGE = "org.apache.camel.";
 
+    private final String queue;
     private final HeaderFilterStrategy headerFilter;
     private final int maximumMessageSize;
 
@@ -72,14 +74,16 @@ public final class MessageMapper {
     private final OncePerName lostHeaders = new OncePerName();
 
     /**
+     * @param queue the queue's name, for warnings
      * @param headerFilter asked for each header in both directions
      * @param maximumMessageSize the most bytes that a stored message may have, headers included; from 1 to {@link
      *     Envelope#MAX_SIZE}
      * @throws IllegalArgumentException if the size is out of its range
      */
-    public MessageMapper(HeaderFilterStrategy headerFilter, int maximumMessageSize) {
+    public MessageMapper(String queue, HeaderFilterStrategy headerFilter, int maximumMessageSize) {
         int most = Envelope.MAX_SIZE;
         OptionValues.check("maximumMessageSize", maximumMessageSize, 1, most, "from 1 to " + most + " bytes");
+        this.queue = queue;
         this.headerFilter = Objects.requireNonNull(headerFilter, "headerFilter");
         this.maximumMessageSize = maximumMessageSize;
     }
@@ -126,7 +130,7 @@ public final class MessageMapper {
                 }
                 Object storedValue = isUsable(name) ? storedHeader(value) : null;
                 if (storedValue == null) {
-                    warnOfLoss(name, value);
+                    warnOfLoss(name, value, exchange);
                 } else if (storedValue instanceof String text && name.equalsIgnoreCase(Exchange.CONTENT_TYPE)) {
                     contentType = text;
                 } else {
@@ -377,15 +381,18 @@ public final class MessageMapper {
                 && value.getClass().getPackageName().equals("java.time");
     }
 
-    private void warnOfLoss(String name, Object value) {
+    private void warnOfLoss(String name, Object value, Exchange exchange) {
         // Header names may come from outside: none of them forges a line of the log or fills the heap.
         String shown = OptionValues.shown(name);
         String note = lostHeaders.note(shown);
         if (note == null) {
             return;
         }
+        String route = ExchangeHelper.getRouteId(exchange);
         LOG.warn(
-                "Header '{}' of type {} is not stored: {}. {}",
+                "queue '{}'{}: header '{}' of type {} is not stored: {}. {}",
+                queue,
+                route == null ? "" : ", route '" + route + "'",
                 shown,
                 typeName(value),
                 isUsable(name)

@@ -35,6 +35,9 @@ public final class OwnHeaders {
     /** The beginning of all names; the shortest of them is no more than that. */
     private static final String PREFIX = RedisDelayConstants.DELAY;
 
+    /** The same without that of Camel's own headers, which is easily left out. */
+    private static final String WITHOUT_CAMEL = PREFIX.substring("Camel".length());
+
     /** Headers that are used up once the operation is done, and must not direct the next step of the route. */
     public static final List<String> USED_UP = List.of(
             RedisDelayConstants.DELAY,
@@ -151,11 +154,14 @@ public final class OwnHeaders {
     }
 
     /**
-     * True if a name begins as the component's do and is none of them. A name in another letter case is known if Camel
-     * finds it by the component's name. It does so among headers, unless it was told otherwise, but never among
-     * properties.
+     * True if a name begins as the component's do, with or without {@code Camel}, and is none of them. A name in another
+     * letter case is known if Camel finds it by the component's name. It does so among headers, unless it was told
+     * otherwise, but never among properties.
      */
     private static boolean isUnknown(String name, Map<String, Object> all) {
+        if (name.regionMatches(true, 0, WITHOUT_CAMEL, 0, WITHOUT_CAMEL.length())) {
+            return true;
+        }
         if (!name.regionMatches(true, 0, PREFIX, 0, PREFIX.length()) || KNOWN.contains(name)) {
             return false;
         }
@@ -233,7 +239,8 @@ public final class OwnHeaders {
 
     /** A name without the beginning of all names, in lower case. */
     private static String meaning(String name) {
-        return name.substring(PREFIX.length()).toLowerCase(Locale.ROOT);
+        boolean camel = name.regionMatches(true, 0, PREFIX, 0, PREFIX.length());
+        return name.substring((camel ? PREFIX : WITHOUT_CAMEL).length()).toLowerCase(Locale.ROOT);
     }
 
     /** The number of letters that two names share at their beginnings and at their ends. */

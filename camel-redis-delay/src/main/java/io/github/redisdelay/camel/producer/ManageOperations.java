@@ -37,10 +37,14 @@ public final class ManageOperations {
     private final ProducerSettings settings;
     private final DelayQueue queue;
     private final Meters.Producing meters;
+    private final Runnable foundNothing;
 
-    public ManageOperations(ProducerSettings settings, DelayQueue queue, Meters.Producing meters) {
+    /** @param foundNothing told when there is nothing to cancel */
+    public ManageOperations(
+            ProducerSettings settings, DelayQueue queue, Meters.Producing meters, Runnable foundNothing) {
         this.settings = settings;
         this.queue = queue;
+        this.foundNothing = foundNothing;
         this.meters = settings.state() == MessageScope.DEAD ? Meters.Producing.NONE : meters;
     }
 
@@ -61,7 +65,7 @@ public final class ManageOperations {
                         ids,
                         dead,
                         exchange,
-                        id -> counted(cancel(target, id, exchange), MessageState.LEASED, meters::cancelled),
+                        id -> counted(told(cancel(target, id, exchange)), MessageState.LEASED, meters::cancelled),
                         result -> removed(result, dead));
             }
             case reschedule -> {
@@ -125,6 +129,15 @@ public final class ManageOperations {
             });
         }
         return change;
+    }
+
+    private Submission<ChangeResult> told(Submission<ChangeResult> cancel) {
+        cancel.outcome().thenAccept(result -> {
+            if (result.previousState() == MessageState.NONE) {
+                foundNothing.run();
+            }
+        });
+        return cancel;
     }
 
     private CompletableFuture<Long> promoteAll(DelayQueue target, MessageChoice choice) {

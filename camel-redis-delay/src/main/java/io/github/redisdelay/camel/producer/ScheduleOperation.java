@@ -7,6 +7,7 @@ import io.github.redisdelay.camel.RedisDelayOperation;
 import io.github.redisdelay.camel.delivery.DeliveriesOfExchange;
 import io.github.redisdelay.camel.delivery.DeliveryCompletion;
 import io.github.redisdelay.camel.message.MessageMapper;
+import io.github.redisdelay.camel.monitor.MessageLog;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.option.OwnHeaders;
 import io.github.redisdelay.queue.ClaimId;
@@ -93,10 +94,11 @@ public final class ScheduleOperation {
                 new ScheduleRequest(id, due, body, onDuplicate, supersedes, priority, settings.maximumQueueLength());
         return new PendingChange<>(id, queue, "", () -> {
             Submission<ScheduleResult> submission = queue.schedule(request);
-            if (held != null || meters != Meters.Producing.NONE) {
+            if (held != null || meters != Meters.Producing.NONE || MessageLog.isOn()) {
                 submission.outcome().whenComplete((result, error) -> {
                     Object answer = error instanceof ReplicationTimeoutException stored ? stored.getResult() : result;
                     if (answer instanceof ScheduleResult done) {
+                        MessageLog.scheduled(queue.name(), done);
                         answered(done.outcome(), held);
                     }
                 });

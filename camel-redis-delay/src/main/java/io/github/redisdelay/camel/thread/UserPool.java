@@ -70,7 +70,7 @@ final class UserPool implements Executor {
             }
         }
         handed.caller = null;
-        if (nanoTime.getAsLong() - begin >= BLOCKED_NANOS && isTimeToWarn()) {
+        if (nanoTime.getAsLong() - begin >= BLOCKED_NANOS && !hasRoom() && isTimeToWarn()) {
             LOG.warn(
                     "{} waits for room, and blocks the threads on which Redis answers: give it the policy Abort or"
                             + " CallerRuns",
@@ -80,6 +80,12 @@ final class UserPool implements Executor {
         if (handed.refused || (pool.isShutdown() && handed.taken.compareAndSet(false, true))) {
             throw refused(null);
         }
+    }
+
+    /** True if the pool is known to have room: then it did not wait for it, but this thread stood still. */
+    private boolean hasRoom() {
+        return pool instanceof ThreadPoolExecutor known
+                && (known.getQueue().remainingCapacity() > 0 || known.getActiveCount() < known.getMaximumPoolSize());
     }
 
     private RejectedExecutionException refused(Throwable cause) {

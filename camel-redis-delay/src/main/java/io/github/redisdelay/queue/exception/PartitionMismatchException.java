@@ -11,13 +11,17 @@ public class PartitionMismatchException extends DelayQueueException {
 
     private final int partitions;
 
-    public PartitionMismatchException(String queue, int partitions, int wanted, Throwable cause) {
+    /**
+     * @param keys the beginning of the queue's keys
+     * @param partitions the number of partitions that the queue has
+     * @param wanted the number with which the client works
+     */
+    public PartitionMismatchException(String queue, String keys, int partitions, int wanted, Throwable cause) {
         super(
                 "queue '" + queue + "' has " + count(partitions) + ", and option 'partitions' is " + wanted
                         + "; nothing was changed: set the option to " + partitions
                         + ", or take another queue name, or, if the queue is empty and nobody uses it, remove its record of"
-                        + " the number, the keys <keyPrefix>:{" + queue + "}:config and <keyPrefix>:{" + queue
-                        + "}:dead:config",
+                        + " the number, the keys " + keys + ":config and " + keys + ":dead:config",
                 cause);
         this.partitions = partitions;
     }

@@ -105,7 +105,7 @@ class MessageMapperTest {
     };
 
     private final CamelContext context = new DefaultCamelContext();
-    private final MessageMapper mapper = new MessageMapper(new RedisDelayHeaderFilterStrategy(), LIMIT);
+    private final MessageMapper mapper = new MessageMapper("orders", new RedisDelayHeaderFilterStrategy(), LIMIT);
 
     private final Logger log = (Logger) LoggerFactory.getLogger(MessageMapper.class);
     private final ListAppender<ILoggingEvent> logged = new ListAppender<>();
@@ -503,7 +503,7 @@ class MessageMapperTest {
     @ValueSource(ints = {0, -1, Integer.MIN_VALUE, Integer.MAX_VALUE, Envelope.MAX_SIZE + 1})
     void a_limit_out_of_range_is_refused(int limit) {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new MessageMapper(NO_FILTER, limit))
+                .isThrownBy(() -> new MessageMapper("orders", NO_FILTER, limit))
                 .withMessageContaining("option 'maximumMessageSize' is " + limit);
     }
 
@@ -568,7 +568,9 @@ class MessageMapperTest {
             Envelope envelope = envelope(mapper, exchange("x", "order", Map.of("secret", 1), "kept", 1));
             assertThat(envelope.headers()).containsOnlyKeys("kept");
         }
-        envelope(mapper, exchange("x", "count", new AtomicLong(1)));
+        Exchange routed = exchange("x", "count", new AtomicLong(1));
+        routed.getExchangeExtension().setFromRouteId("shop");
+        envelope(mapper, routed);
         envelope(mapper, exchange("x", "evil\nname", new Order()));
 
         assertThat(logged.list).allSatisfy(event -> assertThat(event.getLevel()).isEqualTo(Level.WARN));
@@ -576,12 +578,13 @@ class MessageMapperTest {
                 .extracting(ILoggingEvent::getFormattedMessage)
                 .satisfiesExactly(
                         first -> assertThat(first)
-                                .startsWith("Header 'order' of type java.util.ImmutableCollections$Map1 is not stored")
+                                .startsWith(
+                                        "queue 'orders': header 'order' of type java.util.ImmutableCollections$Map1 is not stored")
                                 .doesNotContain("secret"),
                         second -> assertThat(second)
                                 .startsWith(
-                                        "Header 'count' of type java.util.concurrent.atomic.AtomicLong is not stored"),
-                        third -> assertThat(third).startsWith("Header 'evil?name' of type"));
+                                        "queue 'orders', route 'shop': header 'count' of type java.util.concurrent.atomic.AtomicLong is not stored"),
+                        third -> assertThat(third).startsWith("queue 'orders': header 'evil?name' of type"));
     }
 
     @Test
@@ -617,7 +620,7 @@ class MessageMapperTest {
             })
     void headers_of_camel_pass_in_neither_direction_whatever_the_strategy(String name) {
         for (HeaderFilterStrategy strategy : List.of(new RedisDelayHeaderFilterStrategy(), NO_FILTER)) {
-            MessageMapper any = new MessageMapper(strategy, LIMIT);
+            MessageMapper any = new MessageMapper("orders", strategy, LIMIT);
 
             assertThat(envelope(any, exchange("x", name, "evil", "kept", 1)).headers())
                     .containsOnlyKeys("kept");
@@ -656,7 +659,7 @@ class MessageMapperTest {
                 return name.equals("kept") || name.equals("Content-Type");
             }
         };
-        MessageMapper asking = new MessageMapper(strategy, LIMIT);
+        MessageMapper asking = new MessageMapper("orders", strategy, LIMIT);
         Exchange source = exchange("x", "hidden", 1, "kept", 2, "Content-Type", "text/plain");
         source.setExchangeId("A");
         Exchange target = exchange(null);

@@ -2,15 +2,20 @@
 package io.github.redisdelay.camel.option;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.redisdelay.camel.RedisDelayConstants;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import org.apache.camel.impl.DefaultCamelContext;
 import org.apache.camel.spi.Metadata;
+import org.apache.camel.support.DefaultMessage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The names of headers. ProducerIT and RouteDecisionIT have the effects of an unknown name. */
 class OwnHeadersTest {
@@ -65,6 +70,18 @@ class OwnHeadersTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"RedisDelayScheduleId", "redisdelay", "RedisDelaySheduleId"})
+    void should_refuse_a_name_that_lacks_the_prefix_of_camel(String name) {
+        DefaultMessage message = new DefaultMessage(new DefaultCamelContext());
+        message.setHeader(name, "order-1");
+        assertThatThrownBy(() -> OwnHeaders.check(message))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("header '" + name + "' is unknown: 'CamelRedisDelay");
+        message.setHeaders(Map.of("MyRedisDelayScheduleId", "order-1"));
+        OwnHeaders.check(message);
+    }
+
+    @ParameterizedTest
     @CsvSource({
         "CamelRedisDelayDelay, CamelRedisDelay",
         "CamelRedisDelays, CamelRedisDelay",
@@ -102,6 +119,9 @@ class OwnHeadersTest {
         "CamelRedisDelayExpiration, CamelRedisDelayTimeToLive",
         "CamelRedisDelayCancel, CamelRedisDelayOperation",
         "CamelRedisDelayRetryAfterMillis, CamelRedisDelayRetryAfter",
+        "RedisDelay, CamelRedisDelay",
+        "redisDelayScheduleId, CamelRedisDelayScheduleId",
+        "RedisDelayDelay, CamelRedisDelay",
     })
     void should_find_what_was_meant(String name, String meant) {
         assertThat(OwnHeaders.nearest(name)).isEqualTo(meant);

@@ -222,8 +222,8 @@ public final class ClaimedDelivery implements Delivery {
     @Override
     public CompletableFuture<Boolean> isReplaced() {
         return queue.scheduledMicros(id())
-                .thenApply(found -> found.filter(now -> now != message.stored().scheduledMicros())
-                        .isPresent());
+                .thenApply(found -> found.map(now -> now != message.stored().scheduledMicros())
+                        .orElse(true));
     }
 
     @Override

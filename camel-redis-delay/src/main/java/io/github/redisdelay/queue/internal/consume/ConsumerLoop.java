@@ -10,7 +10,6 @@ import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
-import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -289,9 +288,8 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         ended(claim, null);
     }
 
-    private void refused(Sending claim, Throwable refusal) {
+    private void refused(Sending claim, Throwable error) {
         PartitionState partition = claim.partition();
-        Throwable error = RedisErrors.explained(queue, refusal);
         attemptFailed(partition, error);
         change(() -> partition.refused(timers.nanoTime(), random));
         ended(claim, error);

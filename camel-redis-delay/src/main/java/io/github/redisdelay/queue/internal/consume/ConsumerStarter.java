@@ -127,7 +127,7 @@ public final class ConsumerStarter {
         return new RedisClaimCalls(
                 sessions.session("c" + number),
                 ((receiversCount ? "c" : "~c") + number + " " + wakeups.name()).getBytes(StandardCharsets.UTF_8),
-                queue.keys(),
+                queue,
                 redis,
                 timers,
                 random,

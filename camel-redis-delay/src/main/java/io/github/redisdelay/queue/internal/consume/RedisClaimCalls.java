@@ -10,7 +10,7 @@ import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.format.Digits;
 import io.github.redisdelay.queue.internal.redis.Backoff;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
-import io.github.redisdelay.queue.internal.redis.QueueKeys;
+import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.queue.internal.request.Session;
@@ -28,6 +28,7 @@ import java.util.random.RandomGenerator;
 public final class RedisClaimCalls implements ClaimCalls {
 
     private final Session session;
+    private final QueueAddress queue;
     private final List<Object> keys;
     private final byte[] base;
     private final byte[] member;
@@ -49,7 +50,7 @@ public final class RedisClaimCalls implements ClaimCalls {
     public RedisClaimCalls(
             Session session,
             byte[] member,
-            QueueKeys keys,
+            QueueAddress queue,
             ScriptExecutor redis,
             Timers timers,
             RandomGenerator random,
@@ -57,8 +58,9 @@ public final class RedisClaimCalls implements ClaimCalls {
             Runnable released) {
         this.session = session;
         this.member = member;
-        this.keys = keys.of(LuaScript.CLAIM);
-        this.base = keys.base().getBytes(StandardCharsets.UTF_8);
+        this.queue = queue;
+        this.keys = queue.keys().of(LuaScript.CLAIM);
+        this.base = queue.keys().base().getBytes(StandardCharsets.UTF_8);
         this.redis = redis;
         this.timers = timers;
         this.random = random;
@@ -117,7 +119,7 @@ public final class RedisClaimCalls implements ClaimCalls {
             }
             Throwable error = ErrorText.unwrap(failure);
             if (RedisErrors.isRefusal(error)) {
-                finish(() -> result.completeExceptionally(error));
+                finish(() -> result.completeExceptionally(RedisErrors.explained(queue, error)));
                 return;
             }
             attemptFailed.accept(error);

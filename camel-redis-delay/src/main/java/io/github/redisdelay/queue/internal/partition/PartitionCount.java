@@ -69,7 +69,8 @@ public final class PartitionCount implements CallGate {
                 .thenAccept(reply -> {
                     int recorded = Integer.parseInt(new String((byte[]) reply, StandardCharsets.US_ASCII));
                     if (recorded != partitions) {
-                        throw new PartitionMismatchException(root.name(), recorded, partitions, null);
+                        throw new PartitionMismatchException(
+                                root.name(), root.keys().wholeQueue(), recorded, partitions, null);
                     }
                 });
     }

@@ -369,7 +369,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
                         (isDeadLetters() ? "dead letters of " : "") + address,
                         isDeadLetters(),
                         (walk, cursor) -> RepairScan.isBegin(cursor)
-                                ? calls.untilAnswered(address, LuaScript.REPAIR, walk, cursor, base, kind)
+                                ? calls.untilExecuted(address, LuaScript.REPAIR, walk, cursor, base, kind)
                                 // A cursor is of one server: another one would go on with it anywhere.
                                 : calls.once(address, LuaScript.REPAIR, walk, cursor, base, kind))
                 .thenCompose(found -> router.awaitDurable(

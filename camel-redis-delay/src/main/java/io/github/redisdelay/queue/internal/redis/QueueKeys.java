@@ -19,6 +19,8 @@ public record QueueKeys(String base, boolean deadLetters, String source) {
     /** The number of keys of a script that may leave out those of the priorities. */
     static final int WITHOUT_PRIORITIES = 8;
 
+    private static final String DEAD = ":dead";
+
     /** The first keys of the scripts that change the states of messages; see {@code queue.lua}. */
     private static final List<String> COMMON = Stream.concat(
                     Stream.of("messages", "delayed", "leased", "state", "sessions", "config", "seen", "waiters"),
@@ -37,7 +39,12 @@ public record QueueKeys(String base, boolean deadLetters, String source) {
 
     /** The dead letters: a queue of their own in the same slot. */
     public QueueKeys dead() {
-        return new QueueKeys(base + ":dead", true, source);
+        return new QueueKeys(base + DEAD, true, source);
+    }
+
+    /** The beginning of the queue's keys, those of its dead letters included. */
+    public String wholeQueue() {
+        return deadLetters ? base.substring(0, base.length() - DEAD.length()) : base;
     }
 
     /** The same keys with those of a Redisson queue. */

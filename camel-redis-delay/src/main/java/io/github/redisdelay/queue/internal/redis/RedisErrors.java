@@ -49,6 +49,11 @@ public final class RedisErrors {
         return error instanceof RedisException && !(error instanceof RedisTimeoutException) && !isRefusal(error);
     }
 
+    /** True if Redis says itself that it has not executed the call, and may do so soon. A call that was cut off may be done. */
+    public static boolean isPutOff(Throwable error) {
+        return isNotYet(error) && !(error instanceof RedisConnectionException);
+    }
+
     /** True if repeating the call will never help: the data is not ours, or the call itself is wrong. */
     public static boolean isPermanent(Throwable error) {
         return isClosed(error) || PERMANENT.matcher(reply(error)).find();
@@ -79,21 +84,23 @@ public final class RedisErrors {
     }
 
     /** The error itself, or a better one if a script has refused the call of a client without partitions. */
-    public static Throwable explained(String queue, Throwable error) {
+    public static Throwable explained(QueueAddress queue, Throwable error) {
         Matcher partitions = PARTITIONS.matcher(reply(error));
         return partitions.find()
-                ? new PartitionMismatchException(queue, Integer.parseInt(partitions.group(1)), 1, error)
+                ? new PartitionMismatchException(
+                        queue.name(), queue.keys().wholeQueue(), Integer.parseInt(partitions.group(1)), 1, error)
                 : error;
     }
 
     /** The error for a caller, saying what Redis said. */
-    public static DelayQueueException refused(String queue, Throwable error) {
-        if (explained(queue, error) instanceof PartitionMismatchException mismatch) {
+    public static DelayQueueException refused(QueueAddress address, Throwable error) {
+        String queue = address.name();
+        if (explained(address, error) instanceof PartitionMismatchException mismatch) {
             return mismatch;
         }
         String text = ErrorText.of(error);
         if (error instanceof DurabilityUnavailableException) {
-            return new DelayQueueException("queue '" + queue + "': " + text, error.getCause());
+            return new DelayQueueException("queue '" + queue + "': " + text, error);
         }
         if (isOutOfMemory(error)) {
             return new DelayQueueException(

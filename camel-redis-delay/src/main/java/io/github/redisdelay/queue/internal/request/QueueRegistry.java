@@ -4,6 +4,7 @@ package io.github.redisdelay.queue.internal.request;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.QueueInfo;
 import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.internal.format.Digits;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
@@ -150,7 +151,9 @@ public final class QueueRegistry {
         }
 
         private void failed(Throwable error) {
-            Throwable cause = error.getCause() == null ? error : error.getCause();
+            Throwable cause = error instanceof DelayQueueException ours && ours.getClientError() != null
+                    ? ours.getClientError()
+                    : error;
             boolean refusal = RedisErrors.isRefusal(cause) && !RedisErrors.isClosed(cause);
             if (!refusal) {
                 nextNanos.set(timers.nanoTime() + CONSUMED_INTERVAL_NANOS);

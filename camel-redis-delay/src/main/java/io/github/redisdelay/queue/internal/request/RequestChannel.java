@@ -37,6 +37,6 @@ public record RequestChannel(
     }
 
     RequestErrors errors() {
-        return new RequestErrors(queue.name(), redis.server());
+        return new RequestErrors(queue, redis.server());
     }
 }

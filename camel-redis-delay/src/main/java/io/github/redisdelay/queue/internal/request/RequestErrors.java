@@ -5,18 +5,21 @@ import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import java.util.concurrent.CancellationException;
 
 /** The errors that end requests of a queue, with their words for people. */
 final class RequestErrors {
 
+    private final QueueAddress address;
     private final String queue;
     private final String server;
 
     /** @param server the server's name, for people */
-    RequestErrors(String queue, String server) {
-        this.queue = queue;
+    RequestErrors(QueueAddress address, String server) {
+        this.address = address;
+        this.queue = address.name();
         this.server = server;
     }
 
@@ -58,7 +61,7 @@ final class RequestErrors {
                     true,
                     error);
         }
-        return RedisErrors.refused(queue, error);
+        return RedisErrors.refused(address, error);
     }
 
     private String noAnswer() {

@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 
 /**
@@ -51,7 +52,15 @@ public final class UnbatchedCalls {
      * @return bytes or a list, as the script answers
      */
     public CompletableFuture<Object> once(QueueAddress queue, LuaScript script, Object... arguments) {
-        return new Attempts(queue, script, arguments, false).begin();
+        return new Attempts(queue, script, arguments, error -> false).begin();
+    }
+
+    /**
+     * Calls a script, and repeats the call while Redis says that it does not execute it for now. A call that was cut off may
+     * have taken effect, and is not repeated: its answer would be another one.
+     */
+    public CompletableFuture<Object> untilExecuted(QueueAddress queue, LuaScript script, Object... arguments) {
+        return new Attempts(queue, script, arguments, RedisErrors::isPutOff).begin();
     }
 
     /**
@@ -59,7 +68,7 @@ public final class UnbatchedCalls {
      * loading or failing over, or while the queue's slot is being moved.
      */
     public CompletableFuture<Object> untilAnswered(QueueAddress queue, LuaScript script, Object... arguments) {
-        return new Attempts(queue, script, arguments, true).begin();
+        return new Attempts(queue, script, arguments, RedisErrors::isNotYet).begin();
     }
 
     /** Fails the calls that have no outcome, and all that come later. */
@@ -72,7 +81,7 @@ public final class UnbatchedCalls {
         private final QueueAddress queue;
         private final LuaScript script;
         private final Object[] arguments;
-        private final boolean repeats;
+        private final Predicate<Throwable> repeats;
         private final CompletableFuture<Object> outcome = new CompletableFuture<>();
         /**
          * The number of failed attempts. An attempt begins when the one before has failed, so one thread at a time uses
@@ -82,7 +91,7 @@ public final class UnbatchedCalls {
         /** The error of the last attempt; null if none has failed. Read by the thread that ends the wait. */
         private volatile Throwable lastError;
 
-        Attempts(QueueAddress queue, LuaScript script, Object[] arguments, boolean repeats) {
+        Attempts(QueueAddress queue, LuaScript script, Object[] arguments, Predicate<Throwable> repeats) {
             this.queue = queue;
             this.script = script;
             this.arguments = arguments;
@@ -118,7 +127,7 @@ public final class UnbatchedCalls {
         }
 
         private void failed(Throwable error) {
-            if (repeats && RedisErrors.isNotYet(error)) {
+            if (repeats.test(error)) {
                 lastError = error;
                 failures++;
                 timers.schedule(Backoff.nanos(failures, random), this::next);
@@ -135,7 +144,7 @@ public final class UnbatchedCalls {
             if (error instanceof TimeoutException) {
                 cause = lastError != null ? lastError : new TimeoutException("no answer within " + requestTimeout);
             }
-            if (RedisErrors.explained(queue.name(), cause) instanceof PartitionMismatchException mismatch) {
+            if (RedisErrors.explained(queue, cause) instanceof PartitionMismatchException mismatch) {
                 return mismatch;
             }
             String what = error instanceof TimeoutException

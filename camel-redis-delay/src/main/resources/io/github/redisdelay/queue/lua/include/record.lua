@@ -17,8 +17,9 @@ local RECORD_DEAD = 16
 -- Attempts are counted up to here: with one more the number still fits into 32 bits with a sign, as its readers have it.
 local RECORD_MAX_ATTEMPTS = 2147483646
 
--- Returns the record as a table. One that is missing or not readable counts as a message of this priority that was never
--- delivered. The due time is that of one that does not tell it; if the id of its message is given, the stored body tells it.
+-- Returns the record as a table. One that is missing counts as a message of this priority that was never delivered. One
+-- that is not readable, as that of another version, could hide attempts: it counts as one with the most of them, which
+-- consumers take for what it is. The due time is that of one that does not tell it; if the id of its message is given, the stored body tells it.
 local function record_read(bytes, due, priority, id)
   if bytes and #bytes >= RECORD_BRIEF and string.byte(bytes, 1) == 1 then
     if #bytes < RECORD_LENGTH then
@@ -37,7 +38,7 @@ local function record_read(bytes, due, priority, id)
     return { lost = lost, reason = reason, priority = priority, attempts = math.min(attempts, RECORD_MAX_ATTEMPTS),
       claim = claim, due = this_due, first_due = first_due, failure = string.sub(bytes, RECORD_LENGTH + 1) }
   end
-  return { lost = 0, reason = 0, priority = priority, attempts = 0, claim = RECORD_NO_CLAIM, due = due, first_due = due,
+  return { lost = 0, reason = 0, priority = priority, attempts = bytes and RECORD_MAX_ATTEMPTS or 0, claim = RECORD_NO_CLAIM, due = due, first_due = due,
     failure = '' }
 end
 

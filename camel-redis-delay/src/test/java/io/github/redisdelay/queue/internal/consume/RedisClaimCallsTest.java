@@ -12,7 +12,7 @@ import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
-import io.github.redisdelay.queue.internal.redis.QueueKeys;
+import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.request.Session;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -39,7 +39,7 @@ class RedisClaimCallsTest {
     private final RedisClaimCalls calls = new RedisClaimCalls(
             new Session("client-c0".getBytes(StandardCharsets.ISO_8859_1), sequence::incrementAndGet),
             "c0 wakeup:client".getBytes(StandardCharsets.ISO_8859_1),
-            QueueKeys.of("redis-delay", "orders"),
+            QueueAddress.of("redis-delay", "orders"),
             redis,
             timers,
             new Random(3),

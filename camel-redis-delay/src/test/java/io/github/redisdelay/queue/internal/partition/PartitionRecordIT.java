@@ -241,8 +241,8 @@ class PartitionRecordIT {
         for (int other : new int[] {1, 6}) {
             assertThatThrownBy(() -> get(client().usePartitions(name, other)))
                     .hasMessageContaining("queue '" + name + "' has 3 partitions, and option 'partitions' is " + other)
-                    .hasMessageContaining(
-                            "the keys <keyPrefix>:{" + name + "}:config and <keyPrefix>:{" + name + "}:dead:config");
+                    .hasMessageContaining("the keys " + home().key("config") + " and "
+                            + home().dead().key("config"));
             assertThatThrownBy(() -> get(queue(other).cancel("a")))
                     .hasMessageContaining("queue '" + name + "' has 3 partitions, and option 'partitions' is " + other);
         }

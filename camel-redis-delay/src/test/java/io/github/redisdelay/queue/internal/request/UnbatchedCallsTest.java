@@ -99,7 +99,8 @@ class UnbatchedCallsTest {
                 .get(20, TimeUnit.SECONDS);
         assertThat(silent)
                 .hasMessage("queue 'orders': Redis did not answer within PT0.5S")
-                .hasCauseInstanceOf(TimeoutException.class);
+                .extracting(e -> ((DelayQueueException) e).getClientError())
+                .isInstanceOf(TimeoutException.class);
     }
 
     @Test
