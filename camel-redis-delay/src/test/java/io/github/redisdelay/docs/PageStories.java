@@ -348,7 +348,7 @@ final class PageStories {
             stage.context.getRouteController().stopRoute("failing");
             assertThat(count(stage.send("direct:partnerIsBack", null))).isOne();
             stage.awaitMessages("notifications", 1, 0);
-            assertThat(count(stage.send("direct:forgetAll", null))).isZero();
+            assertThat(count(stage.send("direct:purgeAll", null))).isZero();
         });
 
         story("bean:mender?method=mend", stage -> {

@@ -11,18 +11,18 @@ public enum ConsoleAction {
     RESCHEDULE("reschedule"),
     /** Lets one dead letter be delivered again. */
     REDRIVE("redrive"),
-    /** Drops one dead letter. */
-    DISCARD("discard"),
+    /** Purges one dead letter. */
+    PURGE("purge"),
     /** Pauses a queue. */
     PAUSE("pause"),
     /** Ends the pause of a queue. */
     RESUME("resume"),
     /** Lets all dead letters of a group be delivered again. */
     REDRIVE_GROUP("redriveGroup"),
-    /** Drops the dead letters of a group, or all. */
-    DISCARD_GROUP("discardGroup"),
-    /** Cancels all waiting messages of a queue. */
-    PURGE("purge"),
+    /** Purges the dead letters of a group, or all. */
+    PURGE_GROUP("purgeGroup"),
+    /** Cancels all delayed messages of a queue. */
+    CANCEL_ALL("cancelAll"),
     /** Checks a queue, and repairs it. */
     CHECK("check");
 

@@ -99,15 +99,15 @@ final class Actions {
         };
     }
 
-    ActionResult discard(ObservedQueue queue, String deadLetterId) {
+    ActionResult purge(ObservedQueue queue, String deadLetterId) {
         ChangeResult result = done(queue, asked -> asked.deadLetters().cancel(deadLetterId));
         String letter = shown(deadLetterId);
         return switch (result.previousState()) {
-            case DELAYED -> new ActionResult("done", letter + " was dropped. It is gone for good.");
+            case DELAYED -> new ActionResult("done", letter + " was purged. It is gone for good.");
             case LEASED ->
                 new ActionResult(
                         "done",
-                        letter + " was dropped while a consumer of dead letters works on it: that work goes on.");
+                        letter + " was purged while a consumer of dead letters works on it: that work goes on.");
             default -> new ActionResult("nothing", letter + " is no dead letter any more.");
         };
     }

@@ -250,9 +250,9 @@ public final class ConsoleApi implements AutoCloseable {
         return actions.redrive(directory.queue(queue), checked(deadLetterId));
     }
 
-    /** Drops a dead letter. */
-    public ActionResult discard(String queue, String deadLetterId) {
-        return actions.discard(directory.queue(queue), checked(deadLetterId));
+    /** Purges a dead letter. */
+    public ActionResult purge(String queue, String deadLetterId) {
+        return actions.purge(directory.queue(queue), checked(deadLetterId));
     }
 
     public ActionResult pause(String queue) {
@@ -276,28 +276,27 @@ public final class ConsoleApi implements AutoCloseable {
     }
 
     /**
-     * Begins to drop the dead letters of a group, or all.
+     * Begins to purge the dead letters of a group, or all.
      *
      * @param group as {@link #failures} names it; null for all
      * @param since when the oldest one was given up; null for any
      * @param until when the newest one that the user saw was given up; null for any
-     * @param count how many the user saw: no more are dropped
+     * @param count how many the user saw: no more are purged
      * @param confirm the queue's name
      */
-    public Jobs.View discardGroup(
-            String queue, String group, Instant since, Instant until, Long count, String confirm) {
+    public Jobs.View purgeGroup(String queue, String group, Instant since, Instant until, Long count, String confirm) {
         confirm(queue, confirm);
-        return jobs.discard(directory.queue(queue), seen(group, since, until), checked(count));
+        return jobs.purge(directory.queue(queue), seen(group, since, until), checked(count));
     }
 
     /**
-     * Begins to cancel all messages that wait.
+     * Begins to cancel all delayed messages.
      *
      * @param confirm the queue's name
      */
-    public Jobs.View purge(String queue, String confirm) {
+    public Jobs.View cancelAll(String queue, String confirm) {
         confirm(queue, confirm);
-        return jobs.purge(directory.queue(queue));
+        return jobs.cancelAll(directory.queue(queue));
     }
 
     /** Begins to look for messages that an eviction or a lost key has left behind, and to let them wait again. */

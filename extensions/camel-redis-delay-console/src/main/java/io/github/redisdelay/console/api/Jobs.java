@@ -48,7 +48,7 @@ final class Jobs {
     /**
      * A job.
      *
-     * @param kind {@code redrive}, {@code discard}, {@code purge}, {@code check} or {@code import}
+     * @param kind {@code redrive}, {@code purge}, {@code cancelAll}, {@code check} or {@code import}
      * @param done how many messages it has dealt with
      * @param found how many there were; null if nobody knows
      * @param stopped whether somebody has stopped it
@@ -143,26 +143,26 @@ final class Jobs {
                 "moved back into the queue, due now");
     }
 
-    /** Drops the dead letters of a group, or all. */
-    View discard(ObservedQueue queue, Seen seen, long count) {
+    /** Purges the dead letters of a group, or all. */
+    View purge(ObservedQueue queue, Seen seen, long count) {
         return begin(
                 queue,
-                ConsoleAction.DISCARD_GROUP,
-                "discard",
+                ConsoleAction.PURGE_GROUP,
+                "purge",
                 count,
                 (asked, job) -> asked.deadLetters().cancelAll(job.counting(seen::has), count),
-                "dropped for good");
+                "purged");
     }
 
-    /** Removes all messages that wait. */
-    View purge(ObservedQueue queue) {
+    /** Cancels all delayed messages. */
+    View cancelAll(ObservedQueue queue) {
         return begin(
                 queue,
-                ConsoleAction.PURGE,
-                "purge",
+                ConsoleAction.CANCEL_ALL,
+                "cancelAll",
                 null,
                 (asked, job) -> asked.cancelAll(job.counting(message -> true)),
-                "cancelled; what is being delivered was left alone");
+                "cancelled; leased messages were left alone");
     }
 
     /** Checks the messages and the dead letters. */

@@ -22,9 +22,9 @@ final class ApiRoutes {
     private static final Rule REDRIVE = Rule.may(
             "redrive, or redriveGroup",
             call -> call.optional("id").isPresent() ? ConsoleAction.REDRIVE : ConsoleAction.REDRIVE_GROUP);
-    private static final Rule DISCARD = Rule.may(
-            "discard, or discardGroup",
-            call -> call.optional("id").isPresent() ? ConsoleAction.DISCARD : ConsoleAction.DISCARD_GROUP);
+    private static final Rule PURGE = Rule.may(
+            "purge, or purgeGroup",
+            call -> call.optional("id").isPresent() ? ConsoleAction.PURGE : ConsoleAction.PURGE_GROUP);
 
     private ApiRoutes() {}
 
@@ -59,7 +59,7 @@ final class ApiRoutes {
                             call.number("inMicros").orElse(null));
                 }),
                 post("api/redrive", REDRIVE, call -> redrive(api, call)),
-                post("api/discard", DISCARD, call -> discard(api, call)),
+                post("api/purge", PURGE, call -> purge(api, call)),
                 post("api/pause", Rule.may(ConsoleAction.PAUSE), call -> {
                     call.only("queue");
                     return api.pause(call.text("queue"));
@@ -68,9 +68,9 @@ final class ApiRoutes {
                     call.only("queue");
                     return api.resume(call.text("queue"));
                 }),
-                post("api/purge", Rule.may(ConsoleAction.PURGE), call -> {
+                post("api/cancelAll", Rule.may(ConsoleAction.CANCEL_ALL), call -> {
                     call.only("queue", "confirm");
-                    return api.purge(call.text("queue"), call.text("confirm"));
+                    return api.cancelAll(call.text("queue"), call.text("confirm"));
                 }),
                 post("api/check", Rule.may(ConsoleAction.CHECK), call -> {
                     call.only("queue");
@@ -114,15 +114,15 @@ final class ApiRoutes {
                 call.number("count").orElse(null));
     }
 
-    private static Object discard(ConsoleApi api, Call call) {
+    private static Object purge(ConsoleApi api, Call call) {
         if (call.optional("id").isPresent()) {
             call.only("queue", "id");
-            return api.discard(call.text("queue"), call.text("id"));
+            return api.purge(call.text("queue"), call.text("id"));
         }
         call.only("queue", "group", "all", "since", "until", "count", "confirm");
         // Without a group it must not mean all by accident.
         String group = call.isSet("all") && call.optional("group").isEmpty() ? null : call.text("group");
-        return api.discardGroup(
+        return api.purgeGroup(
                 call.text("queue"),
                 group,
                 since(call),

@@ -93,11 +93,11 @@ export class Actions {
         }, 'redrive', () => ({ queue, id: m.id }));
     }
 
-    discard(queue, m) {
+    purge(queue, m) {
         this.run({
-            title: ['Discard the dead letter ', name(m.messageId), '?'], verb: 'Discard', danger: true,
+            title: ['Purge the dead letter ', name(m.messageId), '?'], verb: 'Purge', danger: true,
             text: () => [h('p', {}, 'It is removed with its body, and nobody can bring it back.'), facts(m)]
-        }, 'discard', () => ({ queue, id: m.id }));
+        }, 'purge', () => ({ queue, id: m.id }));
     }
 
     pause(queue, q) {
@@ -127,13 +127,13 @@ export class Actions {
         }, 'check', () => ({ queue }));
     }
 
-    purge(queue, q) {
+    cancelAll(queue, q) {
         this.run({
-            title: ['Purge ', name(queue), '?'], verb: `Remove all ${count(q.waiting)}`, danger: true, type: queue,
-            text: () => h('p', {}, h('strong', {}, `All messages that wait in this queue, ${count(q.waiting)} now`),
-                ', are removed with their bodies, and will never be delivered. What is being delivered and the dead letters stay.',
-                ' It goes in slices and can be stopped; what is removed until then is gone.')
-        }, 'purge', () => ({ queue, confirm: queue }));
+            title: ['Cancel all messages of ', name(queue), '?'], verb: `Cancel all ${count(q.waiting)}`, danger: true, type: queue,
+            text: () => h('p', {}, h('strong', {}, `All delayed messages of this queue, ${count(q.waiting)} now`),
+                ', are removed with their bodies and will never be delivered. Leased messages and dead letters stay.',
+                ' You can stop it; what it has removed by then is gone.')
+        }, 'cancelAll', () => ({ queue, confirm: queue }));
     }
 
     redriveGroup(queue, group, since) {
@@ -144,19 +144,19 @@ export class Actions {
         }, 'redrive', () => ({ queue, ...shown(group) }));
     }
 
-    discardGroup(queue, group, since) {
+    purgeGroup(queue, group, since) {
         this.run({
-            title: ['Discard ', count(group.count), ' of ', name(queue), '?'], verb: `Discard ${count(group.count)}`, danger: true, type: queue,
+            title: ['Purge ', count(group.count), ' of ', name(queue), '?'], verb: `Purge ${count(group.count)}`, danger: true, type: queue,
             text: () => [h('p', {}, 'They are removed with their bodies, and nobody can bring them back.'), condition(group, since)]
-        }, 'discard', () => ({ queue, ...shown(group), confirm: queue }));
+        }, 'purge', () => ({ queue, ...shown(group), confirm: queue }));
     }
 
-    discardAll(queue, dead, until) {
+    purgeAll(queue, dead, until) {
         this.run({
-            title: ['Discard all dead letters of ', name(queue), '?'], verb: `Discard all ${count(dead)}`, danger: true, type: queue,
+            title: ['Purge all dead letters of ', name(queue), '?'], verb: `Purge all ${count(dead)}`, danger: true, type: queue,
             text: () => h('p', {}, h('strong', {}, `All ${count(dead)} dead letters`),
                 ' of this queue are removed with their bodies, and nobody can bring them back.')
-        }, 'discard', () => ({ queue, all: true, until, count: dead, confirm: queue }));
+        }, 'purge', () => ({ queue, all: true, until, count: dead, confirm: queue }));
     }
 
     stop(job) {
@@ -172,7 +172,7 @@ export class Actions {
             'data-action': right, 'data-id': m.id, 'aria-label': dots ? null : text + ' ' + m.id, ...props }) : null;
         if (m.state === 'dead') {
             return [one('redrive', 'Redrive' + end, () => this.redrive(queue, m)),
-                one('discard', 'Discard' + end, () => this.discard(queue, m), { class: 'danger' })];
+                one('purge', 'Purge' + end, () => this.purge(queue, m), { class: 'danger' })];
         }
         const waits = m.state === 'waiting', due = millis(m.due) <= now();
         return [waits && !due ? one('promote', (dots ? 'Deliver now' : 'Now') + end, () => this.promote(queue, m)) : null,

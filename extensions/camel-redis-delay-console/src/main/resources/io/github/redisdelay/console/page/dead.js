@@ -37,13 +37,13 @@ export class Dead {
 
     view() {
         const { q, failures } = this, actions = this.app.actions, may = right => q.actions.includes(right),
-            acts = may('redriveGroup') || may('discardGroup');
+            acts = may('redriveGroup') || may('purgeGroup');
         return [
             path(this.queue, 'Dead letters'),
             h('div', { class: 'head' }, h('h1', { tabindex: '-1' }, 'Dead letters'),
                 h('span', { class: 'badge dead' }, h('span', { 'aria-hidden': 'true' }, '✕'), ` ${count(q.dead)} dead`),
-                h('div', { class: 'buttons' }, q.dead && may('discardGroup') ? button('Discard all …',
-                    () => actions.discardAll(this.queue, q.dead, q.time), { class: 'danger', 'data-action': 'discardAll' }) : null)),
+                h('div', { class: 'buttons' }, q.dead && may('purgeGroup') ? button('Purge all …',
+                    () => actions.purgeAll(this.queue, q.dead, q.time), { class: 'danger', 'data-action': 'purgeAll' }) : null)),
             h('section', { class: 'card', id: 'groups', 'aria-labelledby': 'groups-title' },
                 h('div', { class: 'bar-line' }, h('h2', { id: 'groups-title' }, 'By cause'),
                     choice('Given up', SINCE, this.range, range => this.choose(range)),
@@ -78,7 +78,7 @@ export class Dead {
                 ? group.newest.map(id => messageLink(queue, id, id.replace(/@\d+$/, ''))) : '–'),
             acts ? h('td', { class: 'do' }, may('redriveGroup') ? button(`Redrive ${count(group.count)}…`,
                 () => actions.redriveGroup(queue, group, since), { key: 'redrive', 'data-action': 'redriveGroup', ...explained('redrive') }) : null,
-                may('discardGroup') ? button(`Discard ${count(group.count)}…`, () => actions.discardGroup(queue, group, since),
-                    { key: 'discard', class: 'danger', 'data-action': 'discardGroup' }) : null) : null));
+                may('purgeGroup') ? button(`Purge ${count(group.count)}…`, () => actions.purgeGroup(queue, group, since),
+                    { key: 'purge', class: 'danger', 'data-action': 'purgeGroup' }) : null) : null));
     }
 }

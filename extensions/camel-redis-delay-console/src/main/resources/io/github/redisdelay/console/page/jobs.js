@@ -4,7 +4,7 @@ import { h } from './dom.js';
 import { timed } from './time.js';
 import { button, count, queueLink } from './words.js';
 
-const KINDS = { redrive: 'Redrive', discard: 'Discard', purge: 'Purge', check: 'Check', import: 'Import' };
+const KINDS = { redrive: 'Redrive', purge: 'Purge', cancelAll: 'Cancel all', check: 'Check', import: 'Import' };
 
 /** Tells of jobs that ended since they were looked at last. */
 export class Jobs {

@@ -82,7 +82,7 @@ export class MessageList {
     }
 
     table(page, q, actions) {
-        const may = actions && q.actions.some(right => ['cancel', 'promote', 'reschedule', 'redrive', 'discard'].includes(right));
+        const may = actions && q.actions.some(right => ['cancel', 'promote', 'reschedule', 'redrive', 'purge'].includes(right));
         const columns = COLUMNS[this.state];
         return h('table', { class: 'list', 'data-table': this.state, 'aria-label': 'Messages: ' + this.state }, h('thead', {},
             h('tr', {}, columns.map(one => h('th', { scope: 'col', class: one === 'Attempts' ? 'n' : null }, one)),

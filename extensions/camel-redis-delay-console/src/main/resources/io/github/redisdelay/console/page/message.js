@@ -33,7 +33,7 @@ export class Message {
             path(this.queue, 'Message'),
             messages.length ? null : [h('div', { class: 'head' }, h('h1', { tabindex: '-1' }, name(this.id))),
                 h('p', { class: 'nothing', 'data-empty': '' },
-                    'It is not in this queue: it was delivered, cancelled or discarded, or it never was there.')],
+                    'It is not in this queue: it was delivered, cancelled or purged, or it never was there.')],
             messages.map((m, i) => this.one(m, i)),
             deadLetters.length > 1 || deadLetters.length && !messages.length ? h('section', { class: 'card' },
                 h('h2', {}, 'Its dead letters, newest first'),

@@ -57,8 +57,8 @@ export class Queue {
                         { key: 'resume', class: 'main', 'data-action': 'resume' }) : null,
                     may('check') ? button('Check …', () => actions.check(this.name), { key: 'check',
                         'data-action': 'check', ...explained('check') }) : null,
-                    may('purge') ? button('Purge …', () => actions.purge(this.name, q), { key: 'purge', class: 'danger', 'data-action': 'purge' })
-                        : null)),
+                    may('cancelAll') ? button('Cancel all …', () => actions.cancelAll(this.name, q), { key: 'cancelAll', class: 'danger',
+                        'data-action': 'cancelAll' }) : null)),
             q.diagnosis.length ? h('section', { class: 'card remarks', 'aria-label': 'Diagnosis' },
                 h('ul', { id: 'remarks' }, q.diagnosis.map(one => remark(one.level, finding(this.name, one.text))))) : null,
             h('dl', { class: 'tiles', id: 'figures' },

@@ -120,7 +120,7 @@ class ActionsIT extends ApiIT {
     }
 
     @Test
-    void should_redrive_and_discard_dead_letters() {
+    void should_redrive_and_purge_dead_letters() {
         Map<String, FailureRecord> failures = new LinkedHashMap<>();
         List.of("o-1", "o-2", "o-3").forEach(id -> failures.put(id, failure("x.Y", "r", "failed")));
         bury(queue, failures);
@@ -130,8 +130,8 @@ class ActionsIT extends ApiIT {
         assertThat(api.redrive("orders", dead.get(0)).outcome()).isEqualTo("nothing");
         schedule(queue, "o-2", IN_AN_HOUR);
         assertThat(api.redrive("orders", dead.get(1)).outcome()).isEqualTo("duplicate");
-        assertThat(api.discard("orders", dead.get(2)).outcome()).isEqualTo("done");
-        assertThat(api.discard("orders", dead.get(2)).outcome()).isEqualTo("nothing");
+        assertThat(api.purge("orders", dead.get(2)).outcome()).isEqualTo("done");
+        assertThat(api.purge("orders", dead.get(2)).outcome()).isEqualTo("nothing");
         assertThat(dead()).containsExactly(dead.get(1));
     }
 
@@ -171,24 +171,24 @@ class ActionsIT extends ApiIT {
         assertThat(rest.done()).isEqualTo(6);
         assertThat(rest.result()).contains("6 messages were moved back").contains("4 fewer than you saw");
         assertThat(dead()).hasSize(10).allMatch(id -> id.startsWith("b"));
-        Jobs.View dropped = ended(api.discardGroup("orders", null, null, null, 10L, "orders"));
-        assertThat(dropped.result()).isEqualTo("10 messages were dropped for good.");
+        Jobs.View purged = ended(api.purgeGroup("orders", null, null, null, 10L, "orders"));
+        assertThat(purged.result()).isEqualTo("10 messages were purged.");
         assertThat(dead()).isEmpty();
         assertThat(api.jobs(ANYBODY).jobs()).hasSize(3);
     }
 
     @Test
-    void should_drop_only_the_dead_letters_that_were_seen() {
+    void should_purge_only_the_dead_letters_that_were_seen() {
         Map<String, FailureRecord> failures = new LinkedHashMap<>();
         List.of("a0", "a1", "a2").forEach(id -> failures.put(id, failure("x.A", "r", "failed")));
         bury(queue, failures);
         DeadLetters.Group seen = api.failures("orders", null).groups().get(0);
-        api.discard("orders", dead().get(0));
+        api.purge("orders", dead().get(0));
         bury(queue, Map.of("a3", failure("x.A", "r", "failed")));
         api.forget("orders");
         assertThat(api.failures("orders", null).groups().get(0).group()).isEqualTo(seen.group());
-        Jobs.View dropped = ended(api.discardGroup("orders", seen.group(), seen.first(), seen.last(), 3L, "orders"));
-        assertThat(dropped.result()).startsWith("2 messages were dropped for good. 1 fewer than you saw");
+        Jobs.View purged = ended(api.purgeGroup("orders", seen.group(), seen.first(), seen.last(), 3L, "orders"));
+        assertThat(purged.result()).startsWith("2 messages were purged. 1 fewer than you saw");
         assertThat(dead()).singleElement().asString().startsWith("a3");
     }
 
@@ -206,18 +206,18 @@ class ActionsIT extends ApiIT {
     }
 
     @Test
-    void should_purge_what_waits_only_for_whoever_types_the_name() {
+    void should_cancel_all_only_for_whoever_types_the_name() {
         scheduleMany(queue, "m", 1000, IN_AN_HOUR);
-        assertThatThrownBy(() -> api.purge("orders", "order"))
+        assertThatThrownBy(() -> api.cancelAll("orders", "order"))
                 .hasMessageContaining("'confirm' has to be the queue's name");
         assertThat(get(queue.stats()).delayed()).isEqualTo(1000);
         LogLines lines = new LogLines(Jobs.class);
-        Jobs.View purged = ended(api.purge("orders", "orders"));
+        Jobs.View cancelled = ended(api.cancelAll("orders", "orders"));
         await().untilAsserted(() -> assertThat(lines.of(Level.INFO))
-                .containsExactly("console: purge in queue 'orders' has ended: " + purged.result()));
+                .containsExactly("console: cancelAll in queue 'orders' has ended: " + cancelled.result()));
         lines.close();
-        assertThat(purged.done()).isEqualTo(1000);
-        assertThat(purged.result()).isEqualTo("1000 messages were cancelled; what is being delivered was left alone.");
+        assertThat(cancelled.done()).isEqualTo(1000);
+        assertThat(cancelled.result()).isEqualTo("1000 messages were cancelled; leased messages were left alone.");
         assertThat(get(queue.stats()).delayed()).isZero();
     }
 

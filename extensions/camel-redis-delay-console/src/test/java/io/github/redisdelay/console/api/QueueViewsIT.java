@@ -51,7 +51,7 @@ class QueueViewsIT extends ApiIT {
         assertThat(row.nextDue())
                 .isBetween(seen.time().plusSeconds(400), seen.time().plusSeconds(420));
         assertThat(row.diagnosis()).isEmpty();
-        assertThat(row.actions()).contains("cancel", "redriveGroup", "purge");
+        assertThat(row.actions()).contains("cancel", "redriveGroup", "purge", "purgeGroup", "cancelAll");
         assertThat(seen.queues().get(0).diagnosis()).singleElement().satisfies(finding -> {
             assertThat(finding.level()).isEqualTo("error");
             assertThat(finding.text())

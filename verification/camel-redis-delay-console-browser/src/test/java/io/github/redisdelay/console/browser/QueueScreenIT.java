@@ -88,10 +88,10 @@ class QueueScreenIT extends PageIT {
     }
 
     @Test
-    void should_ask_for_the_queue_before_it_is_purged() {
+    void should_ask_for_the_queue_before_all_is_cancelled() {
         planted.waits("orders", "o1", Planted.IN_AN_HOUR);
         show("#/queue?name=orders");
-        browser.click("[data-action=purge]");
+        browser.click("[data-action=cancelAll]");
         browser.see("dialog input[name=confirm]");
         browser.type("order");
         browser.key("Enter");
