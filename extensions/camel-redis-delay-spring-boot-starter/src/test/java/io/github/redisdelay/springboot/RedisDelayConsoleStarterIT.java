@@ -7,9 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.redisdelay.console.ConsoleAccess;
 import io.github.redisdelay.console.ConsoleRights;
 import io.github.redisdelay.console.RedisDelayConsole;
+import io.github.redisdelay.console.attack.AttackedConsole;
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisServer;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.Socket;
 import java.net.URI;
@@ -24,6 +28,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -182,6 +189,22 @@ class RedisDelayConsoleStarterIT {
                             .startsWith(address.isLoopbackAddress() ? "200 " : "403 ");
                 }
             }
+        }
+    }
+
+    @Test
+    void should_refuse_all_attacks() throws Exception {
+        Config config = new Config();
+        config.useSingleServer().setAddress(redis.address());
+        RedissonClient redisson = Redisson.create(config);
+        try (ConfigurableApplicationContext started =
+                        start(null, WEB, WITHOUT_SECURITY, ON, "--camel.redis-delay.console.actions=true");
+                DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
+            new AttackedConsole(
+                            new InetSocketAddress("127.0.0.1", port(started)), "/redis-delay", client.queue("attacked"))
+                    .assertRefusesAllAttacks();
+        } finally {
+            redisson.shutdown();
         }
     }
 

@@ -6,19 +6,24 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
+import org.apache.camel.Exchange;
 import org.apache.camel.Message;
 
 /**
- * The address and the user of a request.
+ * The address and the user of a request, and the way it came.
  *
  * @param peer null if it cannot be found out
+ * @param port the port on which the server took it; 0 if it cannot be found out
+ * @param secure whether the browser came by TLS, as far as the server knows
  * @param forwarded true if somebody has handed the request on
  * @param principal null if there is none
  */
-record Caller(String peer, String principal, boolean forwarded) {
+record Caller(String peer, int port, boolean secure, String principal, boolean forwarded) {
 
     /** Set by platform-http: an address and its port. */
     private static final String VERTX_PEER = "CamelVertxPlatformHttpRemoteAddress";
+
+    private static final String VERTX_LOCAL = "CamelVertxPlatformHttpLocalAddress";
 
     private static final String VERTX_USER = "CamelVertxPlatformHttpAuthenticatedUser";
 
@@ -33,13 +38,15 @@ record Caller(String peer, String principal, boolean forwarded) {
         if (peer != null) {
             return new Caller(
                     peer instanceof CharSequence ? null : text(call(peer, "hostAddress")),
+                    call(message.getHeader(VERTX_LOCAL), "port") instanceof Integer port ? port : 0,
+                    message.getHeader(Exchange.HTTP_URL, "", String.class).startsWith("https:"),
                     text(call(message.getHeader(VERTX_USER), "subject")),
                     false);
         }
         Object request = call(message, "getRequest"); // camel-jetty, camel-servlet, and platform-http on Spring Boot
         return request != null && isA(SERVLET_REQUEST, request.getClass())
                 ? ServletCaller.of((HttpServletRequest) request)
-                : new Caller(null, null, false);
+                : new Caller(null, 0, false, null, false);
     }
 
     /** Returns whether no browser speaks so: nginx does by default, which tells in no header that it hands a request on. */

@@ -74,6 +74,8 @@ public final class ConsoleFilter implements Filter {
                 request.getQueryString(),
                 headers,
                 caller.peer(),
+                caller.port(),
+                caller.secure(),
                 caller.forwarded(),
                 caller.principal(),
                 request.getInputStream());

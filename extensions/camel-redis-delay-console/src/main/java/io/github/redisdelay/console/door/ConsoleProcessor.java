@@ -66,6 +66,8 @@ public final class ConsoleProcessor implements Processor {
                 text(in, Exchange.HTTP_QUERY),
                 headers(in),
                 caller.peer(),
+                caller.port(),
+                caller.secure(),
                 caller.forwarded(),
                 caller.principal(),
                 body(in)));

@@ -106,6 +106,8 @@ public final class ConsoleServer implements AutoCloseable {
                 uri.getRawQuery(),
                 headers,
                 exchange.getRemoteAddress().getAddress().getHostAddress(),
+                exchange.getLocalAddress().getPort(),
+                false,
                 Caller.isOfProxy(exchange.getProtocol()),
                 null,
                 body));

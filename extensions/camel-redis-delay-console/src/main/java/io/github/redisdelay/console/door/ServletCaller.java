@@ -31,6 +31,11 @@ final class ServletCaller {
                 || !(first instanceof HttpServletRequest http)
                 || Collections.list(http.getHeaderNames()).stream().anyMatch(Request::isOfProxy);
         Principal user = request.getUserPrincipal();
-        return new Caller(request.getRemoteAddr(), user == null ? null : user.getName(), forwarded);
+        return new Caller(
+                request.getRemoteAddr(),
+                request.getLocalPort(),
+                request.isSecure(),
+                user == null ? null : user.getName(),
+                forwarded);
     }
 }

@@ -45,25 +45,38 @@ final class Guard {
                 .anyMatch(type -> type.toLowerCase(Locale.ROOT).contains("form"))) {
             throw notJson(); // Camel's HTTP components put a form's fields among the headers
         }
-        List<String> hosts = request.values("host");
-        Matcher host = HOST.matcher(hosts.size() == 1 ? hosts.get(0) : "");
+        Matcher host = HOST.matcher(host(request));
         if (!host.matches()) {
             throw new Refusal(400, "badRequest", "The request needs one header Host, with a name and perhaps a port.");
         }
-        if (!isOwn(host.group(1).toLowerCase(Locale.ROOT))) {
+        if (!isNamed(host) && !isHere(host, request)) {
             throw new Refusal(
                     421,
                     "wrongHost",
-                    "This console does not answer to that name. Call it localhost, or start it with this name among its"
-                            + " hostNames.");
+                    "This console does not answer to that name and port. Call it localhost with the port on which it"
+                            + " listens, or start it with this name among its hostNames.");
         }
     }
 
-    private boolean isOwn(String name) {
-        return name.equals("localhost")
-                || Request.isLoopback(name)
-                || options.hostNames().contains(name)
-                || options.hostNames().contains(ConsoleOptions.ANY_HOST_NAME);
+    private static String host(Request request) {
+        List<String> hosts = request.values("host");
+        return hosts.size() == 1 ? hosts.get(0) : "";
+    }
+
+    /** Returns whether whoever runs the console has named this host. Then a proxy may stand there, with a port and TLS of its own. */
+    private boolean isNamed(Matcher host) {
+        return options.hostNames().contains(name(host)) || options.hostNames().contains(ConsoleOptions.ANY_HOST_NAME);
+    }
+
+    private static String name(Matcher host) {
+        return host.group(1).toLowerCase(Locale.ROOT);
+    }
+
+    /** Returns whether this is a loopback address, and the port on which the request came. */
+    private static boolean isHere(Matcher host, Request request) {
+        String port = host.group(2) == null ? request.secure() ? ":443" : ":80" : host.group(2);
+        return (name(host).equals("localhost") || Request.isLoopback(name(host)))
+                && (request.port() == 0 || port.equals(":" + request.port()));
     }
 
     /** The one who sends a request, with rights. */
@@ -110,17 +123,22 @@ final class Guard {
         if (!request.values(OWN_HEADER).equals(List.of("1"))) {
             throw new Refusal(403, "forbidden", "A change needs the header " + OWN_HEADER + ": 1.");
         }
-        List<String> origins = request.values("origin");
-        String host = request.values("host").get(0);
-        if (!origins.isEmpty()
-                && !origins.equals(List.of("http://" + host))
-                && !origins.equals(List.of("https://" + host))) {
+        if (!request.values("origin").isEmpty() && !isOwnOrigin(request)) {
             throw foreign();
         }
         long length = request.header("content-length").map(Guard::length).orElse(0L);
         if (length > Parameters.MAX_BODY) {
             throw Parameters.tooLarge();
         }
+    }
+
+    /** The page's own origin is http or https as the request came; a proxy at a name of the console's may have ended TLS. */
+    private boolean isOwnOrigin(Request request) {
+        Matcher host = HOST.matcher(host(request));
+        List<String> origins = request.values("origin");
+        return !request.secure() && origins.equals(List.of("http://" + host(request)))
+                || (request.secure() || host.matches() && isNamed(host))
+                        && origins.equals(List.of("https://" + host(request)));
     }
 
     private static long length(String text) {

@@ -88,8 +88,9 @@ final class Parameters {
             if (bytes.length > MAX_BODY) {
                 throw tooLarge();
             }
-            if (Jsoner.deserialize(text(bytes, bytes.length)) instanceof JsonObject json) {
-                return checked(json);
+            String text = text(bytes, bytes.length);
+            if (Jsoner.deserialize(text) instanceof JsonObject json) {
+                return checked(json, text);
             }
             throw Call.bad("The body has to be a JSON object.");
         } catch (CharacterCodingException | DeserializationException | NumberFormatException e) {
@@ -100,13 +101,33 @@ final class Parameters {
     }
 
     /** The log has all members of a change: there must be few, and none that holds others. */
-    private static Map<String, Object> checked(JsonObject json) {
+    private static Map<String, Object> checked(JsonObject json, String text) {
         if (json.size() > MAX_MEMBERS
                 || json.values().stream().anyMatch(value -> value instanceof Map || value instanceof Collection)) {
             throw Call.bad("The body has to be a JSON object of at most " + MAX_MEMBERS
                     + " members, each a text, a number, true, false or null.");
         }
+        if (colons(text) != json.size()) {
+            throw Call.bad("The body has a member twice.");
+        }
         return json;
+    }
+
+    /** The colons outside of texts: as many as an object has members, where none of them holds others. */
+    private static int colons(String json) {
+        int colons = 0;
+        boolean quoted = false;
+        for (int i = 0; i < json.length(); i++) {
+            char c = json.charAt(i);
+            if (c == '"') {
+                quoted = !quoted;
+            } else if (c == '\\' && quoted) {
+                i++;
+            } else if (c == ':' && !quoted) {
+                colons++;
+            }
+        }
+        return colons;
     }
 
     static Refusal tooLarge() {

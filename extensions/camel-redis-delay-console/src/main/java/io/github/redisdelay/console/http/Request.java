@@ -19,6 +19,8 @@ import java.util.Set;
  * @param query as it was sent, without the question mark; null if there is none
  * @param headers by their names in lower case, each with its values
  * @param peerOrNull the address from which it came; null where the server does not tell
+ * @param port the port on which the server took it; 0 where the server does not tell
+ * @param secure whether the browser came by TLS, as far as the server knows
  * @param forwarded true if the server knows that somebody has handed the request on; headers that say so are looked at anyway
  * @param principalOrNull the user whom the server has made sure of, or null
  * @param body is read once, and not beyond what the console takes
@@ -29,6 +31,8 @@ public record Request(
         String query,
         Map<String, List<String>> headers,
         String peerOrNull,
+        int port,
+        boolean secure,
         boolean forwarded,
         String principalOrNull,
         InputStream body)

@@ -134,7 +134,12 @@ public record Attack(String name, byte[] request, Set<Integer> statuses) {
                 "0x7f.0.0.1" + port,
                 "127.1" + port,
                 "[::]" + port,
-                "[fe80::1]" + port)) {
+                "[fe80::1]" + port,
+                "localhost",
+                "localhost:1",
+                "127.0.0.1:1",
+                "[::1]:1",
+                "127.0.0.2" + port + "0")) {
             all.add(new Attack(
                     "Host " + host, target.get(target.base() + "/api/me", with("Host", host)), Set.of(421, 400)));
             all.add(new Attack(
@@ -159,6 +164,10 @@ public record Attack(String name, byte[] request, Set<Integer> statuses) {
             all.add(new Attack(
                     "Host '" + host + "'",
                     target.get(target.base() + "/api/me", with("Host", host)),
+                    Set.of(400, 421, 0)));
+            all.add(new Attack(
+                    "change, Host '" + host + "'",
+                    target.post(with("Host", host), target.body()),
                     Set.of(400, 421, 0)));
         }
         all.add(new Attack("no Host", target.get(target.base() + "/api/me", without("Host")), Set.of(400)));
@@ -361,6 +370,7 @@ public record Attack(String name, byte[] request, Set<Integer> statuses) {
                 "https://evil.com",
                 "http://" + target.host(),
                 "http://" + target.host() + ":1",
+                "https://" + host,
                 "http://" + host + ".evil.com",
                 "http://evil.com?" + host,
                 "http://user@" + host,
@@ -401,6 +411,8 @@ public record Attack(String name, byte[] request, Set<Integer> statuses) {
                 "{\"queue\":\"" + target.queue() + "\",\"x\":" + "[".repeat(30_000) + "]".repeat(30_000) + "}",
                 "{\"queue\":\"" + target.queue() + "\",\"x\":1e99999999999999}",
                 target.body() + target.body(),
+                "{\"queue\":\"other\"," + target.body().substring(1),
+                "{\"\\u0071ueue\":\"other\"," + target.body().substring(1),
                 "queue=" + target.queue())) {
             all.add(new Attack(
                     "body " + (body.length() > 40 ? body.substring(0, 10) + "…" : body),

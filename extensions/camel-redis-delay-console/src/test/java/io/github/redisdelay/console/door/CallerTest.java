@@ -12,6 +12,7 @@ import java.util.Enumeration;
 import java.util.List;
 import java.util.Map;
 import org.apache.camel.Endpoint;
+import org.apache.camel.Exchange;
 import org.apache.camel.Message;
 import org.apache.camel.impl.DefaultCamelContext;
 import org.apache.camel.support.DefaultEndpoint;
@@ -34,6 +35,8 @@ class CallerTest {
                 (proxy, method, arguments) -> switch (method.getName()) {
                     case "getRemoteAddr" -> peer;
                     case "getUserPrincipal" -> (Principal) () -> "ann";
+                    case "getLocalPort" -> 8400;
+                    case "isSecure" -> true;
                     case "getProtocol" -> "HTTP/1.1";
                     case "getHeaderNames" -> Collections.enumeration(headers.keySet());
                     case "getAttribute" ->
@@ -75,10 +78,12 @@ class CallerTest {
     public interface VertxFacts {
         String hostAddress();
 
+        int port();
+
         String subject();
     }
 
-    private record HiddenFacts(String hostAddress, String subject) implements VertxFacts {}
+    private record HiddenFacts(String hostAddress, int port, String subject) implements VertxFacts {}
 
     @AfterEach
     void close() {
@@ -88,7 +93,7 @@ class CallerTest {
     @Test
     void should_ask_a_servlets_request() {
         assertThat(Caller.of(new ServletMessage(context, request("10.0.0.7", Map.of("Host", "x"), false))))
-                .isEqualTo(new Caller("10.0.0.7", "ann", false));
+                .isEqualTo(new Caller("10.0.0.7", 8400, true, "ann", false));
     }
 
     @Test
@@ -100,11 +105,12 @@ class CallerTest {
                 believing(request("10.0.0.7", Map.of(), false), "127.0.0.1"),
                 request("127.0.0.1", Map.of(), true),
                 believing(request("127.0.0.1", Map.of(), true), "127.0.0.1"))) {
-            assertThat(Caller.of(new ServletMessage(context, request))).isEqualTo(new Caller("127.0.0.1", "ann", true));
+            assertThat(Caller.of(new ServletMessage(context, request)))
+                    .isEqualTo(new Caller("127.0.0.1", 8400, true, "ann", true));
         }
         assertThat(Caller.of(new ServletMessage(
                         context, new HttpServletRequestWrapper(request("127.0.0.1", Map.of("Accept", "x"), false)))))
-                .isEqualTo(new Caller("127.0.0.1", "ann", false));
+                .isEqualTo(new Caller("127.0.0.1", 8400, true, "ann", false));
     }
 
     @Test
@@ -115,27 +121,30 @@ class CallerTest {
                 return "HTTP/1.0";
             }
         };
-        assertThat(Caller.of(new ServletMessage(context, old))).isEqualTo(new Caller("127.0.0.1", "ann", true));
+        assertThat(Caller.of(new ServletMessage(context, old)))
+                .isEqualTo(new Caller("127.0.0.1", 8400, true, "ann", true));
     }
 
     @Test
     void should_ask_vertx() {
         Message message = new DefaultMessage(context);
-        message.setHeader("CamelVertxPlatformHttpRemoteAddress", new HiddenFacts("10.0.0.7", null));
-        message.setHeader("CamelVertxPlatformHttpAuthenticatedUser", new HiddenFacts(null, "ann"));
-        assertThat(Caller.of(message)).isEqualTo(new Caller("10.0.0.7", "ann", false));
+        message.setHeader("CamelVertxPlatformHttpRemoteAddress", new HiddenFacts("10.0.0.7", 40000, null));
+        message.setHeader("CamelVertxPlatformHttpAuthenticatedUser", new HiddenFacts(null, 0, "ann"));
+        message.setHeader("CamelVertxPlatformHttpLocalAddress", new HiddenFacts("10.0.0.1", 8400, null));
+        message.setHeader(Exchange.HTTP_URL, "https://10.0.0.1:8400/redis-delay");
+        assertThat(Caller.of(message)).isEqualTo(new Caller("10.0.0.7", 8400, true, "ann", false));
     }
 
     @Test
     void should_know_nobody_where_nothing_tells() {
-        assertThat(Caller.of(new DefaultMessage(context))).isEqualTo(new Caller(null, null, false));
-        assertThat(Caller.of(new ServletMessage(context, null))).isEqualTo(new Caller(null, null, false));
-        assertThat(Caller.of(new ServletMessage(context, "text"))).isEqualTo(new Caller(null, null, false));
+        assertThat(Caller.of(new DefaultMessage(context))).isEqualTo(new Caller(null, 0, false, null, false));
+        assertThat(Caller.of(new ServletMessage(context, null))).isEqualTo(new Caller(null, 0, false, null, false));
+        assertThat(Caller.of(new ServletMessage(context, "text"))).isEqualTo(new Caller(null, 0, false, null, false));
         Message forged = new ServletMessage(context, request("10.0.0.7", Map.of(), false));
         forged.setHeader("CamelVertxPlatformHttpRemoteAddress", "127.0.0.1");
         assertThat(Caller.of(forged))
                 .as("a header as text, which a client may have sent")
-                .isEqualTo(new Caller(null, null, false));
+                .isEqualTo(new Caller(null, 0, false, null, false));
     }
 
     @ParameterizedTest

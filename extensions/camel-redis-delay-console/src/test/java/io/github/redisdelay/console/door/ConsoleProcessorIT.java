@@ -67,12 +67,14 @@ class ConsoleProcessorIT {
     void should_send_a_browser_to_the_folder() throws Exception {
         String head = RawHttp.send(
                         new InetSocketAddress("127.0.0.1", port),
-                        ("GET " + BASE + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").getBytes())
+                        ("GET " + BASE + " HTTP/1.1\r\nHost: localhost:" + port + "\r\nConnection: close\r\n\r\n")
+                                .getBytes())
                 .head();
         assertThat(head).startsWith("HTTP/1.1 308 ").contains("Location: redis-delay/");
         Answer page = RawHttp.send(
                 new InetSocketAddress("127.0.0.1", port),
-                ("GET " + BASE + "/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nCookie: a=b\r\n\r\n")
+                ("GET " + BASE + "/ HTTP/1.1\r\nHost: localhost:" + port
+                                + "\r\nConnection: close\r\nCookie: a=b\r\n\r\n")
                         .getBytes());
         assertThat(page.status()).isEqualTo(200);
         assertThat(page.body()).contains("<!DOCTYPE html>");
@@ -88,7 +90,8 @@ class ConsoleProcessorIT {
             for (InetAddress address : Collections.list(card.getInetAddresses())) {
                 Answer answer = RawHttp.send(
                         new InetSocketAddress(address, port),
-                        ("GET " + BASE + "/api/me HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                        ("GET " + BASE + "/api/me HTTP/1.1\r\nHost: localhost:" + port
+                                        + "\r\nConnection: close\r\n\r\n")
                                 .getBytes());
                 assertThat(answer.status()).as(address.toString()).isEqualTo(address.isLoopbackAddress() ? 200 : 403);
             }

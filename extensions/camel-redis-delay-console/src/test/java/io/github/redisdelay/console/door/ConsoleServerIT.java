@@ -44,7 +44,7 @@ class ConsoleServerIT {
     @Test
     void should_not_take_a_proxy_that_adds_no_header_for_a_browser() throws Exception {
         String request =
-                "GET /api/me HTTP/1.%d\r\nHost: " + address().getHostString() + "\r\nConnection: close\r\n\r\n";
+                "GET /api/me HTTP/1.%d\r\nHost: 127.0.0.1:" + address().getPort() + "\r\nConnection: close\r\n\r\n";
         assertThat(RawHttp.send(address(), request.formatted(1).getBytes(StandardCharsets.US_ASCII))
                         .status())
                 .isEqualTo(200);

@@ -65,8 +65,8 @@ class PageFilesTest {
     @MethodSource("files")
     void should_be_served_under_its_name(Path file) {
         String name = file.getFileName().toString();
-        Request request =
-                new Request("GET", name, null, Map.of(), "127.0.0.1", false, null, InputStream.nullInputStream());
+        Request request = new Request(
+                "GET", name, null, Map.of(), "127.0.0.1", 8400, false, false, null, InputStream.nullInputStream());
         assertThat(new Pages().get(name, request)).isPresent();
     }
 

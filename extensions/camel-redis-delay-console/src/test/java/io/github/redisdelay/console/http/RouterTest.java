@@ -64,6 +64,8 @@ class RouterTest {
                 query,
                 headers,
                 "127.0.0.1",
+                8400,
+                false,
                 false,
                 null,
                 new ByteArrayInputStream(BODY.getBytes(StandardCharsets.UTF_8)));
@@ -167,6 +169,8 @@ class RouterTest {
                     null,
                     request("POST", "api/pause", null, Map.of()).headers(),
                     "10.0.0.7",
+                    8400,
+                    false,
                     false,
                     null,
                     new ByteArrayInputStream("{\"queue\":\"orders\",\"id\":\"a\\r\\n\\u2028b\",\"any\\nother\":1}"
@@ -182,12 +186,11 @@ class RouterTest {
     void should_answer_to_its_names_only() {
         Router router = router(request -> ConsoleRights.read(), false);
         for (String host : List.of(
-                "localhost",
                 "LOCALHOST:8400",
                 "127.0.0.1:8400",
-                "127.1.2.3",
+                "127.1.2.3:8400",
                 "[::1]:8400",
-                "[::ffff:127.0.0.1]",
+                "[::ffff:127.0.0.1]:8400",
                 "queues.example.org",
                 "Queues.Example.Org:443")) {
             assertThat(router.answer(request("GET", "api/me", null, Map.of("host", host)))
@@ -195,11 +198,71 @@ class RouterTest {
                     .as(host)
                     .isEqualTo(200);
         }
-        for (String host : List.of("example.org", "xqueues.example.org", "queues.example.org.evil.com", "[::2]")) {
+        for (String host : List.of(
+                "example.org",
+                "xqueues.example.org",
+                "queues.example.org.evil.com",
+                "[::2]:8400",
+                "localhost",
+                "localhost:8401",
+                "127.0.0.1:84000",
+                "[::1]:80")) {
             assertThat(router.answer(request("GET", "api/me", null, Map.of("host", host)))
                             .status())
                     .as(host)
                     .isEqualTo(421);
+        }
+    }
+
+    private static int change(String host, String origin, boolean secure) {
+        Request request = request("POST", "api/pause", null, Map.of("host", host, "origin", origin));
+        return router(any -> ConsoleRights.all(), true)
+                .answer(new Request(
+                        request.method(),
+                        request.path(),
+                        null,
+                        request.headers(),
+                        "10.0.0.7",
+                        8400,
+                        secure,
+                        true,
+                        null,
+                        request.body()))
+                .status();
+    }
+
+    /** What is no other site's fails later, as there is no Redis. */
+    @Test
+    void should_take_a_page_by_tls_for_its_own_where_tls_may_have_been() {
+        String proxy = "queues.example.org";
+        assertThat(change(proxy, "https://" + proxy, false))
+                .as("TLS ends at a proxy")
+                .isEqualTo(400);
+        assertThat(change(proxy, "http://" + proxy, false)).isEqualTo(400);
+        assertThat(change(proxy, "https://" + proxy, true)).isEqualTo(400);
+        assertThat(change(proxy, "http://" + proxy, true)).isEqualTo(403);
+        assertThat(change("localhost:8400", "http://localhost:8400", false)).isEqualTo(400);
+        assertThat(change("localhost:8400", "https://localhost:8400", false)).isEqualTo(403);
+        assertThat(change("localhost:8400", "https://localhost:8400", true)).isEqualTo(400);
+    }
+
+    @Test
+    void should_know_the_port_of_a_loopback_name_that_is_not_told() {
+        for (boolean secure : List.of(false, true)) {
+            Request request = request("GET", "api/me", null, Map.of("host", "localhost"));
+            Request told = new Request(
+                    request.method(),
+                    request.path(),
+                    null,
+                    request.headers(),
+                    "127.0.0.1",
+                    80,
+                    secure,
+                    false,
+                    null,
+                    request.body());
+            assertThat(router(ConsoleAccess.localOnly(), false).answer(told).status())
+                    .isEqualTo(secure ? 421 : 200);
         }
     }
 
@@ -246,6 +309,8 @@ class RouterTest {
                 request.query(),
                 request.headers(),
                 peer,
+                8400,
+                false,
                 false,
                 null,
                 request.body());

@@ -65,7 +65,8 @@ class PlatformHttpIT {
     }
 
     private Answer get(InetAddress address, String path) throws Exception {
-        String request = "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nCookie: a=b\r\n\r\n";
+        String request =
+                "GET " + path + " HTTP/1.1\r\nHost: localhost:" + port + "\r\nConnection: close\r\nCookie: a=b\r\n\r\n";
         return RawHttp.send(new InetSocketAddress(address, port), request.getBytes(StandardCharsets.US_ASCII));
     }
 
