@@ -16,7 +16,7 @@ final class PolledStats {
     /** The time between an answer of Redis and the next question: a figure is that old at the most. */
     static final Duration INTERVAL = Duration.ofSeconds(5);
 
-    /** The time after the last reading when nobody is taken to read any more. */
+    /** Polling stops this long after the last read. */
     static final Duration READ_LATELY = Duration.ofMinutes(6);
 
     private final Supplier<CompletableFuture<QueueStats>> ask;
