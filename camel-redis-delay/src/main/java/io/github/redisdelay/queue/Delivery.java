@@ -28,7 +28,10 @@ public interface Delivery {
     /** The token of this delivery. */
     ClaimId claimId();
 
-    /** The number of this delivery among those of the message: 1 for the first. */
+    /**
+     * The number of this delivery among those of the message: 1 for the first. More than 2 000 000 000 if nobody knows,
+     * because the message's state record is of another version.
+     */
     int attempt();
 
     /** The number of deliveries in a row before this one that ended by a lost lease. */
