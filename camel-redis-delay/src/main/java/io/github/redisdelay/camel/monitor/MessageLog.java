@@ -25,12 +25,12 @@ public final class MessageLog {
     public static void scheduled(String queue, ScheduleResult result) {
         if (isOn()) {
             LOG.debug(
-                    "message '{}' of queue '{}' was scheduled at {}: {}, due {}",
+                    "message '{}' of queue '{}' was scheduled at {}: {}{}",
                     ShownId.of(result.id()),
                     queue,
                     time(result.scheduledMicros()),
                     result.outcome(),
-                    time(result.dueMicros()));
+                    result.dueMicros() == 0 ? "" : ", due " + time(result.dueMicros()));
         }
     }
 
