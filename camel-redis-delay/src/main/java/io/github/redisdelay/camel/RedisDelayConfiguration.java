@@ -457,8 +457,9 @@ public class RedisDelayConfiguration implements Cloneable {
 
     /**
      * True if a producer's change must have been written to disk (fsync), on the master and on as many replicas as waitForReplicas
-     * says, before the exchange goes on. Needs the append-only file, and Redis 7.2 or Valkey: elsewhere nothing is changed
-     * and the exchange fails.
+     * says, before the exchange goes on. Needs the append-only file, and Redis 7.2 or newer, or Valkey with appendfsync always.
+     * Where the server's answer does not hold, the route does not start; found later, nothing is changed and the exchange
+     * fails.
      */
     public void setWaitForDisk(boolean waitForDisk) {
         this.waitForDisk = waitForDisk;

@@ -16,9 +16,11 @@ import io.github.redisdelay.camel.producer.ScheduleHeaders;
 import io.github.redisdelay.camel.producer.ScheduleOperation;
 import io.github.redisdelay.queue.DelayQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import org.apache.camel.AsyncCallback;
 import org.apache.camel.Exchange;
 import org.apache.camel.Route;
+import org.apache.camel.RuntimeCamelException;
 import org.apache.camel.StatefulService;
 import org.apache.camel.support.DefaultAsyncProducer;
 
@@ -49,6 +51,12 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
     protected void doStart() throws Exception {
         super.doStart();
         Reference<OpenClient> client = getEndpoint().acquireClient();
+        try {
+            client.get().queues().checkDurability(getEndpoint().getQueueName()).join();
+        } catch (CompletionException e) {
+            client.release();
+            throw new RuntimeCamelException(e.getCause().getMessage(), e.getCause());
+        }
         Meters.MeteredQueue metered = getEndpoint().metered(client);
         Meters meters = getEndpoint().meters();
         ImportSettings imports = getEndpoint().producerSettings().imports();

@@ -14,7 +14,7 @@ import java.util.Objects;
  *
  * @param replicas how many replicas must have received a change, 0 or more
  * @param disk whether the change must have been written to disk (fsync), on the master and on as many replicas: needs
- *     Redis 7.2 or Valkey, and the append-only file
+ *     the append-only file, and Redis 7.2, or Valkey with {@code appendfsync always}
  * @param timeout how long to wait for that, 1 ms or more
  */
 public record Durability(int replicas, boolean disk, Duration timeout) {

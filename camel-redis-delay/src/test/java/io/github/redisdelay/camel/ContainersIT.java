@@ -18,7 +18,7 @@ import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.impl.DefaultCamelContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.testcontainers.DockerClientFactory;
 
 /**
@@ -33,13 +33,13 @@ class ContainersIT {
     private volatile boolean partnerIsAway = true;
 
     @ParameterizedTest
-    @ValueSource(strings = {"redis:8", "valkey/valkey:8"})
-    void should_tell_the_basic_stories(String image) throws Exception {
+    @CsvSource({"redis:8, everysec", "valkey/valkey:8, always"})
+    void should_tell_the_basic_stories(String image, String appendfsync) throws Exception {
         assumeTrue(
                 DockerClientFactory.instance().isDockerAvailable(),
                 "no container engine was found: start Docker, or another one that Testcontainers finds, to try "
                         + image);
-        try (RedisServer server = RedisServer.container(image, "appendonly yes", "appendfsync everysec")) {
+        try (RedisServer server = RedisServer.container(image, "appendonly yes", "appendfsync " + appendfsync)) {
             tellOn(server, "&waitForDisk=true");
         }
     }

@@ -8,7 +8,6 @@ import static org.awaitility.Awaitility.await;
 import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ScheduleResult;
-import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.MasterAndReplica;
@@ -225,33 +224,35 @@ class WaitForReplicasIT {
     }
 
     @Test
-    void should_store_nothing_where_the_server_cannot_wait_for_its_disk() throws Exception {
-        route(uri + "?delay=1h&waitForDisk=true", 0);
-        Exchange exchange = send("body", Map.of());
-        assertThat(exchange.getException())
-                .isInstanceOf(DelayQueueException.class)
-                .isNotInstanceOf(ReplicationTimeoutException.class)
-                .hasMessageContaining("Redis cannot wait for its disk (waitForDisk), nothing was changed")
-                .hasMessageContaining(
+    void should_not_start_a_route_whose_server_cannot_wait_for_its_disk() throws Exception {
+        context.start();
+        assertThatThrownBy(() -> route(uri + "?delay=1h&waitForDisk=true", 0))
+                .hasStackTraceContaining("queue '" + uri.substring("redis-delay:".length())
+                        + "': Redis cannot wait for its disk (waitForDisk), nothing was changed: ")
+                .hasStackTraceContaining(
                         MasterAndReplica.knows(servers.master, "waitaof") ? "set appendonly yes" : "Redis 7.2");
-        assertThat(stats().delayed()).isZero();
+        assertThat(context.getComponent("redis-delay", RedisDelayComponent.class)
+                        .clients()
+                        .size())
+                .as("clients of a producer that has not started")
+                .isZero();
     }
 
-    /** Redis from 7.2 on, and Valkey, can. The embedded one is older: there only the second half of this is tried. */
+    /** Redis from 7.2 on, and Valkey, can. The embedded one is older: there only the refusal is tried. */
     @Test
-    void should_wait_for_the_disk_where_the_server_can_and_say_so_where_it_cannot() throws Exception {
-        try (RedisServer server = RedisServer.dedicated("appendonly yes", "appendfsync everysec")) {
+    void should_wait_for_the_disk_where_the_server_can_and_not_start_where_it_cannot() throws Exception {
+        try (RedisServer server = RedisServer.dedicated("appendonly yes", "appendfsync always")) {
             configuration().setAddress(server.address());
-            route(uri + "?delay=1h&waitForDisk=true&replicationTimeout=2500ms", 0);
-            Exchange exchange = send("body", Map.of());
+            String to = uri + "?delay=1h&waitForDisk=true&replicationTimeout=2500ms";
             if (MasterAndReplica.knows(server, "waitaof")) {
+                route(to, 0);
+                Exchange exchange = send("body", Map.of());
                 assertThat(exchange.getException()).isNull();
                 server.kill();
                 server.start();
                 await().atMost(Duration.ofSeconds(30)).ignoreExceptions().until(() -> stats().delayed() == 1);
             } else {
-                assertThat(exchange.getException()).hasMessageContaining("WAITAOF needs Redis 7.2 or Valkey");
-                assertThat(stats().delayed()).isZero();
+                assertThatThrownBy(() -> route(to, 0)).hasStackTraceContaining("WAITAOF needs Redis 7.2 or Valkey");
             }
             context.stop();
         }

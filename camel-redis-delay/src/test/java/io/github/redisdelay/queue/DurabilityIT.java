@@ -3,6 +3,7 @@ package io.github.redisdelay.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.camel.TestConnections;
@@ -36,6 +37,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
@@ -97,8 +100,7 @@ class DurabilityIT {
     }
 
     private static Throwable failure(CompletableFuture<?> future) {
-        assertThatThrownBy(() -> get(future)).isInstanceOf(ExecutionException.class);
-        return future.handle((value, error) -> error).join();
+        return catchThrowableOfType(ExecutionException.class, () -> get(future)).getCause();
     }
 
     @Test
@@ -164,11 +166,11 @@ class DurabilityIT {
                     .isInstanceOf(ReplicationTimeoutException.class)
                     .hasMessageContaining("the change of message 'a' was made, not known to be replicated: 0 of 1");
             assertThat(failure(queue.pause())).hasMessageContaining("the change of the queue was made, not known");
-            assertThat(failure(queue.promoteAll(each -> true)).getCause())
+            assertThat(failure(queue.promoteAll(each -> true)))
                     .isInstanceOf(ReplicationTimeoutException.class)
                     .hasMessageContaining("the change of message 'b' was made, not known");
             // Nothing is left to be changed, and what was changed before is still on one server only.
-            assertThat(failure(queue.promoteAll(each -> true)).getCause())
+            assertThat(failure(queue.promoteAll(each -> true)))
                     .isInstanceOf(ReplicationTimeoutException.class)
                     .hasMessageContaining("the changes of 0 messages were made, not known");
         } finally {
@@ -348,10 +350,10 @@ class DurabilityIT {
         assertThat(get(queue.stats()).delayed()).isZero();
     }
 
-    /** Redis from 7.2 on, and Valkey, can. The embedded one is older: there only the second half of this is tried. */
+    /** Redis from 7.2 on, and Valkey, can. The embedded one is older: there only the refusal is tried. */
     @Test
     void should_be_done_when_it_is_on_the_disk_and_say_so_where_the_server_cannot_tell() throws Exception {
-        try (RedisServer server = RedisServer.dedicated("appendonly yes", "appendfsync everysec")) {
+        try (RedisServer server = RedisServer.dedicated("appendonly yes", "appendfsync always")) {
             RedissonClient own = TestConnections.open(server.address());
             client.close();
             client = DelayQueueClient.create(own, options(new Durability(0, true, Duration.ofMillis(2500))));
@@ -370,6 +372,7 @@ class DurabilityIT {
     }
 
     private void assertWaitsForItsDisk(RedisServer server) throws Exception {
+        get(client.checkDurability(queue.name()));
         assertThat(get(schedule("a")).outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
         assertThat(get(queue.reschedule("a", DueTime.after(Duration.ofHours(2))))
                         .previousState())
@@ -382,28 +385,87 @@ class DurabilityIT {
                 .isGreaterThan(System.currentTimeMillis() * 1000
                         + Duration.ofMinutes(90).toNanos() / 1000);
 
-        MasterAndReplica.ask(server, "CONFIG SET appendfsync no", "+OK");
-        Submission<ScheduleResult> sent = schedule("b");
+        assertRefusesWhatDoesNotHold(server, "no");
+        if (MasterAndReplica.info(server, "server").contains("valkey_version")) {
+            assertRefusesWhatDoesNotHold(server, "everysec");
+        } else {
+            MasterAndReplica.ask(server, "CONFIG SET appendfsync everysec", "+OK");
+            assertThat(get(schedule("everysec")).outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
+        }
+    }
+
+    /** The policy is changed under a client that was content with it, and changed back. */
+    private void assertRefusesWhatDoesNotHold(RedisServer server, String policy) throws Exception {
+        MasterAndReplica.ask(server, "CONFIG SET appendfsync " + policy, "+OK");
+        Submission<ScheduleResult> sent = schedule("b " + policy);
+        String fault = " has appendfsync " + policy
+                + ", with which a change can be lost that it reports as on disk: set appendfsync ";
         assertThat(failure(sent))
                 .isInstanceOf(ReplicationTimeoutException.class)
-                .hasMessage(
-                        "queue '" + queue.name()
-                                + "': message 'b' is stored, not known to be on disk: the master does not have it within 2500 ms");
+                .hasMessageContaining(
+                        "message 'b " + policy + "' is stored, not known to be on disk: Redis does not wait for it: ")
+                .hasMessageContaining(fault);
+        assertThat(failure(sent.confirm()))
+                .isInstanceOf(ReplicationTimeoutException.class)
+                .hasMessageContaining(fault);
+        for (CompletableFuture<?> refused : List.of(schedule("c " + policy), client.checkDurability(queue.name()))) {
+            assertThat(failure(refused))
+                    .isInstanceOf(DelayQueueException.class)
+                    .isNotInstanceOf(ReplicationTimeoutException.class)
+                    .hasMessageContaining("Redis cannot wait for its disk (waitForDisk), nothing was changed: ")
+                    .hasMessageContaining(fault);
+        }
+        assertThat(get(queue.get("c " + policy))).isEmpty();
         MasterAndReplica.ask(server, "CONFIG SET appendfsync always", "+OK");
         assertThat(eventually(sent::confirm).outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
+        assertThat(get(schedule("c " + policy)).outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
+    }
+
+    /** Without these commands the client cannot know whether the answer to WAITAOF holds. */
+    @ParameterizedTest
+    @ValueSource(strings = {"config|get", "info"})
+    void should_refuse_to_wait_for_the_disk_where_the_user_may_not_read_how_it_is_written(String command)
+            throws Exception {
+        try (RedisServer server = RedisServer.embedded("appendonly yes", "appendfsync always")) {
+            new AclUser(server).denies(command);
+            RedissonClient user = user(server);
+            try (DelayQueueClient waiting = DelayQueueClient.create(user, options(new Durability(0, true, SHORT)))) {
+                assertThat(failure(
+                                waiting.queue("orders").schedule(ScheduleRequest.of("a", new byte[1], DueTime.now()))))
+                        .isInstanceOf(DelayQueueException.class)
+                        .hasMessageContaining("nothing was changed: let this user call WAITAOF, CONFIG GET and INFO"
+                                + " (ACL: +waitaof +config|get +info)")
+                        .hasMessageContaining("NOPERM");
+                assertThat(get(waiting.queue("orders").stats()).delayed()).isZero();
+            } finally {
+                user.shutdown();
+            }
+        }
+    }
+
+    @Test
+    void should_refuse_to_wait_for_the_disk_where_CONFIG_has_another_name() throws Exception {
+        try (RedisServer server =
+                RedisServer.embedded("appendonly yes", "appendfsync always", "rename-command CONFIG secret-config")) {
+            RedissonClient own = TestConnections.open(server.address());
+            try (DelayQueueClient waiting = DelayQueueClient.create(own, options(new Durability(0, true, SHORT)))) {
+                assertThat(failure(waiting.checkDurability("orders")))
+                        .isInstanceOf(DelayQueueException.class)
+                        .hasMessageContaining(
+                                "queue 'orders': Redis cannot wait for its disk (waitForDisk), nothing was"
+                                        + " changed: let this user call WAITAOF, CONFIG GET and INFO")
+                        .hasMessageContaining("unknown command 'CONFIG'");
+            } finally {
+                own.shutdown();
+            }
+        }
     }
 
     @Test
     void should_refuse_before_anything_is_stored_where_the_user_may_not_wait() throws Exception {
         try (RedisServer server = RedisServer.embedded()) {
             new AclUser(server).denies("wait");
-            Config config = new Config();
-            config.useSingleServer()
-                    .setAddress(server.address())
-                    .setUsername("app")
-                    .setPassword("secret")
-                    .setConnectionMinimumIdleSize(1);
-            RedissonClient user = Redisson.create(config);
+            RedissonClient user = user(server);
             try (DelayQueueClient waiting = DelayQueueClient.create(user, options(Durability.replicas(1)))) {
                 assertThat(failure(
                                 waiting.queue("orders").schedule(ScheduleRequest.of("a", new byte[1], DueTime.now()))))
@@ -423,7 +485,7 @@ class DurabilityIT {
         try (DelayQueueClient plain = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
             DelayQueue seen = plain.queue(queue.name());
             new AclUser(servers.master).denies("info");
-            RedissonClient user = user();
+            RedissonClient user = user(servers.master);
             try (DelayQueueClient waiting = DelayQueueClient.create(user, options(new Durability(1, false, SHORT)))) {
                 get(schedule("x"));
                 DelayQueue own = waiting.queue(queue.name());
@@ -453,10 +515,10 @@ class DurabilityIT {
         }
     }
 
-    private static RedissonClient user() {
+    private static RedissonClient user(RedisServer server) {
         Config config = new Config();
         config.useSingleServer()
-                .setAddress(servers.master.address())
+                .setAddress(server.address())
                 .setUsername("app")
                 .setPassword("secret")
                 .setConnectionMinimumIdleSize(1);
@@ -467,7 +529,7 @@ class DurabilityIT {
     @Test
     void should_say_that_it_is_stored_also_if_Redis_refuses_what_comes_behind_it() throws Exception {
         new AclUser(servers.master).denies("info");
-        RedissonClient user = user();
+        RedissonClient user = user(servers.master);
         try (DelayQueueClient waiting =
                 DelayQueueClient.create(user, options(new Durability(1, false, Duration.ofMillis(2500))))) {
             DelayQueue own = waiting.queue(queue.name());

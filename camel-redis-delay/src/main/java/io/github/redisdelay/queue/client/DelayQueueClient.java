@@ -158,6 +158,16 @@ public final class DelayQueueClient implements AutoCloseable {
     }
 
     /**
+     * Asks whether the server of a queue can make changes as safe as {@link ClientOptions#durability()} says. Its first
+     * change asks as well.
+     *
+     * @return completes if it can, and where it does not answer; fails with a {@link DelayQueueException} if it cannot
+     */
+    public CompletableFuture<Void> checkDurability(String name) {
+        return router.checkDurable(QueueAddress.of(options.keyPrefix(), name));
+    }
+
+    /**
      * The queues of this Redis that were used in the last 400 days under this client's key prefix, as far as is known: by a
      * consumer that ran, or a request that changed something. Looking at a queue is no use of it. The registry is kept beside
      * the queues and as best it can be, so it is a help for people and nothing to rely on: a queue may be missing for an hour

@@ -3,6 +3,7 @@ package io.github.redisdelay.queue.exception;
 
 import io.github.redisdelay.queue.Durability;
 import java.time.Duration;
+import java.util.Locale;
 
 /** An error about a {@link Durability} that this Redis, or this client, can never provide. Nothing was changed. */
 public final class DurabilityUnavailableException extends DelayQueueException {
@@ -10,12 +11,17 @@ public final class DurabilityUnavailableException extends DelayQueueException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * Redis refused to wait.
+     * Redis refused to wait, or its answer proves nothing.
      *
-     * @param refusal what it said
+     * @param reason what it said, or the exception made from a {@linkplain #DurabilityUnavailableException(String) fault}
      */
-    public DurabilityUnavailableException(Durability wanted, String refusal, Throwable cause) {
-        super(text(wanted, refusal), cause);
+    public DurabilityUnavailableException(Durability wanted, Throwable reason) {
+        super(text(wanted, reason), reason);
+    }
+
+    /** @param fault the reason why the answer of Redis proves nothing, a clause */
+    public DurabilityUnavailableException(String fault) {
+        super(fault);
     }
 
     /** Redisson would take a connection that waits for so long for a dead one. */
@@ -38,14 +44,25 @@ public final class DurabilityUnavailableException extends DelayQueueException {
                 null);
     }
 
-    private static String text(Durability wanted, String refusal) {
+    private static String text(Durability wanted, Throwable reason) {
         String what = wanted.disk() ? "its disk (waitForDisk)" : "its replicas (waitForReplicas)";
-        String remedy = "";
-        if (refusal.contains("unknown command")) {
-            remedy = ": WAITAOF needs Redis 7.2 or Valkey, wait for replicas alone or set appendfsync always";
-        } else if (refusal.contains("appendonly")) {
-            remedy = ": set appendonly yes in the server's configuration";
+        String said = ErrorText.of(reason);
+        return "Redis cannot wait for " + what + ", nothing was changed"
+                + (reason instanceof DurabilityUnavailableException
+                        ? ": " + said
+                        : remedy(wanted, said) + ". It says: " + said);
+    }
+
+    private static String remedy(Durability wanted, String said) {
+        if (said.contains("appendonly")) {
+            return ": set appendonly yes in the server's configuration";
         }
-        return "Redis cannot wait for " + what + ", nothing was changed" + remedy + ". It says: " + refusal;
+        if (!wanted.disk() || !(said.contains("unknown command") || said.contains("NOPERM"))) {
+            return "";
+        }
+        return said.toLowerCase(Locale.ROOT).contains("unknown command 'waitaof'")
+                ? ": WAITAOF needs Redis 7.2 or Valkey, wait for replicas alone or set appendfsync always"
+                : ": let this user call WAITAOF, CONFIG GET and INFO (ACL: +waitaof +config|get +info), by which the"
+                        + " client knows whether the server's answer holds, or set waitForDisk=false";
     }
 }

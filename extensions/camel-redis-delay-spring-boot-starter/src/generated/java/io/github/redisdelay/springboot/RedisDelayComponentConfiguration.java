@@ -241,7 +241,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String timeToLive;
 
     /**
-     * True if a producer's change must have been written to disk (fsync), on the master and on as many replicas as waitForReplicas says, before the exchange goes on. Needs the append-only file, and Redis 7.2 or Valkey: elsewhere nothing is changed and the exchange fails.
+     * True if a producer's change must have been written to disk (fsync), on the master and on as many replicas as waitForReplicas says, before the exchange goes on. Needs the append-only file, and Redis 7.2 or newer, or Valkey with appendfsync always. Where the server's answer does not hold, the route does not start; found later, nothing is changed and the exchange fails.
      */
     private Boolean waitForDisk;
 

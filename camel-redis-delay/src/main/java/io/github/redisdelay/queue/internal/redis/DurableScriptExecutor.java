@@ -53,22 +53,12 @@ public final class DurableScriptExecutor {
     /** A call of a script. */
     record ScriptCall(LuaScript script, List<Object> keys, Object[] arguments) {}
 
-    /** The answer to WAIT or WAITAOF. */
-    public record Waited(boolean onDisk, int replicas) {
-
-        /** @param reply to WAITAOF: on how many disks of the master it is, 0 or 1, and on those of how many replicas */
-        public static Waited ofWaitaof(List<Object> reply) {
-            return new Waited(((Number) reply.get(0)).intValue() > 0, ((Number) reply.get(1)).intValue());
-        }
-
-        boolean satisfies(Durability wanted) {
-            return replicas >= wanted.replicas() && (onDisk || !wanted.disk());
-        }
-    }
-
     private final RedissonClient redisson;
     private final ScriptExecutor plain;
-    /** True once Redis was found to wait for what is wanted. Several threads may find that at the same time. */
+    /**
+     * True while Redis is known to wait for what is wanted: the last one that was asked did. Several threads may find
+     * that, or the contrary, at the same time.
+     */
     private volatile boolean known;
 
     /** @param plain calls a script without waiting, and makes sure that Redis knows it */
@@ -83,8 +73,8 @@ public final class DurableScriptExecutor {
      * @param calls the last one is of {@link LuaScript#REPLICATION}; the reply is the first one's
      */
     CompletableFuture<DurableReply> call(List<ScriptCall> calls, int attempt, Durability wanted) {
-        CompletableFuture<Void> begin = CompletableFuture.completedFuture(null);
-        return (known ? begin : begin.thenCompose(none -> ask(calls.get(calls.size() - 1), attempt, wanted)))
+        ScriptCall marker = calls.get(calls.size() - 1);
+        return (calls.size() > 1 ? check(marker, attempt, wanted) : CompletableFuture.<Void>completedFuture(null))
                 .thenCompose(ok -> send(calls, attempt, wanted))
                 .exceptionallyCompose(e -> ErrorText.unwrap(e) instanceof RedisNoScriptException
                         ? load(calls, attempt, wanted)
@@ -111,7 +101,7 @@ public final class DurableScriptExecutor {
                     Throwable error = ErrorText.unwrap(e);
                     return isServersRefusal(error)
                             ? CompletableFuture.completedFuture(
-                                    new DurableReply(reply, missing(wanted, null, null, error)))
+                                    new DurableReply(reply, UnmetDurability.missing(wanted, null, null, error)))
                             : CompletableFuture.failedFuture(e);
                 }));
     }
@@ -122,8 +112,17 @@ public final class DurableScriptExecutor {
 
     /**
      * Asks, before anything is stored, whether this Redis can wait for what is wanted. The server may not know the
-     * command, the user may not be allowed to use it, or there is no append-only file.
+     * command, or answer too early; the user may not be allowed to use it; or there is no append-only file.
+     *
+     * @param marker of {@link LuaScript#REPLICATION}
+     * @return fails with a {@link DurabilityUnavailableException}
      */
+    CompletableFuture<Void> check(ScriptCall marker, int attempt, Durability wanted) {
+        return known
+                ? CompletableFuture.completedFuture(null)
+                : CompletableFuture.<Void>completedFuture(null).thenCompose(none -> ask(marker, attempt, wanted));
+    }
+
     private CompletableFuture<Void> ask(ScriptCall marker, int attempt, Durability wanted) {
         Duration limit = longestWait();
         if (wanted.timeout().compareTo(limit) >= 0) {
@@ -136,8 +135,7 @@ public final class DurableScriptExecutor {
                     Throwable refusal =
                             answer.unmet() == null ? null : answer.unmet().refusal();
                     if (refusal != null) {
-                        return CompletableFuture.failedFuture(
-                                new DurabilityUnavailableException(wanted, ErrorText.of(refusal), refusal));
+                        return CompletableFuture.failedFuture(new DurabilityUnavailableException(wanted, refusal));
                     }
                     known = true;
                     return CompletableFuture.completedFuture(null);
@@ -194,12 +192,17 @@ public final class DurableScriptExecutor {
                     }
                     CompletableFuture<Object> first = replies.get(0);
                     String history = history(replies.get(replies.size() - 1));
-                    Throwable error = failure == null ? null : ErrorText.unwrap(failure);
+                    Throwable error = failure == null ? batch.fault() : ErrorText.unwrap(failure);
+                    if (error != null && isServersRefusal(error)) {
+                        known = false; // another server, another configuration, or other permissions
+                    }
                     // A command behind the first call has failed. If Redis has refused it, the call stands. If there is
                     // no answer, the call is repeated.
                     return error == null || (isAnswered(first) && isServersRefusal(error))
                             ? CompletableFuture.completedFuture(new DurableReply(
-                                    first.join(), missing(wanted, error == null ? batch.waited : null, history, error)))
+                                    first.join(),
+                                    UnmetDurability.missing(
+                                            wanted, error == null ? batch.waited : null, history, error)))
                             : CompletableFuture.<DurableReply>failedFuture(error);
                 })
                 .thenCompose(answers -> answers);
@@ -214,18 +217,6 @@ public final class DurableScriptExecutor {
         return isAnswered(reply) && reply.join() instanceof byte[] id && id.length > 0
                 ? new String(id, StandardCharsets.US_ASCII)
                 : null;
-    }
-
-    /** The durability that a wait has not reached; null if it has reached all. */
-    public static UnmetDurability missing(Durability wanted, Waited waited, String history, Throwable refusal) {
-        return waited != null && waited.satisfies(wanted)
-                ? null
-                : new UnmetDurability(
-                        wanted,
-                        waited == null ? 0 : waited.replicas(),
-                        waited != null && waited.onDisk(),
-                        history,
-                        refusal);
     }
 
     private CommandAsyncExecutor executor() {
@@ -246,6 +237,10 @@ public final class DurableScriptExecutor {
          * Redisson's thread.
          */
         private volatile Waited waited;
+        /** What the server says of itself, where the wait is for the disk. Both are written by Redisson's thread. */
+        private volatile String info = "";
+
+        private volatile String policy = "unknown";
 
         Batch(CommandAsyncExecutor executor, Duration timeout) {
             super(
@@ -269,6 +264,13 @@ public final class DurableScriptExecutor {
         void await(Durability wanted) {
             long millis = wanted.timeout().toMillis();
             if (wanted.disk()) {
+                // Each time: the next answer may be another server's, or that of another configuration.
+                send(new RedisStrictCommand<>("INFO", reply -> info = text(reply)), "server");
+                RedisCommand<List<Object>> configured = new RedisCommand<>("CONFIG", "GET", (parts, state) -> {
+                    policy = parts.size() == 2 ? text(parts.get(1)) : "unknown";
+                    return parts;
+                });
+                send(configured, "appendfsync");
                 RedisCommand<List<Integer>> command = new RedisCommand<>("WAITAOF", (parts, state) -> {
                     Waited answer = Waited.ofWaitaof(parts);
                     waited = answer;
@@ -286,8 +288,18 @@ public final class DurableScriptExecutor {
             }
         }
 
+        private static String text(Object bytes) {
+            return new String((byte[]) bytes, StandardCharsets.UTF_8);
+        }
+
         private <T> void send(RedisCommand<T> command, Object... parameters) {
             super.async(false, node, ByteArrayCodec.INSTANCE, command, parameters, false, false);
+        }
+
+        /** The error where the answer to WAITAOF proves nothing; null if there is none, or no such wait. */
+        DurabilityUnavailableException fault() {
+            String fault = info.isEmpty() ? null : new AofServer(info, policy).fault();
+            return fault == null ? null : new DurabilityUnavailableException(fault);
         }
 
         @Override

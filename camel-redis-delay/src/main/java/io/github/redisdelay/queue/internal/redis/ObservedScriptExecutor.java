@@ -59,6 +59,11 @@ public final class ObservedScriptExecutor implements ScriptExecutor {
         return tell(LuaScript.REPLICATION, begin, redis.awaitDurable(queue, attempt, wanted));
     }
 
+    @Override
+    public CompletableFuture<Void> checkDurable(QueueKeys queue, Durability wanted) {
+        return redis.checkDurable(queue, wanted);
+    }
+
     private <T> CompletableFuture<T> tell(LuaScript script, long begin, CompletableFuture<T> answer) {
         answer.whenComplete(
                 (reply, error) -> listener.ended(script.command(), nanoTime.getAsLong() - begin, error != null));

@@ -161,6 +161,11 @@ public final class RedissonScriptExecutor implements ScriptExecutor {
         return durable.call(List.of(marker(queue)), attempt, wanted);
     }
 
+    @Override
+    public CompletableFuture<Void> checkDurable(QueueKeys queue, Durability wanted) {
+        return durable.check(marker(queue), 1, wanted);
+    }
+
     private static DurableScriptExecutor.ScriptCall marker(QueueKeys queue) {
         return new DurableScriptExecutor.ScriptCall(
                 LuaScript.REPLICATION, queue.of(LuaScript.REPLICATION), new Object[0]);

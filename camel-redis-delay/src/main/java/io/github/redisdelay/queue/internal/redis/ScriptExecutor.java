@@ -57,4 +57,13 @@ public interface ScriptExecutor {
     default CompletableFuture<DurableReply> awaitDurable(QueueKeys queue, int attempt, Durability wanted) {
         throw new UnsupportedOperationException("this one does not wait for replicas");
     }
+
+    /**
+     * Asks once whether Redis can wait for that at all.
+     *
+     * @return fails with a {@link io.github.redisdelay.queue.exception.DurabilityUnavailableException} if it never can
+     */
+    default CompletableFuture<Void> checkDurable(QueueKeys queue, Durability wanted) {
+        throw new UnsupportedOperationException("this one does not wait for replicas");
+    }
 }

@@ -29,6 +29,18 @@ public record UnmetDurability(
         return new UnmetDurability(wanted, 0, false, null, null, true);
     }
 
+    /** The durability that a wait has not reached; null if it has reached all. */
+    public static UnmetDurability missing(Durability wanted, Waited waited, String history, Throwable refusal) {
+        return waited != null && waited.satisfies(wanted)
+                ? null
+                : new UnmetDurability(
+                        wanted,
+                        waited == null ? 0 : waited.replicas(),
+                        waited != null && waited.onDisk(),
+                        history,
+                        refusal);
+    }
+
     private static final String UNKNOWN =
             "nobody can tell whether a failover has undone it (another master answers now, or Redis does not say"
                     + " which one), and it was not made again";

@@ -7,8 +7,11 @@ import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.exception.DurabilityUnavailableException;
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
+import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -187,6 +190,20 @@ public final class RequestRouter implements Request.Sender {
         return options.durability().waits()
                 ? confirmations.await(queue, done, result)
                 : CompletableFuture.completedFuture(result);
+    }
+
+    /**
+     * Asks whether this server can make changes as safe as the options say.
+     *
+     * @return fails with a {@link DelayQueueException} if it cannot; completes also where it does not answer
+     */
+    public CompletableFuture<Void> checkDurable(QueueAddress queue) {
+        CompletableFuture<Void> answer = options.durability().waits()
+                ? redis.checkDurable(queue.keys(), options.durability())
+                : CompletableFuture.completedFuture(null);
+        return answer.exceptionallyCompose(e -> ErrorText.unwrap(e) instanceof DurabilityUnavailableException refusal
+                ? CompletableFuture.failedFuture(RedisErrors.refused(queue, refusal))
+                : CompletableFuture.completedFuture(null));
     }
 
     private void dropIdleBatchers() {

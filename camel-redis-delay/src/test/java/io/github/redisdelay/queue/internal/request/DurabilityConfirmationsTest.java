@@ -11,13 +11,12 @@ import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.redis.DurableReply;
-import io.github.redisdelay.queue.internal.redis.DurableScriptExecutor;
-import io.github.redisdelay.queue.internal.redis.DurableScriptExecutor.Waited;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.UnmetDurability;
+import io.github.redisdelay.queue.internal.redis.Waited;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -265,8 +264,7 @@ class DurabilityConfirmationsTest {
         Submission<String> a = await("a");
         Waited waited = Waited.ofWaitaof(List.of(local, replicas));
         asked.get(0)
-                .complete(new DurableReply(
-                        master("first"), DurableScriptExecutor.missing(wanted, waited, "first", null)));
+                .complete(new DurableReply(master("first"), UnmetDurability.missing(wanted, waited, "first", null)));
         if (missing == null) {
             assertThat(a.outcome()).isCompletedWithValue("a");
         } else {

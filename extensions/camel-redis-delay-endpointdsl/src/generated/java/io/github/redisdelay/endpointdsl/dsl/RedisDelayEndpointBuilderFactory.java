@@ -1765,7 +1765,9 @@ public interface RedisDelayEndpointBuilderFactory {
          * True if a producer's change must have been written to disk (fsync),
          * on the master and on as many replicas as waitForReplicas says, before
          * the exchange goes on. Needs the append-only file, and Redis 7.2 or
-         * Valkey: elsewhere nothing is changed and the exchange fails.
+         * newer, or Valkey with appendfsync always. Where the server's answer
+         * does not hold, the route does not start; found later, nothing is
+         * changed and the exchange fails.
          * 
          * The option is a: <code>boolean</code> type.
          * 
@@ -1783,7 +1785,9 @@ public interface RedisDelayEndpointBuilderFactory {
          * True if a producer's change must have been written to disk (fsync),
          * on the master and on as many replicas as waitForReplicas says, before
          * the exchange goes on. Needs the append-only file, and Redis 7.2 or
-         * Valkey: elsewhere nothing is changed and the exchange fails.
+         * newer, or Valkey with appendfsync always. Where the server's answer
+         * does not hold, the route does not start; found later, nothing is
+         * changed and the exchange fails.
          * 
          * The option will be converted to a <code>boolean</code> type.
          * 
