@@ -2,6 +2,7 @@
 package io.github.redisdelay.camel;
 
 import io.github.redisdelay.camel.monitor.CachedStats;
+import io.github.redisdelay.camel.monitor.StatsText;
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.MessageState;
@@ -12,6 +13,8 @@ import org.apache.camel.RuntimeCamelException;
 import org.apache.camel.api.management.ManagedAttribute;
 import org.apache.camel.api.management.ManagedOperation;
 import org.apache.camel.api.management.ManagedResource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A queue, or the dead letters of one, in JMX: its figures, and what an operator does with it. There is one for each queue,
@@ -19,6 +22,8 @@ import org.apache.camel.api.management.ManagedResource;
  */
 @ManagedResource(description = "Managed Redis Delay Queue")
 public final class ManagedQueue {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ManagedQueue.class);
 
     private final Queue queue;
     private final CachedStats figures;
@@ -120,12 +125,21 @@ public final class ManagedQueue {
 
     @ManagedOperation(description = "Pauses the queue for all consumers everywhere")
     public String pause() {
-        return ask("it could not be paused", DelayQueue::pause) ? "paused" : "it was paused already";
+        return setPaused("paused", DelayQueue::pause) ? "paused" : "it was paused already";
     }
 
     @ManagedOperation(description = "Ends a pause of the queue")
     public String resume() {
-        return ask("it could not be resumed", DelayQueue::resume) ? "resumed" : "it was not paused";
+        return setPaused("resumed", DelayQueue::resume) ? "resumed" : "it was not paused";
+    }
+
+    private boolean setPaused(String what, Function<DelayQueue, CompletableFuture<Boolean>> call) {
+        return ask("it could not be " + what, target -> call.apply(target).thenApply(changed -> {
+            if (changed) {
+                LOG.info("{}: {} by JMX", StatsText.label(target, queue.deadLetters()), what);
+            }
+            return changed;
+        }));
     }
 
     @ManagedOperation(description = "Makes the delayed message with this id due now")

@@ -136,9 +136,10 @@ final class RedisDelayHealthCheck implements HealthCheck {
             result.detail("redis.overdue", stats.overdue());
             result.detail("redis.consumers", stats.consumers());
             result.detail("redis.paused", stats.paused());
-            if (stats.paused() || (stats.overdue() > 0 && stats.consumers() == 0)) {
-                result.message("queue '" + queueName + "': " + (stats.paused() ? "paused, " : "")
-                        + StatsText.overdue(stats, "nobody listens"));
+            String loss = StatsText.loss(stats);
+            if (loss != null || stats.paused() || (stats.overdue() > 0 && stats.consumers() == 0)) {
+                result.message("queue '" + queueName + "': " + (loss == null ? "" : loss + "; ")
+                        + (stats.paused() ? "paused, " : "") + StatsText.overdue(stats, "no consumer"));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -35,6 +35,14 @@ public interface DeliveryHandler {
      */
     default void claimsFailing(Throwable error) {}
 
+    /**
+     * A claim has found that the queue was paused or resumed, by whomever: at once while messages come, otherwise within
+     * the safety interval.
+     *
+     * @param paused false if it was resumed
+     */
+    default void paused(boolean paused) {}
+
     /** A message had no body (lost to eviction, or deleted by hand) and was dropped. */
     default void bodyMissing(String messageId) {}
 }

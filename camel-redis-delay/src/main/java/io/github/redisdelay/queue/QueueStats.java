@@ -13,11 +13,14 @@ package io.github.redisdelay.queue;
  * @param nextDueMicros in how many microseconds the next message that is not yet due will be; -1 if there is none
  * @param consumers how many running consumers were seen in the last 140 s: each tells of itself every 60 s, also while it
  *     is suspended or full
- * @param paused whether the queue is paused
+ * @param pausedMicros since when the queue is paused, in microseconds since the epoch by the Redis server's clock; 0 if it
+ *     is not
  * @param lastDueMicros when the last of the messages that wait is due, in microseconds since the epoch by the Redis server's
  *     clock; 0 if there is none
  * @param stored how many messages are stored: more than wait and are being delivered if an evicted or deleted key has left some
  *     behind, which {@link DelayQueue#check()} mends; fewer if messages are lost
+ * @param lostMicros when a consumer last found that Redis had lost what the queue held, in microseconds since the epoch by
+ *     the Redis server's clock; 0 if none did in the last day
  */
 public record QueueStats(
         long timeMicros,
@@ -28,6 +31,13 @@ public record QueueStats(
         long oldestOverdueMicros,
         long nextDueMicros,
         int consumers,
-        boolean paused,
+        long pausedMicros,
         long lastDueMicros,
-        long stored) {}
+        long stored,
+        long lostMicros) {
+
+    /** Whether the queue is paused. */
+    public boolean paused() {
+        return pausedMicros != 0;
+    }
+}

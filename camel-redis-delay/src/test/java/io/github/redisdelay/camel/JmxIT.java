@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.test.RedisServer;
+import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
@@ -129,12 +131,19 @@ class JmxIT extends ConsumerSideIT {
     void should_pause_and_resume() throws Exception {
         receive("");
         ObjectName bean = name("queues");
-        assertThat(invoke(bean, "pause")).isEqualTo("paused");
-        assertThat(invoke(bean, "pause")).isEqualTo("it was paused already");
-        assertThat(stats().paused()).isTrue();
-        assertThat(invoke(bean, "resume")).isEqualTo("resumed");
-        assertThat(invoke(bean, "resume")).isEqualTo("it was not paused");
-        assertThat(stats().paused()).isFalse();
+        try (LogLines log = new LogLines(ManagedQueue.class)) {
+            assertThat(invoke(bean, "pause")).isEqualTo("paused");
+            assertThat(invoke(bean, "pause")).isEqualTo("it was paused already");
+            assertThat(stats().paused()).isTrue();
+            assertThat(invoke(bean, "resume")).isEqualTo("resumed");
+            assertThat(invoke(bean, "resume")).isEqualTo("it was not paused");
+            assertThat(stats().paused()).isFalse();
+            String label = "queue '" + queue + "' of Redis";
+            assertThat(log.of(Level.INFO))
+                    .satisfiesExactly(
+                            line -> assertThat(line).startsWith(label).endsWith(": paused by JMX"),
+                            line -> assertThat(line).startsWith(label).endsWith(": resumed by JMX"));
+        }
     }
 
     @Test

@@ -159,7 +159,7 @@ class ScriptSafetyIT {
                         bytes("due", "at reject", 7, "", "x"),
                         bytes("high", "at reject priority=5", 8, "", "x"),
                         bytes("waits", "after reject", 3_600_000_000L, "", "x")));
-        call(LuaScript.HEARTBEAT, CONSUMER, "consumer");
+        call(LuaScript.HEARTBEAT, CONSUMER, "consumer", 0);
         // Two that wait, and nobody hears when they are called.
         for (QueueKeys each : List.of(keys, keys.dead())) {
             redisson.getScoredSortedSet(each.key("waiters"), StringCodec.INSTANCE)
@@ -263,7 +263,7 @@ class ScriptSafetyIT {
             case DEAD_LETTERS -> bytes("dead9", "");
             case BROWSE -> bytes("delayed", 10, MAX, "", "newest");
             case OUTLOOK -> bytes(0, 1_000, MAX);
-            case HEARTBEAT -> bytes(CONSUMER, "again");
+            case HEARTBEAT -> bytes(CONSUMER, "again", 1);
             case REGISTER -> bytes("orders");
             case QUEUES -> bytes(10, 0);
             case CONSUMERS, STATS, SERVER, REPLICATION -> new Object[0];
@@ -725,6 +725,7 @@ class ScriptSafetyIT {
         assertRefused(LuaScript.HEARTBEAT, with(valid(LuaScript.HEARTBEAT), 0, "1234567"), "a short consumer's id");
         assertRefused(LuaScript.HEARTBEAT, with(valid(LuaScript.HEARTBEAT), 0, "123456789"), "a long consumer's id");
         assertRefused(LuaScript.HEARTBEAT, with(valid(LuaScript.HEARTBEAT), 1, "x".repeat(4097)), "a long name");
+        assertRefused(LuaScript.HEARTBEAT, with(valid(LuaScript.HEARTBEAT), 2, "x"), "no time");
         assertRefused(LuaScript.REGISTER, bytes(""), "a queue without a name");
         assertRefused(LuaScript.REGISTER, bytes("x".repeat(201)), "a long name of a queue");
         for (String limit : List.of("", "x", "0", "501", "1.5", "-1", "nan")) {

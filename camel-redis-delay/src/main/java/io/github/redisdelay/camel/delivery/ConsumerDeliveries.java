@@ -63,6 +63,8 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     private volatile String shown;
     private volatile DelayQueueConsumer claims;
     private volatile ConsumptionGate gate;
+    /** Since when the queue is paused, for the log, when Redis has told it. */
+    private volatile CompletableFuture<String> pausedSince = CompletableFuture.completedFuture("");
 
     /** The id of the exchange of each delivery under way. An exchange may be pooled, so the exchange itself is not kept. */
     private final Map<Delivery, String> underWay = new ConcurrentHashMap<>();
@@ -389,6 +391,21 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     private static Duration sinceClaim(Delivery delivery) {
         return delivery.lateness()
                 .minus(StatsText.micros(Math.max(0, delivery.claimedMicros() - delivery.dueMicros())));
+    }
+
+    @Override
+    public void paused(boolean paused) {
+        if (paused) {
+            // It may have been resumed since, or Redis may be away.
+            pausedSince = queue.stats()
+                    .thenApply(stats -> stats.paused() ? " since " + StatsText.time(stats.pausedMicros()) : "")
+                    .exceptionally(error -> "");
+            pausedSince.thenAccept(since -> LOG.info(
+                    "queue '{}': paused{}: {} receives nothing until it is resumed", queue.name(), since, shown));
+        } else {
+            pausedSince.thenAccept(since ->
+                    LOG.info("queue '{}': resumed: {} receives again. It was paused{}", queue.name(), shown, since));
+        }
     }
 
     @Override

@@ -2,9 +2,11 @@
 package io.github.redisdelay.camel.monitor;
 
 import io.github.redisdelay.camel.option.Durations;
+import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ServerInfo;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
 /** The state of a queue in one line of text. */
@@ -36,7 +38,7 @@ public final class StatsText {
         if (stats.paused()) {
             line.append("PAUSED, ");
         }
-        line.append(stats.delayed()).append(" waiting, ").append(overdue(stats, "nobody listened until now"));
+        line.append(stats.delayed()).append(" waiting, ").append(overdue(stats, "no consumer until now"));
         if (stats.leased() > 0) {
             line.append(", ").append(stats.leased()).append(" being delivered");
         }
@@ -50,7 +52,7 @@ public final class StatsText {
     }
 
     /**
-     * For example {@code 37 overdue (oldest 41 min), and nobody listens}.
+     * For example {@code 37 overdue (oldest 41 min), and no consumer}.
      *
      * @param nobody what to say if no consumer was seen lately
      */
@@ -60,6 +62,27 @@ public final class StatsText {
         }
         return stats.overdue() + " overdue (oldest " + Durations.text(micros(stats.oldestOverdueMicros())) + ")"
                 + (stats.consumers() == 0 ? ", and " + nobody : "");
+    }
+
+    /** That Redis has lost what the queue held, as a sentence; null if it has not. */
+    public static String loss(QueueStats stats) {
+        return stats.lostMicros() == 0
+                ? null
+                : "Redis has lost data, as was found at " + time(stats.lostMicros())
+                        + ": messages that were delayed then may be gone";
+    }
+
+    /** A queue in a sentence, for example {@code dead letters of queue 'orders' of Redis at redis://h:6379}. */
+    public static String label(DelayQueue queue, boolean deadLetters) {
+        return (deadLetters ? "dead letters of " : "") + "queue '" + queue.name() + "' of " + queue.server();
+    }
+
+    /** A time in seconds. */
+    public static String time(long micros) {
+        return Instant.EPOCH
+                .plus(micros(micros))
+                .truncatedTo(ChronoUnit.SECONDS)
+                .toString();
     }
 
     public static Duration micros(long micros) {

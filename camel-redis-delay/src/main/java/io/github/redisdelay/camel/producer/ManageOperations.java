@@ -6,6 +6,7 @@ import io.github.redisdelay.camel.RedisDelayOperation;
 import io.github.redisdelay.camel.delivery.DeliveriesOfExchange;
 import io.github.redisdelay.camel.delivery.DeliveryCompletion;
 import io.github.redisdelay.camel.monitor.Meters;
+import io.github.redisdelay.camel.monitor.StatsText;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.camel.producer.ChangeHeaders.Change;
@@ -27,9 +28,13 @@ import java.util.function.Supplier;
 import org.apache.camel.Exchange;
 import org.apache.camel.ExchangePropertyKey;
 import org.apache.camel.Message;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The operations that change waiting messages, or pause their queue. Holds nothing of an exchange. */
 public final class ManageOperations {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ManageOperations.class);
 
     private static final String NONE = "none";
     private static final String DEAD = "dead";
@@ -110,8 +115,9 @@ public final class ManageOperations {
                                 id -> cancel(letters, id, exchange),
                                 result -> removed(result, true));
             }
-            case pause -> setPaused("the pause of ", target::pause);
-            case resume -> setPaused("the end of the pause of ", target::resume);
+            case pause -> setPaused("the pause of ", () -> logged(target, dead, "paused", target.pause()));
+            case resume ->
+                setPaused("the end of the pause of ", () -> logged(target, dead, "resumed", target.resume()));
             case check -> new RepeatableCall<>(() -> check(target, dead), this::put);
             default -> throw new IllegalArgumentException("operation '" + operation + "' changes no message");
         };
@@ -374,6 +380,16 @@ public final class ManageOperations {
         }
         message.setBody(figures);
         putCount(results.stream().mapToLong(CheckResult::restored).sum(), message);
+    }
+
+    private static Submission<Boolean> logged(
+            DelayQueue target, boolean dead, String what, Submission<Boolean> change) {
+        change.thenAccept(changed -> {
+            if (changed) {
+                LOG.info("{}: {} by an operation", StatsText.label(target, dead), what);
+            }
+        });
+        return change;
     }
 
     private PendingRequest setPaused(String what, Supplier<Submission<Boolean>> call) {

@@ -28,7 +28,7 @@ class PolledStatsTest {
     }
 
     private static QueueStats waiting(long delayed) {
-        return new QueueStats(0, delayed, 0, 0, 0, 0, -1, 0, false, 0, 0);
+        return new QueueStats(0, delayed, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0);
     }
 
     @BeforeEach

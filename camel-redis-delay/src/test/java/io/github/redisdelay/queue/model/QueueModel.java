@@ -96,7 +96,8 @@ public final class QueueModel {
     private final Map<String, Long> seen = new HashMap<>();
     private final Map<String, String> consumers = new HashMap<>();
     private final TreeSet<Integer> priorities = new TreeSet<>(Comparator.reverseOrder());
-    private boolean paused;
+    /** Since when it is paused; 0 if it is not. */
+    private long paused;
     /** Null in the model of the dead letters themselves. */
     public final QueueModel dead;
 
@@ -119,7 +120,7 @@ public final class QueueModel {
     }
 
     private void coverEarlier(double earliest, long time) {
-        if (earliest != Double.POSITIVE_INFINITY && !paused) {
+        if (earliest != Double.POSITIVE_INFINITY && paused == 0) {
             room.coverEarlier((long) earliest, firstDue(), time);
         }
     }
@@ -293,7 +294,10 @@ public final class QueueModel {
                 } else {
                     consumers.put(text(arguments[0]), text(arguments[1]));
                 }
-                yield new byte[0];
+                yield ByteBuffer.allocate(9)
+                        .order(ByteOrder.LITTLE_ENDIAN)
+                        .putDouble(time)
+                        .array();
             }
             case CONSUMERS ->
                 consumers.entrySet().stream()
@@ -397,8 +401,8 @@ public final class QueueModel {
             String action = text(items.get(i)[1]);
             double due = Long.parseLong(text(items.get(i)[2]));
             if (action.equals("pause") || action.equals("resume")) {
-                answer(reply, paused ? 1 : 0, 0);
-                paused = action.equals("pause");
+                answer(reply, paused > 0 ? 1 : 0, 0);
+                paused = action.equals("resume") ? 0 : paused > 0 ? paused : time;
                 continue;
             }
             Waiting pending = delayed.get(id);
@@ -615,7 +619,7 @@ public final class QueueModel {
         List<String> ids = new ArrayList<>();
         List<String> dropped = new ArrayList<>();
         long bytes = 0;
-        boolean full = paused;
+        boolean full = paused > 0;
         List<String> ended = upTo(leased, at -> at, time);
         if (priorities.isEmpty() || wantedEnded == 0) {
             ended = ended.subList(0, Math.min(wantedEnded, ended.size()));
@@ -706,7 +710,7 @@ public final class QueueModel {
     private Long nextEvent() {
         List<Long> all = new ArrayList<>(dueTimes());
         all.addAll(leased.values());
-        return paused ? null : all.stream().min(Comparator.naturalOrder()).orElse(null);
+        return paused > 0 ? null : all.stream().min(Comparator.naturalOrder()).orElse(null);
     }
 
     private List<byte[]> claimReply(List<String> ids, List<String> dropped, long time, WaitersModel.Answer answer) {
@@ -737,8 +741,8 @@ public final class QueueModel {
     }
 
     private double untilFirst(Collection<Long> times, long time) {
-        if (paused) {
-            return -1;
+        if (paused > 0) {
+            return -2;
         }
         return times.stream()
                 .min(Comparator.naturalOrder())
@@ -830,9 +834,10 @@ public final class QueueModel {
                 oldest,
                 next,
                 consumers.size(),
-                paused ? 1 : 0,
+                paused,
                 times.stream().mapToDouble(at -> at).max().orElse(0),
-                messages.size());
+                messages.size(),
+                0);
     }
 
     private static <T> List<String> inOrder(Map<String, T> set, Function<T, Long> time) {
@@ -931,8 +936,8 @@ public final class QueueModel {
                 .get(queue + (w.priority == 0 ? "delayed" : "delayed:" + w.priority))
                 .put(id, String.valueOf(w.due)));
         Map<String, String> config = new TreeMap<>();
-        if (paused) {
-            config.put("paused", "1");
+        if (paused > 0) {
+            config.put("paused", String.valueOf(paused));
         }
         StringBuilder digits = new StringBuilder();
         priorities.forEach(digits::append);

@@ -248,7 +248,8 @@ public final class RandomHistory {
                                         LuaScript.HEARTBEAT,
                                         client.consumer.bytes(),
                                         (random.nextInt(3) == 0 ? "" : "consumer " + random.nextInt(10))
-                                                .getBytes(StandardCharsets.ISO_8859_1));
+                                                .getBytes(StandardCharsets.ISO_8859_1),
+                                        "0".getBytes(StandardCharsets.ISO_8859_1));
                 });
     }
 

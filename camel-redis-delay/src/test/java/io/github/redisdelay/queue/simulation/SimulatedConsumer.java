@@ -103,7 +103,7 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
 
     @Override
     public CompletableFuture<QueueStats> stats() {
-        return CompletableFuture.completedFuture(new QueueStats(0, 0, 0, 0, 0, 0, -1, 0, false, 0, 0));
+        return CompletableFuture.completedFuture(new QueueStats(0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0));
     }
 
     @Override

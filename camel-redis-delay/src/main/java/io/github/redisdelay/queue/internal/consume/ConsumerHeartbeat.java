@@ -3,6 +3,9 @@ package io.github.redisdelay.queue.internal.consume;
 
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.internal.format.ConsumerId;
+import io.github.redisdelay.queue.internal.format.Digits;
+import io.github.redisdelay.queue.internal.format.LittleEndian;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -23,13 +26,30 @@ public final class ConsumerHeartbeat {
 
     private static final byte[] GONE = {};
 
+    /** Hears what Redis has answered. */
+    public interface Listener {
+
+        /** Redis knows that the consumer is there. */
+        void known();
+
+        /**
+         * Redis did not know the consumer any more, although it was there at a time within a day: it has lost data.
+         *
+         * @param seenMicros that time, by the server's clock, in microseconds since the epoch
+         */
+        void lost(long seenMicros);
+    }
+
     private final Function<Object[], CompletableFuture<?>> call;
     private final Timers timers;
     private final byte[] id;
     private final byte[] name;
-    private final Runnable known;
+    private final Listener listener;
 
     // All below are guarded by this.
+    /** When Redis last knew the consumer, by its own clock, in microseconds since the epoch; 0 if it never did. */
+    private long seenMicros;
+
     private Timers.Timer timer;
     private boolean stopped;
     /**
@@ -40,20 +60,31 @@ public final class ConsumerHeartbeat {
     /**
      * @param call sends arguments to the script, once
      * @param name by which people know the consumer
-     * @param known runs when Redis knows that the consumer is there; must not block
+     * @param listener must not block
      */
     public ConsumerHeartbeat(
-            Function<Object[], CompletableFuture<?>> call, Timers timers, ConsumerId id, String name, Runnable known) {
+            Function<Object[], CompletableFuture<?>> call,
+            Timers timers,
+            ConsumerId id,
+            String name,
+            Listener listener) {
         this.call = call;
         this.timers = timers;
         this.id = id.bytes();
         this.name = (name.isEmpty() ? "unnamed" : name).getBytes(StandardCharsets.UTF_8);
-        this.known = known;
+        this.listener = listener;
     }
 
     public synchronized void start() {
         if (!stopped) {
             timer = timers.schedule(INTERVAL_NANOS, this::start);
+            tell(name);
+        }
+    }
+
+    /** Tells it also now, unless Redis has not answered the last time. */
+    public synchronized void beat() {
+        if (!stopped && timer != null && last.isDone()) {
             tell(name);
         }
     }
@@ -68,14 +99,33 @@ public final class ConsumerHeartbeat {
         return last;
     }
 
+    /** Holds the lock. */
     private void tell(byte[] text) {
-        last = last.thenCompose(before -> call.apply(new Object[] {id, text})).handle((done, error) -> {
-            if (error != null) {
-                LOG.debug("a consumer could not tell that it is there: {}", error.toString());
-            } else if (text != GONE) {
-                known.run();
-            }
-            return null;
-        });
+        last = last.thenCompose(before -> call.apply(new Object[] {id, text, Digits.of(seenMicros())}))
+                .thenAccept(reply -> {
+                    if (text != GONE) {
+                        answered(LittleEndian.of((byte[]) reply));
+                    }
+                })
+                .exceptionally(error -> {
+                    LOG.debug("a consumer could not tell that it is there: {}", error.toString());
+                    return null;
+                });
+    }
+
+    private synchronized long seenMicros() {
+        return seenMicros;
+    }
+
+    private void answered(ByteBuffer reply) {
+        long before;
+        synchronized (this) {
+            before = seenMicros;
+            seenMicros = (long) reply.getDouble();
+        }
+        if (reply.get() != 0) {
+            listener.lost(before);
+        }
+        listener.known();
     }
 }

@@ -257,12 +257,16 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         PartitionState partition = claim.partition();
         boolean recovered;
         boolean tooLate;
+        boolean pausedBefore;
+        boolean paused;
         synchronized (lock) {
+            pausedBefore = isPaused();
             long now = timers.nanoTime();
             tooLate = now - sentNanos > leaseNanos / 2 && !reply.messages().isEmpty();
             recovered = partition.answered(reply, tooLate, now, random)
                     && failingLongest().isEmpty()
                     && mode != Mode.STOPPED;
+            paused = isPaused();
             overdue.claimAnswered();
             tooLate = partition.lateAnswers() == 3;
             for (ClaimReply.ClaimedMessage message : reply.messages()) {
@@ -279,6 +283,9 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         }
         if (recovered) {
             reports.claimsFailing(null);
+        }
+        if (paused != pausedBefore) {
+            reports.paused(paused);
         }
         if (tooLate) {
             reports.answersTooLate(options.visibilityTimeout());
@@ -446,6 +453,11 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
     }
 
     // Questions.
+
+    /** Whether a partition was paused at its last claim. Holds the lock. */
+    private boolean isPaused() {
+        return Arrays.stream(partitions).anyMatch(PartitionState::isPaused);
+    }
 
     String queue() {
         return queue;

@@ -30,6 +30,10 @@ final class ConsumerReports {
         tell(to -> to.claimsFailing(error));
     }
 
+    void paused(boolean paused) {
+        tell(to -> to.paused(paused));
+    }
+
     void overdue(Duration age, Delivery longestRunning) {
         tell(to -> to.overdueWhileFull(age, longestRunning));
     }

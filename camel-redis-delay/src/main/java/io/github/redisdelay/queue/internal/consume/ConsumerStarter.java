@@ -11,7 +11,6 @@ import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.internal.format.ConsumerId;
-import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.queue.internal.request.ClientSessions;
@@ -28,12 +27,9 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
-import java.util.stream.Stream;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.ByteArrayCodec;
 import org.redisson.config.Config;
@@ -45,25 +41,19 @@ import org.redisson.config.SubscriptionMode;
  */
 public final class ConsumerStarter {
 
-    /** A farewell that was not answered within this time is waited for no more. */
-    private static final long FAREWELL_NANOS = TimeUnit.SECONDS.toNanos(1);
-
     private final ScriptExecutor redis;
     private final ClientOptions options;
     private final ClientSessions sessions;
-    private final UnbatchedCalls calls;
-    private final QueueRegistry registry;
     private final Timers timers;
     private final RandomGenerator random;
     private final WakeupChannel wakeups;
     private final LeaseExtender leases;
+    private final ClientPresence presence;
     /** True if PUBLISH in a script counts this client among the receivers. */
     private final boolean receiversCount;
 
     private final Set<ConsumerLoop> consumers = ConcurrentHashMap.newKeySet();
     private final BitSet claimSessions = new BitSet(); // guarded by itself
-    /** The farewells of consumers that Redis has not answered, with the time when each began. Thread-safe. */
-    private final Map<CompletableFuture<?>, Long> farewells = new ConcurrentHashMap<>();
     /** Set before the consumers are stopped. A consumer that comes later stops itself. */
     private volatile boolean closing;
 
@@ -79,8 +69,6 @@ public final class ConsumerStarter {
         this.redis = redis;
         this.options = options;
         this.sessions = sessions;
-        this.calls = calls;
-        this.registry = registry;
         this.timers = timers;
         this.random = random;
         this.wakeups = new WakeupChannel(
@@ -89,6 +77,8 @@ public final class ConsumerStarter {
                 timers,
                 random);
         this.leases = new LeaseExtender(timers);
+        this.presence =
+                new ClientPresence(calls, registry, timers, wakeups, new DataLossReport(timers, redis.server()));
         this.receiversCount = subscribesToMaster(redisson.getConfig());
     }
 
@@ -155,14 +145,7 @@ public final class ConsumerStarter {
         ConsumerRegistration registration = new ConsumerRegistration(stats);
         List<PartitionState> sources = registration.sources(partitions);
         for (ConsumedPartition partition : partitions) {
-            QueueRegistry.Use use = registry.of(partition.address().name());
-            registration.heartbeats.add(new ConsumerHeartbeat(
-                    arguments ->
-                            partition.gate().ask(() -> calls.once(partition.address(), LuaScript.HEARTBEAT, arguments)),
-                    timers,
-                    registration.consumer,
-                    consumerOptions.name(),
-                    use::consumed));
+            registration.heartbeats.add(presence.heartbeat(partition, registration.consumer, consumerOptions.name()));
         }
         ConsumerLoop loop =
                 new ConsumerLoop(sources, consumerOptions, registration, timers, random, leases, executor, handler);
@@ -192,7 +175,7 @@ public final class ConsumerStarter {
         private final Map<String, WakeupListener> listeners = new HashMap<>();
 
         private final List<ConsumerHeartbeat> heartbeats = new ArrayList<>();
-        private final AtomicBoolean begun = new AtomicBoolean();
+        private boolean begun; // guarded by this
 
         ConsumerRegistration(Supplier<CompletableFuture<QueueStats>> stats) {
             this.stats = stats;
@@ -251,38 +234,28 @@ public final class ConsumerStarter {
         }
 
         void begin() {
-            if (begun.compareAndSet(false, true)) {
-                heartbeats.forEach(ConsumerHeartbeat::start);
-                loop.start();
+            synchronized (this) {
+                if (begun) {
+                    return;
+                }
+                begun = true;
+                presence.begin(heartbeats);
             }
+            loop.start();
         }
 
         @Override
         public CompletableFuture<Void> stopped(CompletableFuture<Void> left) {
-            begun.set(true);
-            CompletableFuture<Void> farewell =
-                    farewell(Stream.concat(Stream.of(left), heartbeats.stream().map(ConsumerHeartbeat::stop)));
+            CompletableFuture<Void> farewell;
+            synchronized (this) {
+                begun = true;
+                farewell = presence.end(heartbeats, left);
+            }
             listeners.forEach(wakeups::remove);
             consumers.remove(loop);
             leases.trim();
             return farewell;
         }
-    }
-
-    /**
-     * Completes with the answers to what a consumer has told Redis as it stopped. At once while Redis is silent towards
-     * one that stopped before, so that many take no longer than one.
-     */
-    private CompletableFuture<Void> farewell(Stream<CompletableFuture<?>> answers) {
-        CompletableFuture<Void> all = CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new));
-        boolean silent = farewells.values().stream().anyMatch(this::isOver);
-        farewells.put(all, timers.nanoTime());
-        all.whenComplete((none, error) -> farewells.remove(all));
-        return silent ? CompletableFuture.completedFuture(null) : all;
-    }
-
-    private boolean isOver(long farewellBegan) {
-        return timers.nanoTime() - farewellBegan >= FAREWELL_NANOS;
     }
 
     private void checkOpen() {
@@ -304,7 +277,7 @@ public final class ConsumerStarter {
                 return false;
             }
         }
-        return farewells.values().stream().allMatch(this::isOver);
+        return presence.isIdle();
     }
 
     /** Ends the subscription. */

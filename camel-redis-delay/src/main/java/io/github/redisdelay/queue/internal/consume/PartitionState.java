@@ -66,6 +66,9 @@ public final class PartitionState {
     /** The earliest event of the wake-ups that came since the claim under way was sent. */
     private long wokenNanos = Long.MAX_VALUE;
 
+    /** True if the last claim that was answered found the queue paused. */
+    private boolean paused;
+
     private int refusals;
     /** The number of claims in a row whose answer came when half of the lease was over. */
     private int lateAnswers;
@@ -158,6 +161,7 @@ public final class PartitionState {
         claiming = false;
         asked = 0;
         refusals = 0;
+        paused = reply.isPaused();
         boolean failing = lastError != null;
         lastError = null;
         if (tooLate) {
@@ -326,6 +330,10 @@ public final class PartitionState {
 
     long notBeforeNanos() {
         return notBeforeNanos;
+    }
+
+    boolean isPaused() {
+        return paused;
     }
 
     int lateAnswers() {

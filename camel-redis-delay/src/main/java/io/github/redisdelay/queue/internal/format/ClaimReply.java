@@ -13,10 +13,10 @@ import java.util.Objects;
  * The answer to a claim.
  *
  * @param timeMicros the server's time at the claim
- * @param nextDueMicros in how many microseconds, from the claim, the next message is due; 0 now, -1 none is pending
- *     or the queue is paused
- * @param nextExpiryMicros in how many microseconds the next lease expires; 0 now, -1 nothing is leased
- *     or the queue is paused
+ * @param nextDueMicros in how many microseconds, from the claim, the next message is due; 0 now, -1 none is pending,
+ *     -2 the queue is paused
+ * @param nextExpiryMicros in how many microseconds the next lease expires; 0 now, -1 nothing is leased, -2 the queue is
+ *     paused
  * @param safetyMicros in how many microseconds this consumer is to claim again in any case
  * @param duty when this consumer comes again
  * @param messages what was claimed
@@ -30,6 +30,8 @@ public record ClaimReply(
         WakeupDuty duty,
         List<ClaimedMessage> messages,
         List<String> dropped) {
+
+    private static final int PAUSED = -2;
 
     private static final int HEAD_BYTES = 44;
     /** Head, lengths of ids, ids, lengths of records, records: before the bodies. */
@@ -48,6 +50,11 @@ public record ClaimReply(
         public int attempt() {
             return Math.max(1, state.attempts());
         }
+    }
+
+    /** Whether the queue is paused. */
+    public boolean isPaused() {
+        return nextDueMicros == PAUSED;
     }
 
     /**

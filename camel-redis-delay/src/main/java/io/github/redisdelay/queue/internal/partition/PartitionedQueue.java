@@ -394,9 +394,13 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
                         ? Math.max(one.nextDueMicros(), other.nextDueMicros())
                         : Math.min(one.nextDueMicros(), other.nextDueMicros()),
                 Math.max(one.consumers(), other.consumers()),
-                one.paused() || other.paused(),
+                // Paused if one is; since the first one.
+                one.paused() && other.paused()
+                        ? Math.min(one.pausedMicros(), other.pausedMicros())
+                        : Math.max(one.pausedMicros(), other.pausedMicros()),
                 Math.max(one.lastDueMicros(), other.lastDueMicros()),
-                one.stored() + other.stored());
+                one.stored() + other.stored(),
+                Math.max(one.lostMicros(), other.lostMicros()));
     }
 
     @Override

@@ -402,7 +402,8 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
                     (long) reply.getDouble(),
                     (long) reply.getDouble(),
                     (int) reply.getDouble(),
-                    reply.getDouble() != 0,
+                    (long) reply.getDouble(),
+                    (long) reply.getDouble(),
                     (long) reply.getDouble(),
                     (long) reply.getDouble());
         });

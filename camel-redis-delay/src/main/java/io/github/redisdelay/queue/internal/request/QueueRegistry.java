@@ -137,6 +137,11 @@ public final class QueueRegistry {
             noteFrom(CONSUMED_INTERVAL_NANOS - INTERVAL_NANOS);
         }
 
+        /** Redis has lost its data: the next use notes the queue. */
+        public void forgotten() {
+            nextNanos.set(timers.nanoTime());
+        }
+
         private void noteFrom(long nanos) {
             long now = timers.nanoTime();
             long next = nextNanos.get();

@@ -73,11 +73,12 @@ end
 
 local function set_paused(paused)
   local was = queue_paused and 1 or 0
-  queue_paused = paused
-  if paused then
-    redis.call('HSET', queue_config, 'paused', '1')
-  else
+  if not paused then
+    queue_paused = false
     redis.call('HDEL', queue_config, 'paused')
+  elseif not queue_paused then
+    queue_paused = string.format('%.0f', now)
+    redis.call('HSET', queue_config, 'paused', queue_paused)
   end
   return was
 end

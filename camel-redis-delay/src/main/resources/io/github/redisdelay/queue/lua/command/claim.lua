@@ -13,7 +13,7 @@
 --        then the bodies, and the ids that had no body and were dropped. So there are few elements to be taken apart, and
 --        few bytes: Lua reads each byte of a text once more to find equal ones
 --        head: struct 'ddddIII' time of the call, microseconds until the next message is due and until the next lease
---        expires (0: now, -1: there is none, or the queue is paused), its safety interval in microseconds, number of
+--        expires (0: now, -1: there is none, -2: the queue is paused), its safety interval in microseconds, number of
 --        messages, number of dropped ids, and the consumer's duty:
 --         0 NONE    it need not come before its safety interval is over
 --         1 FIRST   it comes by the next event
@@ -292,8 +292,9 @@ end
 
 -- Reply.
 
+local none = queue_paused and -2 or -1
 reply[1] = struct.pack('<ddddIII', now,
-  due and math.max(0, due - now) or -1, expires and math.max(0, expires - now) or -1,
+  due and math.max(0, due - now) or none, expires and math.max(0, expires - now) or none,
   safety_interval, n, #dropped, duty)
 if n > 0 then
   reply[2], reply[3], reply[5] = lengths, names, fields[2]

@@ -1,13 +1,16 @@
 -- Notes that a consumer is there, or is not any more. May be executed any number of times.
 --
 -- KEYS  1 consumers
--- ARGV  1 the consumer's id (8 bytes)  2 its name, or nothing if it has stopped
--- Reply bytes: nothing
+-- ARGV  1 the consumer's id (8 bytes)  2 its name, or nothing if it has stopped  3 when it was last seen, by an earlier
+--       reply; 0: never
+-- Reply bytes: struct '<dB' time of the call; 1 if the consumer was seen within a day and its entry is gone: Redis has lost
+--       what the queue held, or a part of it
 -- Errors  argument: nothing is changed
 -- Cost  O(1)
 --
 -- consumers: consumer's id -> struct '<d' when it was last seen, then its name. Those not seen for a day are dropped, a few
 -- in each call, and the key expires after twice that.
+--     lost -> struct '<I4' when a consumer last found its entry gone, in seconds since the epoch; dropped after a day
 
 --@include call.lua
 
@@ -15,20 +18,27 @@ local consumers, id, name = KEYS[1], ARGV[1], ARGV[2]
 if #id ~= 8 or #name > 4096 then
   error('REDISDELAY argument: consumer')
 end
+local before = call_integer(ARGV[3], 0, CALL_MAX_EXACT, 'last seen')
 local now = call_time()
+local oldest = now - CALL_UNUSED_MICROS
 if name == '' then
   redis.call('HDEL', consumers, id)
-  return ''
+  return struct.pack('<dB', now, 0)
 end
 -- The first write needs no memory: after it, nothing is refused when memory is full.
 redis.call('HDEL', consumers, '')
-redis.call('HSET', consumers, id, struct.pack('<d', now) .. name)
+local lost = redis.call('HSET', consumers, id, struct.pack('<d', now) .. name) == 1 and before > oldest
+if lost then
+  redis.call('HSET', consumers, 'lost', struct.pack('<I4', now / 1000000))
+end
 local others = redis.call('HRANDFIELD', consumers, 3)
 for i = 1, #others do
   local record = redis.call('HGET', consumers, others[i])
-  if #record < 8 or struct.unpack('<d', record) < now - CALL_UNUSED_MICROS then
+  local time = #record >= 8 and struct.unpack('<d', record)
+    or others[i] == 'lost' and #record == 4 and struct.unpack('<I4', record) * 1000000 or 0
+  if time < oldest then
     redis.call('HDEL', consumers, others[i])
   end
 end
 redis.call('EXPIRE', consumers, CALL_UNUSED_SECONDS)
-return ''
+return struct.pack('<dB', now, lost and 1 or 0)

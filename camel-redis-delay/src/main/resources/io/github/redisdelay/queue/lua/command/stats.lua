@@ -1,10 +1,11 @@
 -- Reads a queue's figures. Changes nothing.
 --
 -- KEYS  1 to 17 see queue.lua  18 consumers  19 dead delayed  20 dead leased
--- Reply bytes: struct 'ddddddddddd' time of the call; messages delayed, overdue (due and not claimed), leased, dead; for how
+-- Reply bytes: struct 'dddddddddddd' time of the call; messages delayed, overdue (due and not claimed), leased, dead; for how
 --       many microseconds the oldest overdue message has been due (0: none is); in how many microseconds the next one
---       will be due that is not yet (-1: there is none); consumers seen in the last 140 s; whether the queue is paused;
---       when the last message is due (0: there is none); messages stored
+--       will be due that is not yet (-1: there is none); consumers seen in the last 140 s; since when the queue is
+--       paused (0: it is not); when the last message is due (0: there is none); messages stored; when a consumer found that
+--       Redis has lost data of the queue (0: not within a day)
 -- Errors  config, format, partitions
 -- Cost  O(log N), and one step for each consumer
 
@@ -39,12 +40,15 @@ for i = 1, #records do
     listening = listening + 1
   end
 end
-return struct.pack('<ddddddddddd', now, waiting, overdue,
+local lost = redis.call('HGET', KEYS[18], 'lost')
+lost = lost and #lost == 4 and struct.unpack('<I4', lost) * 1000000 or 0
+return struct.pack('<dddddddddddd', now, waiting, overdue,
   redis.call('ZCARD', queue_leased),
   redis.call('ZCARD', KEYS[19]) + redis.call('ZCARD', KEYS[20]),
   oldest and math.max(0, now - math.max(0, oldest)) or 0, -- others may have written a time before 1970
   coming and coming - now or -1,
   listening,
-  queue_paused and 1 or 0,
+  queue_paused and math.max(1, tonumber(queue_paused) or 1) or 0,
   last,
-  redis.call('HLEN', queue_messages))
+  redis.call('HLEN', queue_messages),
+  lost > now - CALL_UNUSED_MICROS and lost or 0)

@@ -7,7 +7,7 @@
 -- config: hash; every field may be missing
 --     format      the version of the layout (1)
 --     priorities  the priorities above 0 in use, one digit each, the highest first
---     paused      1: no message is claimed
+--     paused      no message is claimed since this time, in microseconds
 --     partitions  the number of partitions of the queue, if it is recorded (see partitions.lua). The keys of a partition do
 --                 not have it: with more than 1, these keys are none of a partition
 --
@@ -48,7 +48,7 @@ local function queue_read_config(finishes)
   if partitions and partitions ~= '1' and not finishes then
     error('REDISDELAY partitions: ' .. partitions)
   end
-  queue_priorities, queue_paused = { [0] = 0 }, found[3] == '1'
+  queue_priorities, queue_paused = { [0] = 0 }, found[3]
   local digits = found[2]
   if not digits then
     return

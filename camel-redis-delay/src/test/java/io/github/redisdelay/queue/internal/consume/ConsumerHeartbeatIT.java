@@ -8,10 +8,12 @@ import io.github.redisdelay.queue.ConsumerInfo;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
+import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.RealQueueIT;
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.format.ConsumerId;
+import io.github.redisdelay.queue.internal.format.Digits;
 import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import java.nio.ByteBuffer;
@@ -21,7 +23,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RMap;
@@ -33,6 +34,30 @@ class ConsumerHeartbeatIT extends RealQueueIT {
     private void awaitConsumers(int count) {
         Awaitility.await()
                 .untilAsserted(() -> assertThat(get(queue.stats()).consumers()).isEqualTo(count));
+    }
+
+    private static final class Heard implements ConsumerHeartbeat.Listener {
+        int known;
+        final List<Long> lost = new ArrayList<>();
+
+        @Override
+        public void known() {
+            known++;
+        }
+
+        @Override
+        public void lost(long seenMicros) {
+            lost.add(seenMicros);
+        }
+    }
+
+    /** An answer of {@code heartbeat.lua}. */
+    private static byte[] answer(long time, boolean lost) {
+        return ByteBuffer.allocate(9)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putDouble(time)
+                .put((byte) (lost ? 1 : 0))
+                .array();
     }
 
     @Test
@@ -86,7 +111,7 @@ class ConsumerHeartbeatIT extends RealQueueIT {
                 ClientAccess.timers(client),
                 ConsumerId.next(new Random(1)),
                 "here",
-                () -> {});
+                new Heard());
         // A few are looked at in each call, by chance.
         Awaitility.await().untilAsserted(() -> {
             presence.start();
@@ -166,7 +191,7 @@ class ConsumerHeartbeatIT extends RealQueueIT {
     void should_tell_every_minute_and_once_at_the_end() {
         FakeTimers timers = new FakeTimers();
         List<String> told = new ArrayList<>();
-        AtomicInteger known = new AtomicInteger();
+        Heard heard = new Heard();
         List<CompletableFuture<Object>> answers = new ArrayList<>();
         ConsumerHeartbeat presence = new ConsumerHeartbeat(
                 arguments -> {
@@ -179,7 +204,7 @@ class ConsumerHeartbeatIT extends RealQueueIT {
                 timers,
                 ConsumerId.next(new Random(1)),
                 "me",
-                () -> known.incrementAndGet());
+                heard);
         presence.start();
         assertThat(told).containsExactly("me");
         timers.advance(Duration.ofSeconds(59));
@@ -187,14 +212,14 @@ class ConsumerHeartbeatIT extends RealQueueIT {
         answers.get(0).completeExceptionally(new IllegalStateException("Redis is away"));
         timers.advance(Duration.ofSeconds(1));
         assertThat(told).containsExactly("me", "me");
-        assertThat(known).as("what Redis knows, after a failure").hasValue(0);
+        assertThat(heard.known).as("what Redis knows, after a failure").isZero();
         presence.stop();
         assertThat(told).as("told before the answer to what was told before").hasSize(2);
-        answers.get(1).complete(null);
+        answers.get(1).complete(answer(7, false));
         assertThat(told).containsExactly("me", "me", "");
-        assertThat(known).hasValue(1);
-        answers.get(2).complete(null);
-        assertThat(known).as("when it has stopped").hasValue(1);
+        assertThat(heard.known).isOne();
+        answers.get(2).complete(answer(8, false));
+        assertThat(heard.known).as("when it has stopped").isOne();
         timers.advance(Duration.ofMinutes(5));
         presence.stop();
         presence.start();
@@ -213,10 +238,86 @@ class ConsumerHeartbeatIT extends RealQueueIT {
                 new FakeTimers(),
                 ConsumerId.next(new Random(1)),
                 "",
-                () -> {});
+                new Heard());
         presence.stop();
         presence.start();
         assertThat(told).isEmpty();
+    }
+
+    /** Executes the script for a consumer that was last seen so long ago; 0: never. */
+    private boolean isLost(String id, long secondsAgo) {
+        long now = get(queue.stats()).timeMicros();
+        byte[] reply = (byte[]) get(ClientAccess.calls(client)
+                .once(
+                        ((RedisDelayQueue) queue).address(),
+                        LuaScript.HEARTBEAT,
+                        bytes(id),
+                        bytes("name"),
+                        Digits.of(secondsAgo == 0 ? 0 : now - secondsAgo * 1_000_000)));
+        return reply[8] != 0;
+    }
+
+    @Test
+    void should_find_data_lost_only_where_its_entry_is_gone_and_cannot_be_too_old() {
+        assertThat(isLost("consumer", 0)).as("the first heartbeat").isFalse();
+        assertThat(isLost("consumer", 60)).as("its entry is there").isFalse();
+        assertThat(isLost("sleeping", 86_401)).as("seen more than a day ago").isFalse();
+        assertThat(get(queue.stats()).lostMicros()).isZero();
+        redis.client().getKeys().delete(keys().key("consumers"));
+        assertThat(isLost("consumer", 86_000)).isTrue();
+        QueueStats stats = get(queue.stats());
+        assertThat(stats.lostMicros()).isBetween(stats.timeMicros() - 10_000_000, stats.timeMicros());
+        assertThat(stats.consumers()).as("the note is no consumer").isOne();
+        assertThat(names(queue)).containsExactly("name");
+        assertThat(isLost("consumer", 1)).as("told once").isFalse();
+    }
+
+    @Test
+    void should_forget_after_a_day_that_data_was_lost() {
+        RMap<byte[], byte[]> consumers = redis.client().getMap(keys().key("consumers"), ByteArrayCodec.INSTANCE);
+        long now = get(queue.stats()).timeMicros() / 1_000_000;
+        consumers.fastPut(bytes("lost"), seconds(now - 86_000));
+        isLost("consumer", 0);
+        assertThat(get(queue.stats()).lostMicros()).isEqualTo((now - 86_000) * 1_000_000);
+        consumers.fastPut(bytes("lost"), seconds(now - 86_500));
+        assertThat(get(queue.stats()).lostMicros()).isZero();
+        Awaitility.await().untilAsserted(() -> {
+            isLost("consumer", 0);
+            assertThat(consumers.readAllKeySet()).hasSize(1);
+        });
+    }
+
+    private static byte[] seconds(long seconds) {
+        return ByteBuffer.allocate(4)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt((int) seconds)
+                .array();
+    }
+
+    @Test
+    void should_say_when_redis_knew_it_last() {
+        FakeTimers timers = new FakeTimers();
+        Heard heard = new Heard();
+        List<byte[]> answers = List.of(answer(5, false), answer(6, false), answer(9, true), answer(10, false));
+        List<String> told = new ArrayList<>();
+        ConsumerHeartbeat presence = new ConsumerHeartbeat(
+                arguments -> {
+                    told.add(text((byte[]) arguments[2]));
+                    return CompletableFuture.completedFuture(answers.get(told.size() - 1));
+                },
+                timers,
+                ConsumerId.next(new Random(1)),
+                "me",
+                heard);
+        presence.beat();
+        assertThat(told).as("before it has begun").isEmpty();
+        presence.start();
+        for (int i = 0; i < 3; i++) {
+            presence.beat();
+        }
+        assertThat(told).containsExactly("0", "5", "6", "9");
+        assertThat(heard.lost).containsExactly(6L);
+        assertThat(heard.known).isEqualTo(4);
     }
 
     @Test

@@ -131,7 +131,7 @@ class ConsumerLoopTest {
 
     private static QueueStats overdue(Duration oldest) {
         return new QueueStats(
-                FakeClaims.TIME, 1, oldest.isZero() ? 0 : 1, 0, 0, oldest.toNanos() / 1000, -1, 1, false, 0, 1);
+                FakeClaims.TIME, 1, oldest.isZero() ? 0 : 1, 0, 0, oldest.toNanos() / 1000, -1, 1, 0, 0, 1, 0);
     }
 
     private ConsumerLoop running(int concurrentConsumers, int maxMessagesPerPoll) {

@@ -14,7 +14,9 @@ import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.fake.FakeSettlements;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.fake.ManualExecutor;
+import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.SettleAction;
+import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.internal.request.CallGate;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,6 +40,7 @@ class PartitionedConsumerLoopTest {
     private final List<Delivery> begun = new ArrayList<>();
     private final List<FakeSettlements> settlements = new ArrayList<>();
     private final List<String> failing = new ArrayList<>();
+    private final List<Boolean> paused = new ArrayList<>();
 
     /** Leaves deliveries under way. */
     private final DeliveryHandler handler = new DeliveryHandler() {
@@ -49,6 +52,11 @@ class PartitionedConsumerLoopTest {
         @Override
         public void claimsFailing(Throwable error) {
             failing.add(error == null ? "works" : error.getMessage());
+        }
+
+        @Override
+        public void paused(boolean now) {
+            paused.add(now);
         }
     };
 
@@ -98,6 +106,27 @@ class PartitionedConsumerLoopTest {
                 .filter(each -> each.count() > 0 && !each.last().answer().isDone())
                 .mapToInt(each -> each.last().request().messages())
                 .sum();
+    }
+
+    private void answerPaused(int partition) {
+        claims.get(partition)
+                .answer(new ClaimReply(FakeClaims.TIME, -2, -2, 30_000_000, WakeupDuty.NONE, List.of(), List.of()));
+    }
+
+    @Test
+    void should_tell_once_that_the_queue_is_paused_and_once_that_it_is_resumed() {
+        ConsumerLoop task = running(3, 3);
+        answerNothing(0);
+        assertThat(paused).isEmpty();
+        answerPaused(1);
+        answerPaused(2);
+        assertThat(paused).containsExactly(true);
+        task.checkNow(1);
+        answerNothing(1);
+        assertThat(paused).as("while one is paused").containsExactly(true);
+        task.checkNow(2);
+        answerNothing(2);
+        assertThat(paused).containsExactly(true, false);
     }
 
     /** A full hand; more is due. */

@@ -67,6 +67,13 @@ final class Diagnosis {
             found.add(new Finding(
                     "info", "nobody listens" + lastSeen(facts) + ": what becomes due will wait for a consumer"));
         }
+        if (facts.stats().lostMicros() > 0) {
+            found.add(new Finding(
+                    "error",
+                    "Redis has lost data, as was found at "
+                            + Times.text(Times.of(facts.stats().lostMicros()))
+                            + ": messages that were delayed then may be gone"));
+        }
         if (facts.stats().dead() > 0) {
             found.add(dead(facts));
         }

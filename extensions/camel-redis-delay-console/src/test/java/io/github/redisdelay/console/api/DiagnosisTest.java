@@ -17,7 +17,7 @@ class DiagnosisTest {
     private static final ServerInfo GOOD = new ServerInfo("Redis", "8.0", "noeviction", true);
 
     private static QueueStats stats(long overdue, long oldest, int consumers, boolean paused, long stored) {
-        return new QueueStats(NOW, 100, overdue, 3, 0, oldest, -1, consumers, paused, NOW, stored);
+        return new QueueStats(NOW, 100, overdue, 3, 0, oldest, -1, consumers, paused ? NOW : 0, NOW, stored, 0);
     }
 
     private static List<String> texts(
@@ -101,7 +101,7 @@ class DiagnosisTest {
                 List.of(),
                 List.of());
         DeadLetters letters = new DeadLetters(Times.of(NOW), lookedAt, complete, List.of(group), false);
-        QueueStats stats = new QueueStats(NOW, 0, 0, 0, dead, 0, -1, 1, false, NOW, 0);
+        QueueStats stats = new QueueStats(NOW, 0, 0, 0, dead, 0, -1, 1, 0, NOW, 0, 0);
         return Diagnosis.of(new Diagnosis.Facts(stats, null, null, null, letters, null, null))
                 .get(0)
                 .text();

@@ -14,7 +14,7 @@ class HistoryTest {
     private final History history = new History(nanos::get);
 
     private static QueueStats stats(long second, long waiting) {
-        return new QueueStats(second * 1_000_000, waiting, 0, 1, 2, 3, -1, 1, false, 0, 0);
+        return new QueueStats(second * 1_000_000, waiting, 0, 1, 2, 3, -1, 1, 0, 0, 0, 0);
     }
 
     @Test
