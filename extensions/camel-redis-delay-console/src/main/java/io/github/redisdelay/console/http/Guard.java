@@ -76,7 +76,7 @@ final class Guard {
     private static boolean isHere(Matcher host, Request request) {
         String port = host.group(2) == null ? request.secure() ? ":443" : ":80" : host.group(2);
         return (name(host).equals("localhost") || Request.isLoopback(name(host)))
-                && (request.port() == 0 || port.equals(":" + request.port()));
+                && (request.port() <= 0 || port.equals(":" + request.port()));
     }
 
     /** The one who sends a request, with rights. */

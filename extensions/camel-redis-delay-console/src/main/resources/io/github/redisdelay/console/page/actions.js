@@ -4,7 +4,7 @@ import { post } from './api.js';
 import { ask } from './dialog.js';
 import { h, name } from './dom.js';
 import { at, distance, field, isoOf, millis, now, read, wall, zoneName } from './time.js';
-import { button, choice, count, explained, many, messageBadge } from './words.js';
+import { button, choice, count, explained, many, messageBadge, reasonWord } from './words.js';
 
 // Of a group just those that were looked at: it may have older ones, and get new ones.
 const shown = group => ({ group: group.group, since: group.first, until: group.last, count: group.count });
@@ -183,7 +183,7 @@ export class Actions {
 
 /** Exactly what a group's action is done to, in words. */
 function condition(group, since) {
-    return h('dl', { class: 'facts' }, fact('how many', count(group.count)), fact('why', [name(group.exception || group.reason)]),
+    return h('dl', { class: 'facts' }, fact('how many', count(group.count)), fact('why', [name(group.exception || reasonWord(group.reason))]),
         group.route ? fact('route', name(group.route)) : null, fact('given up', [at(group.first), ' to ', at(group.last)]),
             since ? fact('only since', at(since)) : null);
 }

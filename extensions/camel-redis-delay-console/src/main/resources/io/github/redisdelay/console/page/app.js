@@ -5,6 +5,7 @@ import { Actions } from './actions.js';
 import { Dead } from './dead.js';
 import { h, name, patch, shown } from './dom.js';
 import { Jobs } from './jobs.js';
+import { help } from './keys.js';
 import { Message } from './message.js';
 import { Queue } from './queue.js';
 import { Find, Queues } from './queues.js';
@@ -12,11 +13,9 @@ import { ahead, at, choose, chosenMode, modes, now, isoOf, serverZone, span, tim
 import { address, button, choice } from './words.js';
 
 const PERIOD = 2000, LONGEST = 8000, TOLD_FOR = 20000;
-const SCREENS = { '': Queues, queue: Queue, message: Message, dead: Dead, find: Find };
-const KEYS = [['/', 'find a message by its id'], ['g, then q', 'all queues'], ['Esc', 'leave a field or a dialog; else one level up'],
-    ['← → Enter', 'walk through the outlook, list a bar'],
-    ['Shift Enter', 'list all bars from the one that was listed up to this one; with the mouse: drag, or click with Shift'],
-    ['?', 'these keys']];
+/** Each screen, and the values that its address needs. */
+const SCREENS = new Map([['', [Queues]], ['queue', [Queue, 'name']], ['message', [Message, 'queue', 'id']], ['dead', [Dead, 'queue']],
+    ['find', [Find, 'id']]]);
 
 class App {
     constructor() {
@@ -30,13 +29,17 @@ class App {
             text: `${job.queue}: ${job.error || job.result || 'ended'}` }));
     }
 
-    /** Shows the screen that the address names. The one before stays until it was read, but nothing can be done there any more. */
+    /**
+     * Shows the screen that the address names; if it names none, all queues, and says so. The screen before stays until it was read, but
+     * nothing can be done there any more.
+     */
     route() {
         const [path, ...values] = location.hash.replace(/^#\/?/, '').split('?');
-        const Screen = SCREENS[path] || Queues;
-        this.path = path;
-        this.params = new URLSearchParams(values.join('?'));
-        this.screen = new Screen(this.params, this);
+        const [Screen, ...needed] = SCREENS.get(path) || [], params = new URLSearchParams(values.join('?'));
+        this.lost = !Screen || needed.some(one => !params.get(one));
+        this.path = this.lost ? '' : path;
+        this.params = this.lost ? new URLSearchParams() : params;
+        this.screen = new (this.lost ? Queues : Screen)(this.params, this);
         this.loadedAt = this.missing = null;
         this.moved = true;
         const main = document.querySelector('main');
@@ -98,6 +101,8 @@ class App {
         main.inert = false;
         main.setAttribute('aria-busy', String(!this.loadedAt));
         patch(main, this.loadedAt ? [h('div', { key: location.hash, class: 'screen', 'data-screen': this.path || 'queues' },
+            this.lost ? h('p', { class: 'remark warning', id: 'lost' }, h('span', { class: 'sign', 'aria-hidden': 'true' }, '!'),
+                h('span', {}, 'No screen has the address ', name(location.hash), '. These are all queues.')) : null,
             this.missing ? this.noQueue() : this.screen.view(),
             this.path === '' ? this.jobs.view(null, this.me.readOnly ? null : this.actions) : null)]
             : this.trouble ? [] : [h('p', { class: 'quiet' }, 'Reading …')]);
@@ -222,17 +227,6 @@ class App {
 function words(problem) {
     if (!problem.kind) return 'The page itself failed: ' + problem.message;
     return problem.kind === 'unreachable' ? `Redis cannot be reached (${problem.message}).` : problem.message;
-}
-
-function help() {
-    const dialog = document.createElement('dialog'), back = document.activeElement;
-    patch(dialog, [h('h2', { id: 'keys-title' }, 'Keys'), h('dl', { class: 'keys' },
-        KEYS.map(([key, what]) => h('div', {}, h('dt', {}, h('kbd', {}, key)), h('dd', {}, what)))),
-        h('div', { class: 'buttons' }, button('Close', () => dialog.close()))]);
-    dialog.setAttribute('aria-labelledby', 'keys-title');
-    dialog.addEventListener('close', () => { dialog.remove(); back?.focus(); });
-    document.body.append(dialog);
-    dialog.showModal();
 }
 
 const app = new App();

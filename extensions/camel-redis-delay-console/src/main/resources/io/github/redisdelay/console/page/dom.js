@@ -18,8 +18,12 @@ export function shown(text, keep = '') {
     return String(text).replace(UNSEEN, c => keep.includes(c) ? c : '\\u' + c.codePointAt(0).toString(16).padStart(4, '0'));
 }
 
-/** A name that somebody else chose: an id, a queue, a host. Its direction does not touch the text around it, and no translation touches it. */
+/**
+ * A name that somebody else chose: an id, a queue, a host; a dash if there is none. Its direction does not touch the text around it,
+ * and no translation touches it.
+ */
 export function name(text, props) {
+    if (text === null || text === undefined) return '–';
     return h('bdi', { ...props, translate: 'no', class: 'name ' + (props?.class || '') }, text === '' ? '(empty)' : shown(text));
 }
 

@@ -60,7 +60,7 @@ export class Message {
                 : null,
             this.timeline(m), m.state === 'waiting' ? this.why(m, late) : null,
             m.failure ? h('section', { class: 'card failure', 'aria-label': 'Last failure' }, h('h2', {}, 'Last failure'),
-                h('p', {}, 'delivery ', count(m.failure.attempt), ' · ', at(m.failure.at), m.failure.host ? [' on ', name(m.failure.host)] : null,
+                h('p', {}, delivery(m.failure), ' · ', at(m.failure.at), m.failure.host ? [' on ', name(m.failure.host)] : null,
                     m.failure.route ? [' · route ', name(m.failure.route)] : null, m.failure.endpoint ? [' · ', name(m.failure.endpoint)] : null),
                 h('p', { class: 'exception' }, h('strong', {}, name(m.failure.exception || 'no exception')),
                     m.failure.message ? [': ', name(m.failure.message)] : null)) : null,
@@ -83,7 +83,7 @@ export class Message {
     timeline(m) {
         const steps = [];
         if (m.scheduled) steps.push(['past', 'scheduled', m.scheduled]);
-        if (m.failure) steps.push(['failed', `delivery ${m.failure.attempt} failed`, m.failure.at]);
+        if (m.failure) steps.push(['failed', `${delivery(m.failure)} failed`, m.failure.at]);
         if (m.state === 'working') steps.push(['current', `delivery ${m.attempts} under way`, m.due, 'due '], ['next', 'lease ends', m.leaseEnd]);
         if (m.state === 'waiting') {
             const which = m.attempts ? `delivery ${m.attempts + 1}` : 'first delivery', late = millis(m.due) < now();
@@ -130,6 +130,7 @@ export class Message {
     }
 }
 
+const delivery = failure => failure.attempt ? `delivery ${failure.attempt}` : 'a delivery';
 const words = key => key.replace(/([A-Z])/g, ' $1').toLowerCase();
 const tile = (word, figure, more, mark) => h('div', { class: 'tile ' + (mark || ''), 'data-figure': word }, h('dt', {}, word),
     h('dd', {}, h('b', {}, figure), more ? h('small', {}, more) : null));

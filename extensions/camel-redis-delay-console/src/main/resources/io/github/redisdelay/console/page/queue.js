@@ -28,7 +28,10 @@ export class Queue {
         const [data, outlook] = await Promise.all([get('queue', { queue: this.name }), get('outlook', { queue: this.name, span: asked }),
             this.list.load()]);
         this.data = data;
-        if (asked === this.span) this.outlook = outlook;
+        if (asked !== this.span) return;
+        const known = (...times) => times.every(time => Number.isFinite(millis(time)));
+        this.outlook = { ...outlook, bars: outlook.bars.filter(bar => known(bar.from, bar.to)),
+            storm: known(outlook.storm?.at) ? outlook.storm : null };
     }
 
     title() {
@@ -115,7 +118,7 @@ export class Queue {
     historyTable(history, stepMicros) {
         const length = history.waiting.length, every = Math.max(1, Math.ceil(length / 60)), rows = [];
         for (let i = length - 1; i >= 0; i -= every) {
-            if (SERIES.some(([key]) => history[key][i] !== null)) rows.push([isoOf(millis(this.data.time) - (length - 1 - i) * stepMicros / 1000),
+            if (SERIES.some(([key]) => history[key][i] !== null)) rows.push([isoOf(now() - (length - 1 - i) * stepMicros / 1000),
                 i]);
         }
         return h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'History as a table' },

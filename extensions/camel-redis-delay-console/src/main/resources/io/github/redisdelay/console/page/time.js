@@ -1,6 +1,6 @@
 // Times by Redis' clock: how far the browser's is off, and times in the zone that the reader chose.
 
-import { h } from './dom.js';
+import { h, name } from './dom.js';
 import { keep, kept } from './choices.js';
 
 const SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
@@ -17,7 +17,8 @@ export function note(iso) {
 /** How many milliseconds Redis' clock is ahead of the browser's. */
 export const ahead = () => samples.length ? Math.max(...samples) : 0;
 export const now = () => Date.now() + ahead();
-export const millis = iso => Date.parse(iso.slice(0, 23).replace(/Z?$/, 'Z'));
+/** NaN if there is no time, or one that is none. */
+export const millis = iso => iso ? Date.parse(iso.slice(0, 23).replace(/Z?$/, 'Z')) : NaN;
 export const modes = () => zone ? ['mine', 'UTC', 'server'] : ['mine', 'UTC'];
 export const chosenMode = () => modes().includes(mode) ? mode : 'mine';
 
@@ -27,10 +28,10 @@ export function choose(one) {
 }
 
 /** The zone of the console's server, if it has told it and the browser knows it. */
-export function serverZone(name) {
+export function serverZone(told) {
     try {
-        new Intl.DateTimeFormat('en', { timeZone: name });
-        zone = name;
+        new Intl.DateTimeFormat('en', { timeZone: told });
+        zone = told || undefined;
     } catch {
         zone = undefined;
     }
@@ -93,12 +94,13 @@ function two(length, large, largeName, small, smallName) {
 /** "in 8.2 s" or "12 min ago", by Redis' clock. */
 export function distance(iso) {
     const left = millis(iso) - now();
+    if (Number.isNaN(left)) return '–';
     return left >= 0 ? 'in ' + span(left) : span(left) + ' ago';
 }
 
 /** The time itself: without the date if it is today. Its title has all six digits, and UTC. */
 export function at(iso, { date = 'auto', digits = 3, ...props } = {}) {
-    if (!iso) return '–';
+    if (Number.isNaN(millis(iso))) return name(iso);
     const there = wall(millis(iso)), fraction = /\.\d+/.exec(iso)?.[0] || '';
     const today = wall(now()).date === there.date;
     const text = (date === 'always' || !today ? there.date + ' ' : '') + there.time + (digits ? fraction.slice(0, digits + 1) : '');

@@ -15,6 +15,7 @@ const STATES = {
 const MESSAGE_STATES = { waiting: ['○', 'waiting'], working: ['◐', 'working'], dead: ['✕', 'dead'] };
 const LEVELS = { error: ['▲', 'Error'], warning: ['!', 'Warning'], info: ['i', 'Note'] };
 const REASONS = {
+    __proto__: null,
     failed: 'failed', leaseExpired: 'lease expired', released: 'given back', expired: 'expired (time to live)', none: 'first delivery'
 };
 
@@ -22,7 +23,7 @@ const REASONS = {
 export const stateOf = q => q.state === 'empty' && q.dead ? 'dead' : q.state;
 export const queueStates = Object.keys(STATES);
 export const stateWord = state => (STATES[state] || ['', state])[1];
-export const reasonWord = reason => REASONS[reason] || reason;
+export const reasonWord = reason => REASONS[reason] || reason || 'no cause is recorded';
 
 /** A number in groups of three with narrow spaces, as every reader understands it. */
 export const count = n => n === null || n === undefined ? '–' : String(n).replace(/\B(?=(\d{3})+$)/g, '\u202f');

@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.queue.Delivery;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Random;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -125,6 +128,56 @@ class HostileDataIT extends PageIT {
             browser.until("document.querySelector('.failure .exception')?.textContent === "
                     + Browser.quoted(text + ": " + text));
             assertHarmless(List.of(" on " + text, " · route " + text));
+        }
+        assertNoComplaints();
+    }
+
+    @Test
+    void should_show_any_bytes_that_a_failed_delivery_left() {
+        byte[] random = new byte[4096];
+        new Random(29).nextBytes(random);
+        List<byte[]> failures = Stream.concat(
+                        Stream.of(
+                                        "no JSON",
+                                        "{}",
+                                        "[]",
+                                        "{\"exception\":\"x.Y\",\"message\":\"without a time\"}",
+                                        "{\"attempt\":\"3\",\"time\":12345,\"exception\":7,\"message\":null,\"host\":[],\"routeId\":{}}",
+                                        "{\"attempt\":1e999999999,\"time\":\"+999999999-12-31T23:59:59Z\"}",
+                                        "{\"exception\":\"x.Y\",\"time\":\"+12000-01-01T00:00:00Z\"}",
+                                        "{\"exception\":\"x.Y\",\"time\":\"-0500-01-01T00:00:00Z\"}",
+                                        "{\"exception\":\"__proto__\",\"reason\":\"constructor\"}",
+                                        "{\"exception\":\"\\ud800\"}",
+                                        "{".repeat(4096),
+                                        "[".repeat(4096))
+                                .map(text -> text.getBytes(StandardCharsets.UTF_8)),
+                        Stream.of(random))
+                .toList();
+        List<String> ids =
+                IntStream.range(0, failures.size()).mapToObj(i -> "m" + i).toList();
+        planted.buryWith(
+                "orders",
+                ids.stream()
+                        .map(id -> Planted.message(id, Planted.LONG_AGO, id, "text/plain", Map.of()))
+                        .toList(),
+                failures::get);
+        planted.fail("retried", ids, failures::get);
+        show("");
+        browser.until("document.querySelectorAll('#queues tbody tr').length === 2");
+        follow("#/dead?queue=orders", "Dead letters");
+        browser.until("document.querySelectorAll('#messages tbody tr').length === " + ids.size());
+        follow("#/queue?name=retried", "retried");
+        browser.until("document.querySelectorAll('#messages tbody tr').length === " + ids.size());
+        for (String queue : List.of("orders", "retried")) {
+            for (String id : ids) {
+                String state = queue.equals("orders") ? "dead" : "waiting";
+                browser.value("location.hash = '#/message?queue=" + queue + "&id=" + id + "'");
+                browser.see("main[aria-busy=false] article[data-state=" + state + "][data-id^=" + id
+                        + "] [aria-label='Its way']");
+                assertThat(browser.has("#banner [data-banner]"))
+                        .as(queue + " " + id)
+                        .isFalse();
+            }
         }
         assertNoComplaints();
     }

@@ -3,6 +3,7 @@ package io.github.redisdelay.console.browser;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The screen of all queues. */
@@ -30,6 +31,30 @@ class OverviewIT extends PageIT {
 
         browser.click("tr[data-queue=paused] a");
         browser.see("[data-screen=queue] h1", "paused");
+        assertNoComplaints();
+    }
+
+    @Test
+    void should_say_that_an_address_names_no_screen() {
+        planted.waits("orders", "o1", Planted.IN_AN_HOUR);
+        for (String address : List.of(
+                "#/nonsense",
+                "#/constructor",
+                "#/queue",
+                "#/queue?x",
+                "#/queue?name=",
+                "#/message?queue=orders",
+                "#/message?id=o1",
+                "#/dead",
+                "#/find?queue=orders")) {
+            browser.open(console.url() + address);
+            browser.see(
+                    "main[aria-busy=false] [data-screen=queues] #lost", "No screen has the address " + address + ".");
+            browser.see("tr[data-queue=orders]");
+        }
+        browser.click("tr[data-queue=orders] a");
+        browser.see("main[aria-busy=false] [data-screen=queue]");
+        assertThat(browser.has("#lost")).isFalse();
         assertNoComplaints();
     }
 }

@@ -118,15 +118,33 @@ final class Planted implements AutoCloseable {
 
     /** Gives messages up one after the other, as due now; each with its failure. */
     void bury(String queue, List<ScheduleRequest> requests, IntFunction<FailureRecord> failures) {
+        buryWith(queue, requests, i -> failures.apply(i).encode());
+    }
+
+    /** The same with any bytes, as another client may leave them. */
+    void buryWith(String queue, List<ScheduleRequest> requests, IntFunction<byte[]> failures) {
         long before = stats(queue).dead();
         wait(queue, requests.size(), requests::get);
         Map<String, Integer> order = new java.util.HashMap<>();
         requests.forEach(request -> order.put(request.id(), order.size()));
         DelayQueueConsumer consumer = consume(queue, "undertaker", 1, delivery -> {
             Integer index = order.get(delivery.id());
-            delivery.bury(index == null ? new byte[0] : failures.apply(index).encode());
+            delivery.bury(index == null ? new byte[0] : failures.apply(index));
         });
         await().until(() -> stats(queue).dead() == before + requests.size());
+        stop(consumer);
+    }
+
+    /** Messages that wait for an hour after a delivery that has failed; each with what it left. */
+    void fail(String queue, List<String> ids, IntFunction<byte[]> failures) {
+        ids.forEach(id -> waits(queue, id, LONG_AGO));
+        DelayQueueConsumer consumer = consume(
+                queue,
+                "failing",
+                1,
+                delivery ->
+                        delivery.negativeAcknowledge(Duration.ofHours(1), failures.apply(ids.indexOf(delivery.id()))));
+        await().until(() -> stats(queue).overdue() + stats(queue).leased() == 0);
         stop(consumer);
     }
 
