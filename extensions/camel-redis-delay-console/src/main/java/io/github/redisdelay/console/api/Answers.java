@@ -48,7 +48,7 @@ final class Answers {
     }
 
     /** An error for people, who see beside it which queue it is. */
-    private static String text(Throwable error) {
+    static String text(Throwable error) {
         String text = QUEUE.matcher(ErrorText.of(error)).replaceFirst("");
         text = ISO.matcher(text)
                 .replaceAll(length -> Times.words(Duration.parse(length.group()).toNanos() / 1000));

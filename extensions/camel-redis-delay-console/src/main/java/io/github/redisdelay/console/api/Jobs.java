@@ -15,11 +15,8 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
-import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -51,6 +48,7 @@ final class Jobs {
      * @param kind {@code redrive}, {@code purge}, {@code cancelAll}, {@code check} or {@code import}
      * @param done how many messages it has dealt with
      * @param found how many there were; null if nobody knows
+     * @param waits why it waits for Redis now; null if it does not
      * @param stopped whether somebody has stopped it
      * @param result what it did; null while it runs, or if it has failed
      * @param error why it has failed; null if it has not
@@ -62,59 +60,13 @@ final class Jobs {
             long done,
             Long found,
             boolean running,
+            String waits,
             boolean stopped,
             String result,
             String error)
             implements Accepted {}
 
     public record Views(List<View> jobs) {}
-
-    /** A change under way, or ended. */
-    private static final class Job {
-        final String id;
-        final ConsoleAction action;
-        final String kind;
-        final String queue;
-        final Long found;
-        final boolean stops;
-
-        /** Counted by the one thread that is in the job at a time. */
-        final AtomicLong done = new AtomicLong();
-
-        volatile boolean stopped;
-        // Written when it ends; endedNanos last.
-        volatile String result;
-        volatile String error;
-        volatile Long endedNanos;
-
-        Job(String id, ConsoleAction action, String kind, String queue, Long found, boolean stops) {
-            this.id = id;
-            this.action = action;
-            this.kind = kind;
-            this.queue = queue;
-            this.found = found;
-            this.stops = stops;
-        }
-
-        View view() {
-            boolean running = endedNanos == null;
-            return new View(id, kind, queue, done.get(), found, running, stopped, result, error);
-        }
-
-        /** Counts the messages that are wanted; ends the change if somebody has stopped it. */
-        Predicate<MessageInfo> counting(Predicate<MessageInfo> wanted) {
-            return message -> {
-                if (stopped) {
-                    throw new CancellationException("stopped");
-                }
-                boolean chosen = wanted.test(message);
-                if (chosen && (found == null || done.get() < found)) {
-                    done.incrementAndGet();
-                }
-                return chosen;
-            };
-        }
-    }
 
     Jobs(Supplier<List<ImportRun>> imports, LongSupplier nanoTime) {
         this.imports = imports;
@@ -198,19 +150,11 @@ final class Jobs {
             BiFunction<DelayQueue, Job, CompletableFuture<Long>> change,
             String what) {
         Job job = add(queue, action, kind, count, true);
-        Function<Long, String> sentence = changed -> {
-            job.done.set(changed);
-            return changed
-                    + (changed == 1 ? " message was " : " messages were ")
-                    + what
-                    + (job.stopped ? "; then it was stopped." : ".")
-                    + (job.stopped || count == null || changed >= count
-                            ? ""
-                            : " " + (count - changed)
-                                    + " fewer than you saw: they are gone, or were left because their id is in use or a"
-                                    + " consumer works on them.");
-        };
-        follow(queue, job, queue.begin(asked -> change.apply(asked, job)).thenApply(sentence));
+        follow(
+                queue,
+                job,
+                job.run(() -> queue.begin(asked -> change.apply(asked, job)))
+                        .thenApply(changed -> job.sentence(changed, what)));
         return job.view();
     }
 
@@ -331,6 +275,7 @@ final class Jobs {
                 moved,
                 report == null || report.remaining() < 0 ? null : moved + report.remaining(),
                 running,
+                null,
                 run.state() == ImportRun.State.STOPPED,
                 running || run.problem() != null
                         ? null

@@ -31,7 +31,8 @@ export class Jobs {
                 job.running ? h('progress', { ...(job.found === null ? {} : { max: Math.max(1, job.found), value: job.done }),
                     'aria-label': 'Progress' }) : null,
                 h('span', { class: 'figure' }, count(job.done), job.found === null ? '' : ' of ' + count(job.found)),
-                h('span', { class: 'what' }, job.running ? 'running' : job.error
+                h('span', { class: 'what' }, job.running ? job.waits ? [h('span', { class: 'sign warning', 'aria-hidden': 'true' }, '!'),
+                    ' waits for Redis: ', timed(job.waits)] : 'running' : job.error
                     ? [h('span', { class: 'sign error', 'aria-hidden': 'true' }, '▲'), ' failed: ', timed(job.error)]
                     : [job.stopped ? 'stopped. ' : '✓ ended. ', job.result ? timed(job.result) : '']),
                 job.running && actions && job.kind !== 'check' ? button('Stop …', () => actions.stop(job), { 'data-action': 'stop' }) : null))));
