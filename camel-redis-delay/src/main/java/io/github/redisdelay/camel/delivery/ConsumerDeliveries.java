@@ -56,6 +56,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     private final Executor routing;
 
     private final BatchCollector batches;
+    private final StandstillReport standstill = new StandstillReport();
 
     // Written under the lock of the consumer, which Camel starts and stops. Read by any thread.
     private volatile ConsumerSettings settings;
@@ -223,6 +224,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         Reference<OpenClient> held = share.retain();
         Runnable finished = () -> {
             underWay.remove(delivery);
+            standstill.ended(delivery, shown);
             held.release(threads.closer());
         };
         String routeId = consumer.getRouteId();
@@ -356,7 +358,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     /** The time since the claim of what has been under way for the longest time; zero if nothing is. */
     public Duration longestRunning() {
         Delivery longest = longest();
-        return longest == null ? Duration.ZERO : sinceClaim(longest);
+        return longest == null ? Duration.ZERO : StandstillReport.sinceClaim(longest);
     }
 
     /** The queue layer does not see that no exchange is free: it was told to claim nothing. */
@@ -375,22 +377,8 @@ public final class ConsumerDeliveries implements DeliveryHandler {
 
     @Override
     public void overdueWhileFull(Duration age, Delivery longestRunning) {
-        LOG.warn(
-                "queue '{}': a message has been due for {} while {} works on as many as it may ({}). The longest"
-                        + " running is {}, exchange {}, claimed {} ago",
-                longestRunning.queue(),
-                Durations.text(age),
-                shown,
-                settings.claims("").concurrentConsumers(),
-                longestRunning,
-                underWay.get(longestRunning),
-                Durations.text(sinceClaim(longestRunning)));
-    }
-
-    /** The lateness grows with the time since the claim. */
-    private static Duration sinceClaim(Delivery delivery) {
-        return delivery.lateness()
-                .minus(StatsText.micros(Math.max(0, delivery.claimedMicros() - delivery.dueMicros())));
+        standstill.overdue(
+                age, shown, settings.claims("").concurrentConsumers(), longestRunning, underWay.get(longestRunning));
     }
 
     @Override

@@ -4,6 +4,7 @@ package io.github.redisdelay.console.api;
 import io.github.redisdelay.queue.ConsumerInfo;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ServerInfo;
+import io.github.redisdelay.queue.exception.ShownId;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -15,6 +16,9 @@ final class Diagnosis {
 
     /** Overdue for longer than this is late, also where consumers are there. */
     static final long LATE_MICROS = 5_000_000;
+
+    /** A delivery that has been seen for longer is suspected to hang, as in the log of its consumer. */
+    private static final long HANGING_MICROS = 10_000_000;
 
     /** The fewest messages within a second that are worth a sentence. */
     private static final long LEAST_STORM = 1000;
@@ -32,7 +36,7 @@ final class Diagnosis {
      * The facts that are known of a queue. All but the figures are null where nobody has asked, or Redis has not answered.
      *
      * @param nextHour how many messages become due in the next hour
-     * @param held how many messages each consumer works on
+     * @param leased what the consumers work on
      * @param letters the newest dead letters
      * @param storm the densest second ahead
      */
@@ -40,7 +44,7 @@ final class Diagnosis {
             QueueStats stats,
             Long nextHour,
             List<ConsumerInfo> consumers,
-            Map<String, Integer> held,
+            Leased leased,
             DeadLetters letters,
             Storm storm,
             ServerInfo server) {}
@@ -135,10 +139,10 @@ final class Diagnosis {
         }
         boolean one = stats.consumers() == 1;
         String there = one ? "1 consumer is" : stats.consumers() + " consumers are";
-        if (facts.held() == null) {
+        if (facts.leased() == null) {
             return new Finding("error", overdue + ", although " + there + " there");
         }
-        if (facts.held().isEmpty()) {
+        if (facts.leased().counts().isEmpty()) {
             return new Finding(
                     "error",
                     overdue + ", although " + there
@@ -146,7 +150,7 @@ final class Diagnosis {
                                     ? " there and works on nothing: it is suspended, or cannot receive; its log tells why"
                                     : " there and work on nothing: they are suspended, or cannot receive; their logs tell why"));
         }
-        String who = facts.held().entrySet().stream()
+        String who = facts.leased().counts().entrySet().stream()
                 .sorted(Map.Entry.<String, Integer>comparingByValue().reversed())
                 .limit(NAMED)
                 .map(entry ->
@@ -155,8 +159,21 @@ final class Diagnosis {
         return new Finding(
                 "error",
                 overdue + ", although " + there + (one ? " there: it is busy (" : " there: they are busy (") + who
-                        + (facts.held().size() > NAMED ? ", …" : "")
-                        + "), so messages wait for a free one; more or faster consumers help");
+                        + (facts.leased().counts().size() > NAMED ? ", …" : "")
+                        + "), so messages wait for a free one"
+                        + longest(facts.leased().longest()));
+    }
+
+    /** The delivery that may hang, and what to do. */
+    private static String longest(Leased.Longest longest) {
+        String named = ". " + (longest.consumer().isEmpty() ? "A consumer without a name" : longest.consumer())
+                + " has worked for the longest time on " + ShownId.of(longest.id()) + ", due at "
+                + Times.text(Times.of(longest.dueMicros())) + " and leased since "
+                + Times.text(Times.of(longest.sinceMicros())) + " or earlier";
+        return named
+                + (longest.forMicros() < HANGING_MICROS
+                        ? ": more or faster consumers help"
+                        : ": look what its route waits for");
     }
 
     private static String oldest(QueueStats stats) {

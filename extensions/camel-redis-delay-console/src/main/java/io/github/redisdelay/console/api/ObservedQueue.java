@@ -13,8 +13,8 @@ import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.PartitionMismatchException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -38,8 +38,8 @@ final class ObservedQueue {
     private static final Duration BAR = Duration.ofMinutes(5);
     static final int BARS = 12;
     static final long HOUR_MICROS = BAR.multipliedBy(BARS).toNanos() / 1000;
-    /** The most pages of messages under way that are looked at to tell who works on how many. */
-    private static final int HELD_PAGES = 4;
+    /** The most pages of leased messages that are read to show which consumer has how many. */
+    private static final int LEASED_PAGES = 4;
 
     private final String name;
     private final DelayQueueClient client;
@@ -51,7 +51,10 @@ final class ObservedQueue {
     private final Cached<Outlook> nextHour;
     private final Cached<Long> deadLastHour;
     private final Cached<List<ConsumerInfo>> consumers;
-    private final Cached<Map<String, Integer>> held;
+    private final Cached<Leased> leased;
+    /** What was read the last time; one call at a time reads. */
+    private volatile Leased leasedBefore = Leased.NOTHING;
+
     private final Cached<ServerInfo> server;
     private final Cached<DeadLetters> deadLetters;
     private final Cached<DeadLetters> newestDeadLetters;
@@ -72,7 +75,7 @@ final class ObservedQueue {
                         .thenApply(given -> given.counts().get(0)))),
                 nanoTime);
         consumers = new Cached<>(() -> ask(DelayQueue::consumers), nanoTime);
-        held = new Cached<>(() -> held(new LinkedHashMap<>(), null, HELD_PAGES), nanoTime);
+        leased = new Cached<>(() -> leased(new ArrayList<>(), null, LEASED_PAGES), nanoTime);
         server = new Cached<>(() -> ask(DelayQueue::serverInfo), nanoTime);
         deadLetters = new Cached<>(() -> DeadLetters.read(this, null, DeadLetters.MOST), nanoTime);
         newestDeadLetters = new Cached<>(() -> DeadLetters.read(this, null, DelayQueue.MAX_PAGE), nanoTime);
@@ -156,9 +159,8 @@ final class ObservedQueue {
         return consumers.get(DETAILS_NANOS);
     }
 
-    /** How many messages each consumer works on, by its name. */
-    CompletableFuture<Map<String, Integer>> held() {
-        return held.get(DETAILS_NANOS);
+    CompletableFuture<Leased> leased() {
+        return leased.get(DETAILS_NANOS);
     }
 
     CompletableFuture<ServerInfo> server() {
@@ -195,15 +197,14 @@ final class ObservedQueue {
                 .orElse(null);
     }
 
-    private CompletableFuture<Map<String, Integer>> held(Map<String, Integer> counts, String cursor, int pages) {
+    private CompletableFuture<Leased> leased(List<MessageInfo> read, String cursor, int pages) {
         return ask(queue -> queue.browse(MessageState.LEASED, PageStart.next(cursor), DelayQueue.MAX_PAGE))
                 .thenCompose(page -> {
-                    for (MessageInfo message : page.messages()) {
-                        counts.merge(message.holder(), 1, Integer::sum);
-                    }
+                    read.addAll(page.messages());
                     return page.next() == null || pages == 1
-                            ? CompletableFuture.completedFuture(counts)
-                            : held(counts, page.next(), pages - 1);
+                            ? atNow(now -> CompletableFuture.completedFuture(
+                                    leasedBefore = Leased.of(read, leasedBefore, now.timeMicros())))
+                            : leased(read, page.next(), pages - 1);
                 });
     }
 
@@ -220,7 +221,7 @@ final class ObservedQueue {
         figures.forget();
         nextHour.forget();
         deadLastHour.forget();
-        held.forget();
+        leased.forget();
         deadLetters.forget();
         newestDeadLetters.forget();
         outlooks.values().forEach(Cached::forget);

@@ -180,7 +180,7 @@ final class QueueViews {
         if (Diagnosis.isDeserted(stats)) {
             asked.add(queue.consumers());
         } else if (Diagnosis.isLate(stats)) {
-            asked.add(queue.held());
+            asked.add(queue.leased());
         }
         if (stats.dead() > 0) {
             asked.add(queue.deadLastHour());
@@ -210,8 +210,8 @@ final class QueueViews {
         asked.add(queue.storm(Span.DAY));
         CompletableFuture<List<ConsumerInfo>> consumers = queue.consumers();
         asked.add(consumers);
-        CompletableFuture<Map<String, Integer>> held = queue.held();
-        asked.add(held);
+        CompletableFuture<Leased> leased = queue.leased();
+        asked.add(leased);
         Answers.await(asked, FIGURES_PATIENCE);
         return new Merged(
                 row(queue, stats, visitor, true),
@@ -220,7 +220,9 @@ final class QueueViews {
                         stats.lastDueMicros() == 0 ? null : Times.of(stats.lastDueMicros()),
                         consumers(
                                 Optional.ofNullable(Answers.now(consumers)).orElse(List.of()),
-                                Optional.ofNullable(Answers.now(held)).orElse(Map.of())),
+                                Optional.ofNullable(Answers.now(leased))
+                                        .orElse(Leased.NOTHING)
+                                        .counts()),
                         queue.history().samples()));
     }
 
@@ -283,7 +285,7 @@ final class QueueViews {
                                         .mapToLong(Long::longValue)
                                         .sum(),
                         Diagnosis.isDeserted(stats) ? Answers.now(queue.consumers()) : null,
-                        Diagnosis.isLate(stats) && !Diagnosis.isDeserted(stats) ? Answers.now(queue.held()) : null,
+                        Diagnosis.isLate(stats) && !Diagnosis.isDeserted(stats) ? Answers.now(queue.leased()) : null,
                         stats.dead() == 0 ? null : Answers.now(queue.newestDeadLetters()),
                         queue.knownStorm(Span.DAY, stats),
                         full ? Answers.now(queue.server()) : null)));

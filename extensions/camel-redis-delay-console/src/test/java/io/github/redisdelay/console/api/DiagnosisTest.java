@@ -4,10 +4,12 @@ package io.github.redisdelay.console.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.queue.ConsumerInfo;
+import io.github.redisdelay.queue.MessageInfo;
+import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.RedeliveryReason;
 import io.github.redisdelay.queue.ServerInfo;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class DiagnosisTest {
@@ -20,9 +22,8 @@ class DiagnosisTest {
         return new QueueStats(NOW, 100, overdue, 3, 0, oldest, -1, consumers, paused ? NOW : 0, NOW, stored, 0);
     }
 
-    private static List<String> texts(
-            QueueStats stats, List<ConsumerInfo> seen, Map<String, Integer> held, Storm storm) {
-        return Diagnosis.of(new Diagnosis.Facts(stats, 7L, seen, held, null, storm, GOOD)).stream()
+    private static List<String> texts(QueueStats stats, List<ConsumerInfo> seen, Leased leased, Storm storm) {
+        return Diagnosis.of(new Diagnosis.Facts(stats, 7L, seen, leased, null, storm, GOOD)).stream()
                 .map(Diagnosis.Finding::text)
                 .toList();
     }
@@ -46,19 +47,49 @@ class DiagnosisTest {
                                 + " will wait for a consumer");
     }
 
+    private static MessageInfo leased(String id, String consumer, int attempt, long due) {
+        return new MessageInfo(
+                id, MessageState.LEASED, due, NOW + MINUTE, consumer, attempt, RedeliveryReason.NONE, 0, new byte[0]);
+    }
+
     @Test
     void should_tell_consumers_that_are_full_from_those_that_do_nothing() {
         QueueStats late = stats(1, MINUTE, 2, false, 103);
-        assertThat(texts(late, null, Map.of("a", 2, "", 1), null))
+        Leased full = Leased.of(
+                List.of(
+                        leased("o-1", "a", 1, NOW - 2 * MINUTE),
+                        leased("o-2", "a", 1, NOW - 3 * MINUTE),
+                        leased("o-3", "", 1, NOW - MINUTE)),
+                Leased.NOTHING,
+                NOW);
+        assertThat(texts(late, null, full, null))
                 .containsExactly(
                         "1 is overdue (the oldest for 60 s), although 2 consumers are there: they are busy (a on 2,"
-                                + " one without a name on 1), so messages wait for a free one; more or faster consumers help");
-        assertThat(texts(late, null, Map.of(), null))
+                                + " one without a name on 1), so messages wait for a free one. a has worked for the longest"
+                                + " time on o-2, due at 2023-11-14T22:10:20Z and leased since 2023-11-14T22:13:20Z or"
+                                + " earlier: more or faster consumers help");
+        assertThat(texts(late, null, Leased.NOTHING, null))
                 .singleElement()
                 .asString()
                 .contains("work on nothing: they are suspended, or cannot receive");
         assertThat(texts(late, null, null, null))
                 .containsExactly("1 is overdue (the oldest for 60 s), although 2 consumers are there");
+    }
+
+    @Test
+    void should_name_the_delivery_that_may_hang() {
+        MessageInfo hangs = leased("o-2", "notify@app-1", 1, NOW - MINUTE);
+        Leased before =
+                Leased.of(List.of(hangs, leased("o-1", "notify@app-1", 1, NOW - 2 * MINUTE)), Leased.NOTHING, NOW);
+        // The other one was released and is delivered once more.
+        Leased now =
+                Leased.of(List.of(leased("o-1", "notify@app-2", 2, NOW - 2 * MINUTE), hangs), before, NOW + 10_000_000);
+        assertThat(texts(stats(1, MINUTE, 1, false, 103), null, now, null))
+                .singleElement()
+                .asString()
+                .endsWith(
+                        ". notify@app-1 has worked for the longest time on o-2, due at 2023-11-14T22:12:20Z and leased"
+                                + " since 2023-11-14T22:13:20Z or earlier: look what its route waits for");
     }
 
     @Test

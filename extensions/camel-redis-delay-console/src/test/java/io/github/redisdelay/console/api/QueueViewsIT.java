@@ -80,6 +80,14 @@ class QueueViewsIT extends ApiIT {
                     .startsWith("7 are overdue")
                     .contains("although 2 consumers are there: they are busy (slow@app-1 on 2, slow@app-2 on 1)");
         });
+        // Seen for 10 s: the sentence tells what hangs.
+        await().untilAsserted(() -> assertThat(
+                        ((QueueViews.Row) api.queue(ANYBODY, "busy").first())
+                                .diagnosis()
+                                .get(0)
+                                .text())
+                .matches(".* has worked for the longest time on m\\d, due at 1970-01-01T00:00:00Z and leased since"
+                        + " 20.*Z or earlier: look what its route waits for"));
         QueueViews.Details details =
                 (QueueViews.Details) api.queue(ANYBODY, "busy").second();
         assertThat(details.consumers())
