@@ -34,7 +34,7 @@ class OperationsIT extends CamelRedisIT {
                     .singleElement()
                     .asString()
                     .startsWith(queue + " on " + redis.address() + " (")
-                    .contains("2 waiting, 1 overdue (oldest 60 min), and no consumer until now, 0 dead,"
+                    .contains("2 delayed, 1 overdue (oldest 60 min), and no consumer until now, 0 dead,"
                             + " next due in 60 min");
         }
     }

@@ -16,7 +16,7 @@ public final class StatsText {
 
     /**
      * The line of a consumer that starts, for example {@code orders on redis://h:6379 (Redis 7.0.15, noeviction, AOF on):
-     * 1204 waiting, 37 overdue …}.
+     * 1204 delayed, 37 overdue …}.
      *
      * @param deadLetters whether the figures are those of the queue's dead letters
      */
@@ -38,9 +38,9 @@ public final class StatsText {
         if (stats.paused()) {
             line.append("PAUSED, ");
         }
-        line.append(stats.delayed()).append(" waiting, ").append(overdue(stats, "no consumer until now"));
+        line.append(stats.delayed()).append(" delayed, ").append(overdue(stats, "no consumer until now"));
         if (stats.leased() > 0) {
-            line.append(", ").append(stats.leased()).append(" being delivered");
+            line.append(", ").append(stats.leased()).append(" leased");
         }
         if (!deadLetters) {
             line.append(", ").append(stats.dead()).append(" dead");

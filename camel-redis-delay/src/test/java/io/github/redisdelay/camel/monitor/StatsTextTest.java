@@ -16,7 +16,7 @@ class StatsTextTest {
         ServerInfo server = new ServerInfo("Redis", "7.0.15", "noeviction", true);
         QueueStats stats = new QueueStats(0, 1204, 37, 0, 2, 41L * 60_000_000, 3_000_000, 1, 0, 0, 0, 0);
         assertThat(StatsText.of("orders", false, "redis://h:6379", server, stats))
-                .isEqualTo("orders on redis://h:6379 (Redis 7.0.15, noeviction, AOF on): 1204 waiting,"
+                .isEqualTo("orders on redis://h:6379 (Redis 7.0.15, noeviction, AOF on): 1204 delayed,"
                         + " 37 overdue (oldest 41 min), 2 dead, next due in 3 s");
     }
 
@@ -26,8 +26,8 @@ class StatsTextTest {
         QueueStats stats = new QueueStats(0, 0, 0, 5, 0, 0, -1, 0, 0, 0, 0, 0);
         assertThat(StatsText.of("orders", false, "redis://h:6379", server, stats))
                 .isEqualTo(
-                        "orders on redis://h:6379 (Valkey 8.0.1, eviction policy unknown, AOF off): 0 waiting, 0 overdue,"
-                                + " 5 being delivered, 0 dead");
+                        "orders on redis://h:6379 (Valkey 8.0.1, eviction policy unknown, AOF off): 0 delayed, 0 overdue,"
+                                + " 5 leased, 0 dead");
     }
 
     @Test
@@ -35,7 +35,7 @@ class StatsTextTest {
         ServerInfo server = new ServerInfo("Redis", "7.0.15", "noeviction", true);
         QueueStats stats = new QueueStats(0, 1204, 37, 0, 2, 41L * 60_000_000, -1, 0, 1, 0, 0, 0);
         assertThat(StatsText.of("orders", false, "redis://h:6379", server, stats))
-                .endsWith(": PAUSED, 1204 waiting, 37 overdue (oldest 41 min), and no consumer until now, 2 dead");
+                .endsWith(": PAUSED, 1204 delayed, 37 overdue (oldest 41 min), and no consumer until now, 2 dead");
         assertThat(StatsText.overdue(stats, "no consumer")).isEqualTo("37 overdue (oldest 41 min), and no consumer");
     }
 
@@ -44,8 +44,8 @@ class StatsTextTest {
         ServerInfo server = new ServerInfo("Redis", "7.0.15", "noeviction", true);
         QueueStats stats = new QueueStats(0, 4, 3, 1, 0, 5_000_000, -1, 2, 0, 0, 0, 0);
         assertThat(StatsText.of("orders", true, "redis://h:6379", server, stats))
-                .isEqualTo("dead letters of orders on redis://h:6379 (Redis 7.0.15, noeviction, AOF on): 4 waiting,"
-                        + " 3 overdue (oldest 5 s), 1 being delivered");
+                .isEqualTo("dead letters of orders on redis://h:6379 (Redis 7.0.15, noeviction, AOF on): 4 delayed,"
+                        + " 3 overdue (oldest 5 s), 1 leased");
     }
 
     @Test
