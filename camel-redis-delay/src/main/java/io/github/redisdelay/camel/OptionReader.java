@@ -193,7 +193,6 @@ public record OptionReader(RedisDelayConfiguration options) {
                 OptionValues.constant(OnExpiry.class, "option 'onExpiry'", options.getOnExpiry()) == OnExpiry.DEAD,
                 deadLetters ? new DeadLetterTrimmer.Limits(Duration.ZERO, 0) : limits(),
                 options.isBatching() ? batches(claims) : null,
-                options.isSynchronous(),
                 options.getExecutorService(),
                 new ImportOptionReader(options, own).consumer(deadLetters));
     }

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
 import org.apache.camel.CamelContext;
 import org.apache.camel.Endpoint;
 import org.apache.camel.SSLContextParametersAware;
@@ -220,11 +221,20 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
 
     /** Goes on with a task on a thread of the component; on this one if those have been stopped already. */
     void goOn(Runnable task) {
+        goOn(ComponentThreads::goOn, task);
+    }
+
+    /** Goes on with the exchange of an asynchronous producer, as {@link #goOn} does, on one of a limited number of threads. */
+    void goOnBehindProducer(Runnable exchange) {
+        goOn(ComponentThreads::goOnBehindProducer, exchange);
+    }
+
+    private void goOn(BiConsumer<ComponentThreads, Runnable> way, Runnable task) {
         Resources open = isStoppingOrStopped() ? resources : resources();
         if (open == null) {
             task.run();
         } else {
-            open.threads().goOn(task);
+            way.accept(open.threads(), task);
         }
     }
 

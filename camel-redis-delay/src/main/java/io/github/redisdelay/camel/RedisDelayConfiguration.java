@@ -137,8 +137,8 @@ public class RedisDelayConfiguration implements Cloneable {
     @UriParam(label = "advanced", defaultValue = "100")
     private int browseLimit = 100;
 
-    @UriParam(label = "advanced", defaultValue = "false")
-    private boolean synchronous;
+    @UriParam(label = "producer,advanced", defaultValue = "true")
+    private boolean synchronous = true;
 
     @UriParam(label = "producer", defaultValue = "0")
     private int waitForReplicas;
@@ -430,8 +430,9 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * Whether the thread waits: a producer's, until Redis has answered, and then the exchange goes on there; a consumer's,
-     * until the route is done with the exchange, also where the route goes on elsewhere, as by threads().
+     * Whether the calling thread waits until Redis has answered, and then goes on with the exchange itself. With false it only
+     * hands the message over, and the exchange goes on on one of at most 32 threads of the component. In a transaction, and on
+     * these threads, the thread always waits.
      */
     public void setSynchronous(boolean synchronous) {
         this.synchronous = synchronous;

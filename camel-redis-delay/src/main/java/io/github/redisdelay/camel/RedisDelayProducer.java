@@ -14,6 +14,7 @@ import io.github.redisdelay.camel.producer.QueryOperations;
 import io.github.redisdelay.camel.producer.ResumableStep;
 import io.github.redisdelay.camel.producer.ScheduleHeaders;
 import io.github.redisdelay.camel.producer.ScheduleOperation;
+import io.github.redisdelay.camel.thread.ComponentThreads;
 import io.github.redisdelay.queue.DelayQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -25,9 +26,9 @@ import org.apache.camel.StatefulService;
 import org.apache.camel.support.DefaultAsyncProducer;
 
 /**
- * The producer: schedules messages, and changes and queries waiting ones. It makes a message on the caller's thread.
- * The exchange goes on, on a thread of the component, when Redis has answered. The producer itself holds nothing of an
- * exchange.
+ * The producer: schedules messages, and changes and queries waiting ones. It makes a message on the caller's thread, which
+ * waits for Redis' answer and goes on with the exchange. With {@code synchronous=false} the exchange goes on, on a thread of
+ * the component, when Redis has answered. The producer itself holds nothing of an exchange.
  */
 public class RedisDelayProducer extends DefaultAsyncProducer {
 
@@ -96,22 +97,23 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
             return true;
         }
         CompletableFuture<?> answered = request.answered();
-        // A transaction belongs to its thread, so that one has to wait.
-        if (exchange.isTransacted() || getEndpoint().getConfiguration().isSynchronous()) {
+        if (mustWait(exchange)) {
             answered.handle((result, error) -> null).join();
-        } else if (!answered.isDone()) {
-            answered = getEndpoint().getComponent().threads().callers().await(answered);
-        }
-        if (answered.isDone()) {
             finish(exchange, request);
             callback.done(true);
             return true;
         }
-        answered.whenComplete((result, error) -> getEndpoint().getComponent().goOn(() -> {
+        answered.whenComplete((result, error) -> getEndpoint().getComponent().goOnBehindProducer(() -> {
             finish(exchange, request);
             callback.done(false);
         }));
         return false;
+    }
+
+    private boolean mustWait(Exchange exchange) {
+        return getEndpoint().getConfiguration().isSynchronous()
+                || exchange.isTransacted() // a transaction belongs to its thread
+                || ComponentThreads.isBehindProducer();
     }
 
     private void finish(Exchange exchange, PendingRequest request) {

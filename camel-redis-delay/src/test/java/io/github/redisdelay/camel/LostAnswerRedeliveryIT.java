@@ -90,9 +90,10 @@ class LostAnswerRedeliveryIT {
         };
     }
 
-    @Test
-    void should_wait_for_the_outcome_instead_of_sending_a_second_message() throws Exception {
-        context.addRoutes(route(20, "redis-delay:orders?delay=1h"));
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void should_wait_for_the_outcome_instead_of_sending_a_second_message(boolean synchronous) throws Exception {
+        context.addRoutes(route(20, "redis-delay:orders?delay=1h&synchronous=" + synchronous));
         context.start();
         send("direct:in", "warm", Map.of());
 

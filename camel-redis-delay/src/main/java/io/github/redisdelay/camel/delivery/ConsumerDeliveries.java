@@ -291,7 +291,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
             processing.add(Thread.currentThread());
         }
         try {
-            routed.process(settings.synchronous());
+            routed.process();
         } finally {
             if (plain) {
                 processing.remove(Thread.currentThread());

@@ -26,7 +26,6 @@ import java.util.random.RandomGenerator;
  * @param keepExpired whether what is expired is, too
  * @param limits which dead letters are kept
  * @param batches how batches are made; null if each message has an exchange of its own
- * @param synchronous whether a thread waits for the end of the exchange that it has handed over
  * @param executor a pool of the user's for its exchanges; null for that of the component
  * @param imports what it imports from a delayed queue of Redisson's while it runs; null for nothing
  */
@@ -38,7 +37,6 @@ public record ConsumerSettings(
         boolean keepExpired,
         DeadLetterTrimmer.Limits limits,
         Batches batches,
-        boolean synchronous,
         ExecutorService executor,
         ImportSettings imports) {
 
@@ -68,16 +66,7 @@ public record ConsumerSettings(
     public ConsumerSettings withConcurrentConsumers(int concurrentConsumers) {
         ConsumerOptions changed = claims(concurrentConsumers, claims.name());
         return new ConsumerSettings(
-                deadLetters,
-                changed,
-                retries,
-                deadLetter,
-                keepExpired,
-                limits,
-                batches,
-                synchronous,
-                executor,
-                imports);
+                deadLetters, changed, retries, deadLetter, keepExpired, limits, batches, executor, imports);
     }
 
     private static Map<String, Function<ConsumerSettings, Object>> deciding() {

@@ -63,20 +63,11 @@ final class RoutedExchange implements AsyncCallback {
         callback = tell ? consumer.defaultConsumerCallback(exchange, true) : doneSync -> {};
     }
 
-    /**
-     * Hands the exchange to the processor.
-     *
-     * @param synchronous whether to wait until the processor is done with it
-     */
-    void process(boolean synchronous) {
+    /** Hands the exchange to the processor. */
+    void process() {
         handing = Thread.currentThread();
         try {
-            if (synchronous) {
-                consumer.getProcessor().process(exchange);
-                done(true);
-            } else {
-                consumer.getAsyncProcessor().process(exchange, this);
-            }
+            consumer.getAsyncProcessor().process(exchange, this);
         } catch (Throwable e) {
             failed(e);
         }

@@ -6,27 +6,39 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Function;
 import org.apache.camel.spi.ExecutorServiceManager;
 
 /**
  * The threads of a component from its start to its stop: a pool on which exchanges are routed, and one thread that waits for
  * timers. Each is made at its first use. Thread-safe.
+ *
+ * <p>Behind asynchronous producers at most {@value #BEHIND_PRODUCERS} threads go on with exchanges, and the other exchanges
+ * wait for one of these. Such a thread must not wait for an exchange that waits for another one: so it calls no
+ * producer asynchronously.
  */
 public final class ComponentThreads {
 
     /** The id of a thread pool profile for the exchanges of consumers. */
     public static final String PROFILE = "redis-delay";
 
+    /** The most threads that go on with exchanges behind asynchronous producers. */
+    static final int BEHIND_PRODUCERS = 32;
+
+    /** Set on the threads that go on behind asynchronous producers, of all components, while they do. */
+    private static final ThreadLocal<Boolean> BEHIND_PRODUCER = new ThreadLocal<>();
+
     private final Object owner;
     private final ExecutorServiceManager manager;
     private final Executor closer;
-    private final CallerThreads callers = new CallerThreads();
 
-    private volatile Executor exchanges; // written under this; runs on the pool
-    private ExecutorService pool; // guarded by this
+    private volatile Routing routing; // written under this
     private ExecutorService profilePool; // guarded by this
     private ScheduledExecutorService clock; // guarded by this
     private volatile boolean stopping; // set once
+
+    /** The pool on which exchanges are routed. */
+    private record Routing(ExecutorService pool, Executor exchanges, Executor behindProducers) {}
 
     /**
      * @param owner whose threads they are, for Camel's management
@@ -39,12 +51,17 @@ public final class ComponentThreads {
     }
 
     /** The threads on which exchanges are routed: as many as are busy. */
-    public synchronized Executor executor() {
-        if (exchanges == null) {
-            pool = manager.newCachedThreadPool(owner, "RedisDelay");
-            exchanges = new ExchangeThreads(pool);
+    public Executor executor() {
+        return routing().exchanges();
+    }
+
+    private synchronized Routing routing() {
+        if (routing == null) {
+            ExecutorService pool = manager.newCachedThreadPool(owner, "RedisDelay");
+            routing = new Routing(
+                    pool, new ExchangeThreads(pool, Integer.MAX_VALUE), new ExchangeThreads(pool, BEHIND_PRODUCERS));
         }
-        return exchanges;
+        return routing;
     }
 
     /**
@@ -76,23 +93,43 @@ public final class ComponentThreads {
         return Timers.on(clock, this::goOn);
     }
 
-    /** The threads that call producers. */
-    public CallerThreads callers() {
-        return callers;
-    }
-
     /** Goes on with a task on a thread of the pool; on this one if the pool has been stopped already. */
     public void goOn(Runnable task) {
-        Executor running = stopping || exchanges != null ? exchanges : executor();
+        execute(Routing::exchanges, task, task);
+    }
+
+    /** Goes on with the exchange of an asynchronous producer, as {@link #goOn} does, on one of a limited number of threads. */
+    public void goOnBehindProducer(Runnable exchange) {
+        Runnable marked = () -> {
+            BEHIND_PRODUCER.set(true);
+            try {
+                exchange.run();
+            } finally {
+                BEHIND_PRODUCER.remove();
+            }
+        };
+        execute(Routing::behindProducers, marked, exchange);
+    }
+
+    /** Returns whether this thread goes on behind an asynchronous producer, and has to wait in the next one. */
+    public static boolean isBehindProducer() {
+        return BEHIND_PRODUCER.get() != null;
+    }
+
+    private void execute(Function<Routing, Executor> threads, Runnable task, Runnable taskHere) {
+        Routing running = routing;
+        if (running == null && !stopping) {
+            running = routing();
+        }
         if (running != null) {
             try {
-                running.execute(task);
+                threads.apply(running).execute(task);
                 return;
             } catch (RejectedExecutionException stopped) {
                 // Below.
             }
         }
-        task.run();
+        taskHere.run();
     }
 
     /** The executor on which a client is closed when its last share is given back; also after the pool has been stopped. */
@@ -107,11 +144,11 @@ public final class ComponentThreads {
      */
     public void stop(Runnable users) {
         stopping = true;
-        ExecutorService routing;
+        Routing running;
         ExecutorService profile;
         ScheduledExecutorService timers;
         synchronized (this) {
-            routing = pool;
+            running = routing;
             profile = profilePool;
             timers = clock;
         }
@@ -122,8 +159,8 @@ public final class ComponentThreads {
         if (profile != null) {
             manager.shutdownGraceful(profile);
         }
-        if (routing != null) {
-            manager.shutdownGraceful(routing);
+        if (running != null) {
+            manager.shutdownGraceful(running.pool());
         }
     }
 }

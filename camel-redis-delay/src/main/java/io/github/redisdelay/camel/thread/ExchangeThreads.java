@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,9 +16,9 @@ import org.slf4j.LoggerFactory;
  * thread costs several times as much as to route an exchange through a short route.
  *
  * <p>A thread that has been woken goes on until no task is left. If more than one is there, it wakes another one before it begins
- * its own; only one is being woken at a time. So short tasks share a few threads, and tasks that block get as many as there
- * are: none ever waits for another one to end, and those that wait for one another cannot lock each other up (as long as the
- * pool is not being stopped: then what is left runs one after the other).
+ * its own; only one is being woken at a time. So short tasks share a few threads, and tasks that block get one each, up to a
+ * limit. Without a limit no task waits for another one to end, and tasks that wait for one another cannot lock each other up
+ * (as long as the pool is not being stopped: then what is left runs one after the other).
  *
  * <p>To the pool, and to a thread pool factory that wraps its tasks, all that a thread does until nothing is left is one task.
  */
@@ -31,11 +32,16 @@ final class ExchangeThreads implements Executor {
     /** True while a thread is being woken that will look for tasks. */
     private final AtomicBoolean waking = new AtomicBoolean();
 
+    /** A permit for each thread that may still be woken. A thread that gives one back looks for tasks once more. */
+    private final Semaphore free;
+
     /**
      * @param pool has a thread for every task that it is given, or rejects it
+     * @param limit the most threads that it takes at a time
      */
-    ExchangeThreads(ExecutorService pool) {
+    ExchangeThreads(ExecutorService pool, int limit) {
         this.pool = pool;
+        this.free = new Semaphore(limit);
     }
 
     /**
@@ -60,24 +66,39 @@ final class ExchangeThreads implements Executor {
     }
 
     private void wake() {
-        if (waking.compareAndSet(false, true)) {
-            try {
-                pool.execute(this::work);
-            } catch (RejectedExecutionException e) {
-                waking.set(false);
-                throw e;
-            } catch (Throwable e) {
-                // For example, there is no memory for a thread. The tasks that come later must run all the same.
-                waking.set(false);
-                throw new RejectedExecutionException("no thread could be woken", e);
-            }
+        // The permit comes first: who finds none free leaves the task to a thread that has one and will look again.
+        if (waking.get() || !free.tryAcquire()) {
+            return;
         }
+        if (!waking.compareAndSet(false, true)) {
+            free.release();
+            return;
+        }
+        try {
+            pool.execute(this::work);
+        } catch (RejectedExecutionException e) {
+            notWoken();
+            throw e;
+        } catch (Throwable e) {
+            // For example, there is no memory for a thread. The tasks that come later must run all the same.
+            notWoken();
+            throw new RejectedExecutionException("no thread could be woken", e);
+        }
+    }
+
+    private void notWoken() {
+        waking.set(false);
+        free.release();
     }
 
     private void work() {
         // Before the first look: a task that comes from now on is seen, or wakes another thread.
         waking.set(false);
         runAll();
+        free.release();
+        if (!tasks.isEmpty()) {
+            wakeIfPossible();
+        }
     }
 
     private void runAll() {

@@ -19,6 +19,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
 class ExchangeThreadsTest {
@@ -28,7 +30,7 @@ class ExchangeThreadsTest {
     private final ExecutorService pool = Executors.newCachedThreadPool();
 
     /** Counts the threads that are woken. */
-    private final ExchangeThreads threads = new ExchangeThreads(new AbstractExecutorService() {
+    private final ExecutorService counting = new AbstractExecutorService() {
         @Override
         public void execute(Runnable task) {
             if (noThread.getAndSet(false)) {
@@ -62,7 +64,9 @@ class ExchangeThreadsTest {
         public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
             return pool.awaitTermination(timeout, unit);
         }
-    });
+    };
+
+    private final ExchangeThreads threads = new ExchangeThreads(counting, Integer.MAX_VALUE);
 
     @Test
     void aThreadThatCannotBeStartedStopsNothingThatComesAfterIt() throws Exception {
@@ -115,8 +119,10 @@ class ExchangeThreadsTest {
         done.countDown();
     }
 
-    @Test
-    void everyTaskRunsOnce() throws Exception {
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, Integer.MAX_VALUE})
+    void everyTaskRunsOnce(int limit) throws Exception {
+        ExchangeThreads threads = new ExchangeThreads(counting, limit);
         int givers = 4;
         int each = 50_000;
         AtomicInteger ran = new AtomicInteger();
@@ -135,6 +141,41 @@ class ExchangeThreadsTest {
 
         assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
         assertThat(ran).hasValue(givers * each);
+    }
+
+    @Test
+    void tasksBeyondTheLimitWaitForAThread() throws Exception {
+        int limit = 3;
+        ExchangeThreads threads = new ExchangeThreads(counting, limit);
+        AtomicInteger running = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        CountDownLatch full = new CountDownLatch(limit);
+        CountDownLatch go = new CountDownLatch(1);
+        CountDownLatch done = new CountDownLatch(100);
+        for (int i = 0; i < 100; i++) {
+            threads.execute(() -> {
+                most.accumulateAndGet(running.incrementAndGet(), Math::max);
+                full.countDown();
+                await(go);
+                running.decrementAndGet();
+                done.countDown();
+            });
+        }
+        assertThat(full.await(30, TimeUnit.SECONDS)).isTrue();
+        go.countDown();
+
+        assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(most).hasValue(limit);
+    }
+
+    @Test
+    void aThreadThatCannotBeStartedTakesNoneOfTheLimit() throws Exception {
+        ExchangeThreads threads = new ExchangeThreads(counting, 1);
+        noThread.set(true);
+        assertThatThrownBy(() -> threads.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
+        CountDownLatch done = new CountDownLatch(1);
+        threads.execute(done::countDown);
+        assertThat(done.await(10, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test

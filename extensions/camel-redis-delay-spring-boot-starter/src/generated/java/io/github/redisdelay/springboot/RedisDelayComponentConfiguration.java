@@ -281,6 +281,11 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String routeId;
 
     /**
+     * Whether the calling thread waits until Redis has answered, and then goes on with the exchange itself. With false it only hands the message over, and the exchange goes on on one of at most 32 threads of the component. In a transaction, and on these threads, the thread always waits.
+     */
+    private Boolean synchronous;
+
+    /**
      * Whether autowiring is enabled. This is used for automatic autowiring options (the option must be marked as autowired) by looking up in the registry to find if there is a single instance of matching type, which then gets configured on the component. This can be used for automatic configuring JDBC data sources, JMS connection factories, AWS Clients, etc.
      */
     private Boolean autowiredEnabled;
@@ -304,11 +309,6 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
      * The number of hash tags over which the queue is spread, 1 to 64, so that it can grow past one node of a Redis Cluster. All producers and consumers of the queue must have the same number; it is recorded in Redis, and another one is an error. The number of a queue never changes: for another one take a new queue name.
      */
     private Integer partitions;
-
-    /**
-     * Whether the thread waits: a producer's, until Redis has answered, and then the exchange goes on there; a consumer's, until the route is done with the exchange, also where the route goes on elsewhere, as by threads().
-     */
-    private Boolean synchronous;
 
     /**
      * Used for enabling or disabling all consumer based health checks from this component
@@ -772,6 +772,14 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
         this.routeId = routeId;
     }
 
+    public Boolean getSynchronous() {
+        return synchronous;
+    }
+
+    public void setSynchronous(Boolean synchronous) {
+        this.synchronous = synchronous;
+    }
+
     public Boolean getAutowiredEnabled() {
         return autowiredEnabled;
     }
@@ -810,14 +818,6 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
 
     public void setPartitions(Integer partitions) {
         this.partitions = partitions;
-    }
-
-    public Boolean getSynchronous() {
-        return synchronous;
-    }
-
-    public void setSynchronous(Boolean synchronous) {
-        this.synchronous = synchronous;
     }
 
     public Boolean getHealthCheckConsumerEnabled() {

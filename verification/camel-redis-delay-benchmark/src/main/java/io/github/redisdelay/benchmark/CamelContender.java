@@ -27,6 +27,7 @@ final class CamelContender implements Contender {
     private final CamelContext context;
     private final Endpoint single;
     private final Endpoint batch;
+    private final Endpoint async;
     private final AsyncProducer producer;
     private final ProducerTemplate template;
     // Set before the route that reads it is started.
@@ -43,6 +44,7 @@ final class CamelContender implements Contender {
             @Override
             public void configure() {
                 from("direct:schedule").to("redis-delay:" + name);
+                from("direct:async").to("redis-delay:" + name + "?synchronous=false");
                 from("direct:batch").to("redis-delay:" + name + "?batching=true");
                 from("redis-delay:" + name + "?" + CONSUMER)
                         .routeId(CONSUMER_ROUTE)
@@ -55,7 +57,8 @@ final class CamelContender implements Contender {
         context.start();
         single = context.getEndpoint("direct:schedule");
         batch = context.getEndpoint("direct:batch");
-        producer = single.createAsyncProducer();
+        async = context.getEndpoint("direct:async");
+        producer = async.createAsyncProducer();
         producer.start();
         template = context.createProducerTemplate();
     }
@@ -80,7 +83,7 @@ final class CamelContender implements Contender {
         InFlight inFlight = new InFlight(UNDER_WAY);
         for (Message message = source.next(); message != null; message = source.next()) {
             inFlight.begin();
-            Exchange exchange = single.createExchange();
+            Exchange exchange = async.createExchange();
             exchange.getMessage().setBody(message.body());
             exchange.getMessage().setHeader(header(message.due()), millis(message.due()));
             producer.process(exchange, doneSync -> inFlight.end(exchange.getException()));

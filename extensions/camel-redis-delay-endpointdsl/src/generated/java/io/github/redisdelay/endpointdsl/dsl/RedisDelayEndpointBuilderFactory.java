@@ -1133,42 +1133,6 @@ public interface RedisDelayEndpointBuilderFactory {
             doSetProperty("partitions", partitions);
             return this;
         }
-        /**
-         * Whether the thread waits: a producer's, until Redis has answered, and
-         * then the exchange goes on there; a consumer's, until the route is
-         * done with the exchange, also where the route goes on elsewhere, as by
-         * threads().
-         * 
-         * The option is a: <code>boolean</code> type.
-         * 
-         * Default: false
-         * Group: advanced
-         * 
-         * @param synchronous the value to set
-         * @return the dsl builder
-         */
-        default AdvancedRedisDelayEndpointConsumerBuilder synchronous(boolean synchronous) {
-            doSetProperty("synchronous", synchronous);
-            return this;
-        }
-        /**
-         * Whether the thread waits: a producer's, until Redis has answered, and
-         * then the exchange goes on there; a consumer's, until the route is
-         * done with the exchange, also where the route goes on elsewhere, as by
-         * threads().
-         * 
-         * The option will be converted to a <code>boolean</code> type.
-         * 
-         * Default: false
-         * Group: advanced
-         * 
-         * @param synchronous the value to set
-         * @return the dsl builder
-         */
-        default AdvancedRedisDelayEndpointConsumerBuilder synchronous(String synchronous) {
-            doSetProperty("synchronous", synchronous);
-            return this;
-        }
     }
 
     /**
@@ -2101,6 +2065,44 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
+         * Whether the calling thread waits until Redis has answered, and then
+         * goes on with the exchange itself. With false it only hands the
+         * message over, and the exchange goes on on one of at most 32 threads
+         * of the component. In a transaction, and on these threads, the thread
+         * always waits.
+         * 
+         * The option is a: <code>boolean</code> type.
+         * 
+         * Default: true
+         * Group: producer (advanced)
+         * 
+         * @param synchronous the value to set
+         * @return the dsl builder
+         */
+        default AdvancedRedisDelayEndpointProducerBuilder synchronous(boolean synchronous) {
+            doSetProperty("synchronous", synchronous);
+            return this;
+        }
+        /**
+         * Whether the calling thread waits until Redis has answered, and then
+         * goes on with the exchange itself. With false it only hands the
+         * message over, and the exchange goes on on one of at most 32 threads
+         * of the component. In a transaction, and on these threads, the thread
+         * always waits.
+         * 
+         * The option will be converted to a <code>boolean</code> type.
+         * 
+         * Default: true
+         * Group: producer (advanced)
+         * 
+         * @param synchronous the value to set
+         * @return the dsl builder
+         */
+        default AdvancedRedisDelayEndpointProducerBuilder synchronous(String synchronous) {
+            doSetProperty("synchronous", synchronous);
+            return this;
+        }
+        /**
          * The most messages that one look by Camel's tools reads, such as the
          * browse console or JMX, whatever they ask for; 1 or more. All of them
          * are in memory then, bodies included.
@@ -2223,42 +2225,6 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         default AdvancedRedisDelayEndpointProducerBuilder partitions(String partitions) {
             doSetProperty("partitions", partitions);
-            return this;
-        }
-        /**
-         * Whether the thread waits: a producer's, until Redis has answered, and
-         * then the exchange goes on there; a consumer's, until the route is
-         * done with the exchange, also where the route goes on elsewhere, as by
-         * threads().
-         * 
-         * The option is a: <code>boolean</code> type.
-         * 
-         * Default: false
-         * Group: advanced
-         * 
-         * @param synchronous the value to set
-         * @return the dsl builder
-         */
-        default AdvancedRedisDelayEndpointProducerBuilder synchronous(boolean synchronous) {
-            doSetProperty("synchronous", synchronous);
-            return this;
-        }
-        /**
-         * Whether the thread waits: a producer's, until Redis has answered, and
-         * then the exchange goes on there; a consumer's, until the route is
-         * done with the exchange, also where the route goes on elsewhere, as by
-         * threads().
-         * 
-         * The option will be converted to a <code>boolean</code> type.
-         * 
-         * Default: false
-         * Group: advanced
-         * 
-         * @param synchronous the value to set
-         * @return the dsl builder
-         */
-        default AdvancedRedisDelayEndpointProducerBuilder synchronous(String synchronous) {
-            doSetProperty("synchronous", synchronous);
             return this;
         }
     }
@@ -2760,42 +2726,6 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         default AdvancedRedisDelayEndpointBuilder partitions(String partitions) {
             doSetProperty("partitions", partitions);
-            return this;
-        }
-        /**
-         * Whether the thread waits: a producer's, until Redis has answered, and
-         * then the exchange goes on there; a consumer's, until the route is
-         * done with the exchange, also where the route goes on elsewhere, as by
-         * threads().
-         * 
-         * The option is a: <code>boolean</code> type.
-         * 
-         * Default: false
-         * Group: advanced
-         * 
-         * @param synchronous the value to set
-         * @return the dsl builder
-         */
-        default AdvancedRedisDelayEndpointBuilder synchronous(boolean synchronous) {
-            doSetProperty("synchronous", synchronous);
-            return this;
-        }
-        /**
-         * Whether the thread waits: a producer's, until Redis has answered, and
-         * then the exchange goes on there; a consumer's, until the route is
-         * done with the exchange, also where the route goes on elsewhere, as by
-         * threads().
-         * 
-         * The option will be converted to a <code>boolean</code> type.
-         * 
-         * Default: false
-         * Group: advanced
-         * 
-         * @param synchronous the value to set
-         * @return the dsl builder
-         */
-        default AdvancedRedisDelayEndpointBuilder synchronous(String synchronous) {
-            doSetProperty("synchronous", synchronous);
             return this;
         }
     }

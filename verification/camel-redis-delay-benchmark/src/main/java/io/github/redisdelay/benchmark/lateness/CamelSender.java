@@ -33,7 +33,7 @@ public final class CamelSender implements AutoCloseable {
         sender.context.addRoutes(new RouteBuilder() {
             @Override
             public void configure() {
-                queues.forEach(queue -> from("direct:" + queue).to("redis-delay:" + queue));
+                queues.forEach(queue -> from("direct:" + queue).to("redis-delay:" + queue + "?synchronous=false"));
             }
         });
         sender.context.start();

@@ -17,7 +17,8 @@ public final class Report {
     private static final Map<String, String[]> ABOUT = Map.ofEntries(
             Map.entry("rates", new String[] {
                 "Scheduling and delivery rates",
-                "Scheduling far ahead: by callers that wait for each answer, asynchronously with 2 000 messages under way,"
+                "Scheduling far ahead: by callers that wait for each answer, asynchronously (through Camel `synchronous=false`)"
+                        + " with 2 000 messages under way,"
                         + " and in batches of 100. Delivery, each message acknowledged: of a backlog that was due before the"
                         + " consumer started, and of messages with random due times within 200 ms, from the first due time until"
                         + " the queue is empty."
