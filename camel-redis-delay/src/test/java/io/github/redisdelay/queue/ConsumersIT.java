@@ -211,6 +211,49 @@ class ConsumersIT {
         await().until(() -> queue.stats().get().leased() == 0);
     }
 
+    /** The lateness that one of a thousand messages exceeds, at 600 a second, where one of two consumers stands still now and then. */
+    private Duration worstOfAThousand() throws Exception {
+        DelayQueue queue = client.queue(redis.uniqueQueue());
+        int groups = 180;
+        int each = 10;
+        long first = System.currentTimeMillis() + 1_000;
+        List<Submission<ScheduleResult>> scheduled = new ArrayList<>();
+        for (int i = 0; i < groups * each; i++) {
+            DueTime due = new DueTime(false, (first + i / each * 1_000L * each / 600) * 1_000);
+            scheduled.add(queue.schedule(ScheduleRequest.of("m" + i, BODY, due)));
+        }
+        scheduled.forEach(Submission::join);
+        Queue<Duration> lateness = new ConcurrentLinkedQueue<>();
+        AtomicInteger begun = new AtomicInteger();
+        DelayQueueConsumer standing = queue.consume(concurrent(1), executor, delivery -> {
+            lateness.add(delivery.lateness());
+            if (begun.incrementAndGet() % 100 == 0) {
+                TimeUnit.MILLISECONDS.sleep(1_500); // its work
+            }
+            delivery.acknowledge();
+        });
+        DelayQueueConsumer other = queue.consume(concurrent(1), executor, delivery -> {
+            lateness.add(delivery.lateness());
+            delivery.acknowledge();
+        });
+        await().atMost(Duration.ofSeconds(30)).until(() -> lateness.size() == groups * each);
+        await().until(() -> queue.stats().join().leased() == 0);
+        standing.stop(true);
+        other.stop(true);
+        assertThat(begun.get()).as("messages of the one that stands still").isGreaterThan(100);
+        return lateness.stream().sorted().toList().get(groups * each * 999 / 1000 - 1);
+    }
+
+    @Test
+    void should_be_on_time_while_one_consumer_of_two_stands_still_now_and_then() throws Exception {
+        List<Duration> worst = new ArrayList<>();
+        do {
+            worst.add(worstOfAThousand());
+            // A busy machine may spoil a round.
+        } while (worst.size() < 5 && worst.get(worst.size() - 1).toMillis() >= 300);
+        assertThat(worst.get(worst.size() - 1)).as("of rounds: %s", worst).isLessThan(Duration.ofMillis(300));
+    }
+
     @Test
     void should_leave_nothing_behind_after_a_thousand_starts_and_stops() throws Exception {
         DelayQueue queue = client.queue(redis.uniqueQueue());

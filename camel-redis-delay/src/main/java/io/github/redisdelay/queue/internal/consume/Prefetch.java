@@ -16,8 +16,11 @@ import java.util.concurrent.TimeUnit;
  */
 final class Prefetch {
 
-    /** A message that was not begun for this long is released. */
-    static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /**
+     * A message that was not begun for this long is released. Then its consumer stands still: it claims no more until a slot is
+     * free, so a message comes back to it once for each standstill, and only if no other consumer has taken it.
+     */
+    static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
     /** The time over which finished messages are counted. */
     static final long WINDOW_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
