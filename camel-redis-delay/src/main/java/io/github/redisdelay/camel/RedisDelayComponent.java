@@ -9,6 +9,7 @@ import io.github.redisdelay.camel.connection.SpringBootProperties;
 import io.github.redisdelay.camel.delivery.ConsumerNames;
 import io.github.redisdelay.camel.migration.ImportRuns;
 import io.github.redisdelay.camel.monitor.Meters;
+import io.github.redisdelay.camel.monitor.NoConsumerReport;
 import io.github.redisdelay.camel.monitor.StartupLog;
 import io.github.redisdelay.camel.monitor.UnusedQueues;
 import io.github.redisdelay.camel.thread.ComponentThreads;
@@ -63,7 +64,8 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     private Reference<OpenClient> own; // guarded by resourcesLock
 
     /** The things that are there from the first use on, until the component stops. */
-    private record Resources(ClientRegistry clients, ComponentThreads threads, Meters meters) {}
+    private record Resources(
+            ClientRegistry clients, ComponentThreads threads, Meters meters, NoConsumerReport deserted) {}
 
     public RedisDelayComponent() {}
 
@@ -180,7 +182,8 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
                                 this::retrieveGlobalSslContextParameters,
                                 (place, options) -> meters.calls(place, options.keyPrefix())),
                         threads,
-                        meters);
+                        meters,
+                        new NoConsumerReport(threads::timers));
             }
             return resources;
         }
@@ -201,6 +204,11 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     /** The meters of its queues, in the registry that was bound at the first use of the component. */
     Meters meters() {
         return resources().meters();
+    }
+
+    /** The report on what its producers schedule and nobody receives. */
+    NoConsumerReport deserted() {
+        return resources().deserted();
     }
 
     /** The threads of its consumers and producers. */

@@ -5,6 +5,7 @@ import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.migration.ImportSettings;
 import io.github.redisdelay.camel.monitor.Meters;
+import io.github.redisdelay.camel.monitor.NoConsumerReport;
 import io.github.redisdelay.camel.option.OwnHeaders;
 import io.github.redisdelay.camel.producer.ImportOperation;
 import io.github.redisdelay.camel.producer.ManageOperations;
@@ -37,7 +38,11 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
 
     /** The parts of a started producer. */
     private record Opened(
-            Reference<OpenClient> client, DelayQueue queue, Meters.Producing meters, Meters.Importing imports) {}
+            Reference<OpenClient> client,
+            DelayQueue queue,
+            Meters.Producing meters,
+            Meters.Importing imports,
+            NoConsumerReport.Watch deserted) {}
 
     public RedisDelayProducer(RedisDelayEndpoint endpoint) {
         super(endpoint);
@@ -61,13 +66,17 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
         Meters.MeteredQueue metered = getEndpoint().metered(client);
         Meters meters = getEndpoint().meters();
         ImportSettings imports = getEndpoint().producerSettings().imports();
+        RedisDelayComponent component = getEndpoint().getComponent();
+        String address = client.get().address();
+        component.startReport().logProducer(metered.queue(), address, metered.keyPrefix());
         opened = new Opened(
                 client,
                 metered.queue(),
                 meters.producing(metered),
                 imports == null || imports.dryRun()
                         ? Meters.Importing.NONE
-                        : meters.importing(metered, imports.source().name(), ""));
+                        : meters.importing(metered, imports.source().name(), ""),
+                component.deserted().of(metered.queue(), address, metered.keyPrefix()));
     }
 
     @Override
@@ -148,7 +157,8 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
                                 queue,
                                 getEndpoint().mapper(),
                                 open.client().get().queues()::nextId,
-                                open.meters())
+                                open.meters(),
+                                open.deserted())
                         .send(exchange);
             case cancel, reschedule, promote, redrive, purge, pause, resume, check ->
                 new ManageOperations(settings, queue, open.meters(), () -> getEndpoint()

@@ -16,7 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The lines that a consumer logs as it starts: what its queue holds, and a warning, once for each server, of a server that is set up
+ * The lines that consumers and producers log as they start: what their queue holds, and a warning, once for each server, of a server that is set up
  * to lose messages. Thread-safe.
  */
 public final class StartupLog {
@@ -24,6 +24,9 @@ public final class StartupLog {
     private static final Logger LOG = LoggerFactory.getLogger(StartupLog.class);
 
     private static final ServerInfo UNKNOWN = new ServerInfo("Redis", "unknown", "unknown", null);
+
+    /** So many things at the most are told once: more queues than anybody reads of. */
+    private static final int MOST_PRODUCERS = 100;
 
     private final Set<String> warned = ConcurrentHashMap.newKeySet();
 
@@ -49,6 +52,27 @@ public final class StartupLog {
             throw RedisConnection.unusable("queue '" + queue.name() + "': ", address, cause);
         }
         warn(address, server.join());
+    }
+
+    /**
+     * Logs the same for a producer, once for each queue, as soon as Redis has answered. Names of queues may be dynamic, so
+     * there is an end to these lines.
+     */
+    public void logProducer(DelayQueue queue, String address, String keyPrefix) {
+        if (warned.size() >= MOST_PRODUCERS
+                || !warned.add("producer " + address + " " + keyPrefix + " " + queue.name())) {
+            return;
+        }
+        CompletableFuture<ServerInfo> server = queue.serverInfo().exceptionally(error -> UNKNOWN);
+        queue.stats()
+                .thenAcceptBoth(server, (stats, info) -> {
+                    LOG.info("producer of {}", StatsText.of(queue.name(), false, address, info, stats));
+                    warn(address, info);
+                })
+                .exceptionally(error -> {
+                    LOG.debug("queue '{}': a producer cannot read what it holds: {}", queue.name(), error.toString());
+                    return null;
+                });
     }
 
     /** Warns of the server at an address, if that has to be. */

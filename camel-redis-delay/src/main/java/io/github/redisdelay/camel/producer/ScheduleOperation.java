@@ -9,6 +9,7 @@ import io.github.redisdelay.camel.delivery.DeliveryCompletion;
 import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.camel.monitor.MessageLog;
 import io.github.redisdelay.camel.monitor.Meters;
+import io.github.redisdelay.camel.monitor.NoConsumerReport;
 import io.github.redisdelay.camel.option.OwnHeaders;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.DelayQueue;
@@ -37,6 +38,7 @@ public final class ScheduleOperation {
     private final MessageMapper mapper;
     private final Supplier<String> ids;
     private final Meters.Producing meters;
+    private final NoConsumerReport.Watch deserted;
 
     /**
      * @param ids makes the id of a message without one
@@ -46,12 +48,14 @@ public final class ScheduleOperation {
             DelayQueue queue,
             MessageMapper mapper,
             Supplier<String> ids,
-            Meters.Producing meters) {
+            Meters.Producing meters,
+            NoConsumerReport.Watch deserted) {
         this.settings = settings;
         this.queue = queue;
         this.mapper = mapper;
         this.ids = ids;
         this.meters = meters;
+        this.deserted = deserted;
     }
 
     /**
@@ -118,6 +122,7 @@ public final class ScheduleOperation {
 
     private void putOne(List<PendingChange<ScheduleResult>> changes, Message message) {
         ScheduleResult result = changes.get(0).result();
+        deserted.scheduled(result);
         message.setHeader(RedisDelayConstants.MESSAGE_ID, result.id());
         message.setHeader(RedisDelayConstants.QUEUE, queue.name());
         message.setHeader(RedisDelayConstants.SCHEDULED_TIME, result.scheduledMicros() / 1000);
@@ -176,6 +181,7 @@ public final class ScheduleOperation {
             Exception error = element.error();
             if (error == null) {
                 stored.add(element.result());
+                deserted.scheduled(element.result());
             } else {
                 failures.putIfAbsent(element.id(), error);
             }

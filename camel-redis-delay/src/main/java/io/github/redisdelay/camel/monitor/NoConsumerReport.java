@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.monitor;
+
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.ScheduleOutcome;
+import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.Timers;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Warns producers whose messages nobody receives: those that this JVM has scheduled are overdue, and no consumer of the
+ * queue is known. Redis is asked only a minute after such a message was due, once for each queue. Thread-safe.
+ */
+public final class NoConsumerReport {
+
+    private static final Logger LOG = LoggerFactory.getLogger(NoConsumerReport.class);
+
+    static final Duration OVERDUE = Duration.ofMinutes(1);
+    static final Duration QUIET = Duration.ofHours(1);
+
+    /** A timer is set anew only for a message that is due so much earlier. */
+    private static final long EARLIER_MICROS = 1_000_000;
+
+    private static final int MOST_QUEUES = 10_000;
+
+    private final Supplier<Timers> timers;
+    private final Map<String, Watch> watches = new ConcurrentHashMap<>();
+
+    /** @param timers asked for when the first message is scheduled */
+    public NoConsumerReport(Supplier<Timers> timers) {
+        this.timers = timers;
+    }
+
+    /**
+     * The watch of a queue: the same for all producers of it.
+     *
+     * @param queue asks for the figures; the one of the latest call
+     */
+    public Watch of(DelayQueue queue, String address, String keyPrefix) {
+        if (watches.size() >= MOST_QUEUES) {
+            watches.clear(); // producers go on with those that they have
+        }
+        Watch watch = watches.computeIfAbsent(
+                address + " " + keyPrefix + " " + queue.name(), key -> new Watch(address, keyPrefix));
+        watch.queue = queue;
+        return watch;
+    }
+
+    /** The watch of one queue. */
+    public final class Watch {
+        private final String address;
+        private final String keyPrefix;
+        private volatile DelayQueue queue; // any producer's
+
+        /** The earliest due time since the last look, in microseconds. Written under this. */
+        private volatile long earliestMicros = Long.MAX_VALUE;
+
+        private Timers.Timer timer; // guarded by this; null if none is set
+
+        private Watch(String address, String keyPrefix) {
+            this.address = address;
+            this.keyPrefix = keyPrefix;
+        }
+
+        /** A message was scheduled. Cheap: one comparison, unless it is due before all others since the last look. */
+        public void scheduled(ScheduleResult result) {
+            if (result.dueMicros() < earliestMicros - EARLIER_MICROS && result.outcome() != ScheduleOutcome.IGNORED) {
+                lookAfter(result.dueMicros(), result.dueMicros() - result.scheduledMicros());
+            }
+        }
+
+        private synchronized void lookAfter(long dueMicros, long delayMicros) {
+            if (dueMicros < earliestMicros) {
+                earliestMicros = dueMicros;
+                if (timer != null) {
+                    timer.cancel();
+                }
+                lookIn(OVERDUE.plus(StatsText.micros(Math.max(0, delayMicros))));
+            }
+        }
+
+        /** Holds the lock. */
+        private void lookIn(Duration wait) {
+            timer = timers.get().schedule(wait.toNanos(), this::look);
+        }
+
+        private void look() {
+            queue.stats().whenComplete((stats, error) -> {
+                synchronized (this) {
+                    timer = null;
+                    if (error == null && isDeserted(stats)) {
+                        warn(stats);
+                        earliestMicros = 0; // what is scheduled meanwhile changes nothing
+                        lookIn(QUIET);
+                    } else {
+                        earliestMicros = Long.MAX_VALUE;
+                    }
+                }
+            });
+        }
+
+        private void warn(QueueStats stats) {
+            LOG.warn(
+                    "queue '{}' on {}, key prefix '{}': {}. Start a consumer, or compare its queue name, keyPrefix, database and"
+                            + " address with these",
+                    queue.name(),
+                    address,
+                    keyPrefix,
+                    StatsText.overdue(stats, "no consumer is known"));
+        }
+    }
+
+    private static boolean isDeserted(QueueStats stats) {
+        return stats.consumers() == 0
+                && StatsText.micros(stats.oldestOverdueMicros()).compareTo(OVERDUE) >= 0;
+    }
+}

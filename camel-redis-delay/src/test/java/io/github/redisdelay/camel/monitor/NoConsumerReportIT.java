@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.monitor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import ch.qos.logback.classic.Level;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.RealQueueIT;
+import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.fake.FakeTimers;
+import io.github.redisdelay.testkit.LogLines;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Messages that are overdue and that nobody receives, on a real Redis and a virtual clock. */
+class NoConsumerReportIT extends RealQueueIT {
+
+    private final LogLines log = new LogLines(NoConsumerReport.class);
+    private final FakeTimers timers = new FakeTimers();
+    private final NoConsumerReport report = new NoConsumerReport(() -> timers);
+
+    @AfterEach
+    void closeLog() {
+        log.close();
+    }
+
+    private NoConsumerReport.Watch watch() {
+        return report.of(queue, "redis://h:6379", "delay");
+    }
+
+    private List<String> warnings() {
+        return log.of(Level.WARN);
+    }
+
+    /** Waits for the end of a look: then the next message makes another one. */
+    private void awaitLook(ScheduleResult next) {
+        await().until(() -> {
+            watch().scheduled(next);
+            return timers.waiting() == 1;
+        });
+    }
+
+    @Test
+    void should_warn_a_minute_after_the_due_time_and_again_after_an_hour() {
+        ScheduleResult overdue = schedule("a", LONG_AGO);
+        watch().scheduled(overdue);
+        timers.advance(Duration.ofSeconds(59));
+        assertThat(timers.waiting()).isOne();
+        timers.advance(Duration.ofSeconds(1));
+        await().untilAsserted(() -> assertThat(warnings()).hasSize(1));
+        assertThat(warnings().get(0))
+                .startsWith("queue '" + queue.name() + "' on redis://h:6379, key prefix 'delay': 1 overdue (oldest ")
+                .contains(
+                        "), and no consumer is known. Start a consumer, or compare its queue name, keyPrefix, database");
+        await().until(() -> timers.waiting() == 1);
+        watch().scheduled(schedule("b", LONG_AGO));
+        timers.advance(Duration.ofMinutes(59));
+        assertThat(timers.waiting()).as("nobody asks within the hour").isOne();
+        timers.advance(Duration.ofMinutes(1));
+        await().untilAsserted(() -> assertThat(warnings()).hasSize(2));
+        assertThat(warnings().get(1)).contains(": 2 overdue (");
+    }
+
+    @Test
+    void should_say_nothing_where_a_consumer_is_known_or_nothing_is_overdue_for_a_minute() {
+        ScheduleResult due = schedule("a", DueTime.now());
+        watch().scheduled(due);
+        timers.advance(Duration.ofMinutes(1));
+        awaitLook(due);
+        var consumer = queue.consume(named("c"), executor, delivery -> {});
+        await().until(() -> get(queue.stats()).consumers() == 1);
+        consumer.suspend();
+        schedule("b", LONG_AGO);
+        timers.advance(Duration.ofMinutes(1));
+        awaitLook(due);
+        assertThat(warnings()).isEmpty();
+        get(consumer.stop(false));
+        timers.advance(Duration.ofMinutes(1));
+        await().untilAsserted(() -> assertThat(warnings()).hasSize(1));
+    }
+
+    @Test
+    void should_look_once_for_many_messages_a_minute_after_the_earliest_is_due() {
+        schedule("overdue", LONG_AGO);
+        for (int seconds : new int[] {100, 200, 50, 300, 20, 21}) {
+            watch().scheduled(schedule("in " + seconds, DueTime.after(Duration.ofSeconds(seconds))));
+        }
+        assertThat(timers.waiting()).isOne();
+        timers.advance(Duration.ofSeconds(79));
+        assertThat(timers.waiting()).isOne();
+        timers.advance(Duration.ofSeconds(1));
+        await().untilAsserted(() -> assertThat(warnings()).hasSize(1));
+    }
+
+    @Test
+    void should_look_again_after_a_look_that_failed() {
+        ScheduleResult overdue = schedule("a", LONG_AGO);
+        watch().scheduled(overdue);
+        client.close();
+        timers.advance(Duration.ofMinutes(1));
+        awaitLook(overdue);
+        assertThat(warnings()).isEmpty();
+    }
+}
