@@ -399,7 +399,7 @@ class DurabilityIT {
         MasterAndReplica.ask(server, "CONFIG SET appendfsync " + policy, "+OK");
         Submission<ScheduleResult> sent = schedule("b " + policy);
         String fault = " has appendfsync " + policy
-                + ", with which a change can be lost that it reports as on disk: set appendfsync ";
+                + ", with which WAITAOF does not prove that a change is on disk: set appendfsync ";
         assertThat(failure(sent))
                 .isInstanceOf(ReplicationTimeoutException.class)
                 .hasMessageContaining(

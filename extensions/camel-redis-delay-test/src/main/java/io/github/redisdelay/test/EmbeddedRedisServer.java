@@ -42,9 +42,14 @@ final class EmbeddedRedisServer extends RedisServer {
 
     /** @param arguments of the command line, behind the name of the configuration file */
     EmbeddedRedisServer(List<String> configLines, String... arguments) {
-        binary = binary();
+        this(binary(), "-D" + BINARY_PROPERTY + "=", configLines, arguments);
+    }
+
+    /** @param named what has named the binary, for the error where it cannot be executed */
+    EmbeddedRedisServer(File binary, String named, List<String> configLines, String... arguments) {
+        this.binary = binary;
         if (!binary.canExecute()) {
-            throw new IllegalStateException("-D" + BINARY_PROPERTY + "=" + binary
+            throw new IllegalStateException(named + binary
                     + " is no file that can be executed: give the path of a redis-server or valkey-server");
         }
         this.arguments = List.of(arguments);

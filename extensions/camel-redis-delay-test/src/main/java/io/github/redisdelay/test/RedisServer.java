@@ -9,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
@@ -85,6 +86,17 @@ public abstract class RedisServer implements AutoCloseable {
      */
     public static RedisServer embedded(String... configLines) {
         return embedded(List.of(configLines));
+    }
+
+    /**
+     * The same, but always a process of this program.
+     *
+     * @param binary a redis-server or valkey-server, or a script that executes one with its arguments
+     * @throws IllegalStateException if it cannot be executed
+     * @throws RuntimeException if it does not answer within 20 s; the message says why, with the server's log
+     */
+    public static RedisServer process(Path binary, String... configLines) {
+        return started(new EmbeddedRedisServer(binary.toFile(), "", List.of(configLines)));
     }
 
     /**

@@ -42,7 +42,7 @@ class ServerFaultsIT {
 
     private static final Duration LONGER_THAN_THE_LEASE = Experiment.LEASE.plusSeconds(2);
 
-    private enum Fault {
+    enum Fault {
         READ_ONLY_REPLICA("server becomes a read-only replica, and master again") {
             @Override
             RedisServer start() {
@@ -256,7 +256,8 @@ class ServerFaultsIT {
             if (name.equals(MEMORY)) {
                 fillMemory();
             } else {
-                run(Fault.valueOf(name));
+                Fault fault = Fault.valueOf(name);
+                run(fault, fault.name, fault.start());
             }
         });
     }
@@ -272,9 +273,10 @@ class ServerFaultsIT {
         experiments.result(fault.name());
     }
 
-    private static void run(Fault fault) throws Exception {
+    /** Does a fault to a server, which is closed in the end. */
+    static void run(Fault fault, String name, RedisServer server) throws Exception {
         int rounds = Experiment.rounds();
-        try (Bench bench = new Bench(fault.name, fault.start())) {
+        try (Bench bench = new Bench(name, server)) {
             Experiment experiment = bench.experiment;
             long inFlight = 0;
             try (Survivors survivors = new Survivors(experiment, false);

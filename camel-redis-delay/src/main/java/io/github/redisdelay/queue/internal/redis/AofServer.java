@@ -15,7 +15,7 @@ record AofServer(String info, String policy) {
 
     private static final Pattern EVERYSEC_HOLDS = Pattern.compile("7\\.2\\..*|7\\.4\\.(?![012]$).*|(8|9|\\d\\d+)\\..*");
 
-    /** The reason why a change can be lost that the server says is on its disk; null if it cannot. */
+    /** The reason why its answer proves nothing; null if a change that it says is on its disk outlives a power cut. */
     String fault() {
         String valkey = version("valkey");
         String redis = version("redis");
@@ -27,7 +27,7 @@ record AofServer(String info, String policy) {
         String name =
                 valkey != null ? "Valkey " + valkey : "Redis " + (redis == null ? "of an unknown version" : redis);
         return name + " has appendfsync " + policy
-                + ", with which a change can be lost that it reports as on disk: set appendfsync "
+                + ", with which WAITAOF does not prove that a change is on disk: set appendfsync "
                 + (everysecHolds
                         ? "everysec or always"
                         : "always (everysec holds on Redis 7.2, and from 7.4.3 on, not on Valkey)");

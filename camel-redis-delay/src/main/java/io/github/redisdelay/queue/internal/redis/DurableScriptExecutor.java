@@ -193,12 +193,13 @@ public final class DurableScriptExecutor {
                     CompletableFuture<Object> first = replies.get(0);
                     String history = history(replies.get(replies.size() - 1));
                     Throwable error = failure == null ? batch.fault() : ErrorText.unwrap(failure);
-                    if (error != null && isServersRefusal(error)) {
-                        known = false; // another server, another configuration, or other permissions
-                    }
                     // A command behind the first call has failed. If Redis has refused it, the call stands. If there is
                     // no answer, the call is repeated.
-                    return error == null || (isAnswered(first) && isServersRefusal(error))
+                    boolean refused = error != null && isAnswered(first) && isServersRefusal(error);
+                    if (refused) {
+                        known = false; // another server, another configuration, or other permissions
+                    }
+                    return error == null || refused
                             ? CompletableFuture.completedFuture(new DurableReply(
                                     first.join(),
                                     UnmetDurability.missing(

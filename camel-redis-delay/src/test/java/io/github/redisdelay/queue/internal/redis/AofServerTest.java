@@ -19,7 +19,7 @@ class AofServerTest {
 
     private static String fault(String server, String policy, String remedy) {
         return server + " has appendfsync " + policy
-                + ", with which a change can be lost that it reports as on disk: set appendfsync " + remedy;
+                + ", with which WAITAOF does not prove that a change is on disk: set appendfsync " + remedy;
     }
 
     @ParameterizedTest
