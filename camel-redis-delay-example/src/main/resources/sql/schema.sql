@@ -16,6 +16,17 @@ CREATE TABLE IF NOT EXISTS received_notification (
     received_at TIMESTAMP(3) WITH TIME ZONE NOT NULL
 );
 
+-- Notifications that no partner took, with the last failure.
+CREATE TABLE IF NOT EXISTS failed_notification (
+    order_id  VARCHAR(64) PRIMARY KEY,
+    url       VARCHAR,
+    body      VARCHAR NOT NULL,
+    reason    VARCHAR NOT NULL,
+    failure   VARCHAR,
+    attempts  INTEGER,
+    failed_at TIMESTAMP(3) WITH TIME ZONE NOT NULL
+);
+
 -- Payments that arrived too late. found_by: look, or bank.
 CREATE TABLE IF NOT EXISTS refund (
     order_id VARCHAR(64) PRIMARY KEY,

@@ -2,6 +2,7 @@
 package io.github.redisdelay.example;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import java.util.List;
 import java.util.Map;
 import org.apache.camel.Exchange;
 import org.apache.camel.LoggingLevel;
@@ -9,7 +10,8 @@ import org.apache.camel.builder.RouteBuilder;
 
 /**
  * The shop by HTTP: {@code POST /orders}, {@code POST /orders/{id}/payment} and {@code GET /orders/{id}}; {@code PUT} and
- * {@code DELETE /events/{id}}; and for the bank {@code POST /refunds/{id}/notification}.
+ * {@code DELETE /events/{id}}; {@code GET /notifications/failed}, and {@code POST} to send them again; and for the bank
+ * {@code POST /refunds/{id}/notification}.
  *
  * <p>Each request is answered when Redis has confirmed its step; 503 means that the same request can safely be sent again.
  */
@@ -41,6 +43,12 @@ final class HttpRoutes extends RouteBuilder {
         rest("/events").put("/{id}").to("direct:http-event").delete("/{id}").to("direct:http-no-event");
 
         rest("/refunds").post("/{id}/notification").to("direct:http-refund");
+
+        rest("/notifications")
+                .get("/failed")
+                .to("direct:http-failed")
+                .post("/failed")
+                .to("direct:http-failed-again");
 
         onException(JsonProcessingException.class, IllegalArgumentException.class)
                 .handled(true)
@@ -84,6 +92,18 @@ final class HttpRoutes extends RouteBuilder {
                 .routeId("http-refund")
                 .to("direct:refund-notification")
                 .setBody(exchange -> Map.of("refund", exchange.getVariable("refund")))
+                .to("direct:http-answer");
+
+        from("direct:http-failed")
+                .routeId("http-failed")
+                .to("direct:failed-notifications")
+                .to("direct:http-answer");
+
+        from("direct:http-failed-again")
+                .routeId("http-failed-again")
+                .to("direct:send-failed-again")
+                .setBody(exchange -> Map.of(
+                        "sentAgain", exchange.getMessage().getBody(List.class).size()))
                 .to("direct:http-answer");
 
         from("direct:http-answer")

@@ -12,7 +12,7 @@ import org.apache.camel.http.base.HttpOperationFailedException;
 
 /**
  * Tells a partner what became of an order, by HTTP, again and again until it answers 200. After the last step, or if the
- * partner does not let the shop in, the notification is among the dead letters: somebody has to look.
+ * partner does not let the shop in, the notification is a dead letter, and ends in a table: somebody has to look.
  *
  * <p>The partner's URL travels with the message, as a header.
  */
@@ -80,6 +80,30 @@ final class NotificationRoutes extends RouteBuilder {
                         LoggingLevel.INFO,
                         Story.NOTIFICATIONS,
                         "notify   ${variable.order}  try ${variable.attempt}: delivered")
+                .end();
+
+        from("redis-delay:notifications?state=dead")
+                .routeId("write-down-failed-notification")
+                .autoStartup("{{consume}}")
+                .to("sql:classpath:sql/fail-notification.sql");
+
+        from("direct:failed-notifications")
+                .routeId("failed-notifications")
+                .to("sql:SELECT order_id, url, reason, failure, attempts FROM failed_notification ORDER BY order_id");
+
+        from("direct:send-failed-again")
+                .routeId("send-failed-again")
+                .errorHandler(noErrorHandler()) // The caller knows what to answer.
+                .to("sql:SELECT * FROM failed_notification ORDER BY order_id")
+                .split(body())
+                .stopOnException()
+                .setVariable("failed", body())
+                .setHeader(RedisDelayConstants.SCHEDULE_ID, simple("${variable.failed[ORDER_ID]}"))
+                .setHeader(NotificationUrl.HEADER, simple("${variable.failed[URL]}"))
+                .setBody(simple("${variable.failed[BODY]}"))
+                .to("redis-delay:notifications?onDuplicate=ignore")
+                // Not the row of a failure that is newer.
+                .to("sql:classpath:sql/forget-failed-notification.sql")
                 .end();
     }
 }

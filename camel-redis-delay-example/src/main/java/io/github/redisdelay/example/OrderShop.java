@@ -193,16 +193,16 @@ final class OrderShop implements AutoCloseable {
             return;
         }
         LOG.info(
-                "carried on: {} orders waiting from last time ({} were paid, {} closed)",
-                waiting.in("orders"),
+                "carried on: {} waiting from last time ({} paid, {} closed)",
+                Story.count(waiting.in("orders"), "order", "orders"),
                 counts.paid(),
                 counts.closed());
         QueueStats orders = waiting.of("orders");
         if (orders.overdue() > 0) {
             LOG.info(
-                    "The clock went on while the example was down: {} orders were to be closed meanwhile, the first {}"
-                            + " ago; they are closed now. Customers who meant to pay meanwhile come now",
-                    orders.overdue(),
+                    "The clock went on while the example was down: {} to be closed meanwhile, the first {} ago. That"
+                            + " happens now. Customers who meant to pay meanwhile come now",
+                    Story.count(orders.overdue(), "order was", "orders were"),
                     settings.time().inShop(Duration.of(orders.oldestOverdueMicros(), ChronoUnit.MICROS)));
         }
     }
@@ -211,7 +211,9 @@ final class OrderShop implements AutoCloseable {
         boolean served = main.isStarted();
         main.stop();
         if (served) {
-            LOG.info("Camel has finished what was under way; {} orders are waiting in Redis", waiting.in("orders"));
+            LOG.info(
+                    "Camel has finished what was under way; {} waiting in Redis",
+                    Story.count(waiting.in("orders"), "order is", "orders are"));
         }
     }
 

@@ -13,4 +13,9 @@ final class Story {
     static final String REMINDERS = "shop.reminders";
 
     private Story() {}
+
+    /** A number with its noun, and its verb if there is one. */
+    static String count(long number, String one, String many) {
+        return number + " " + (number == 1 ? one : many);
+    }
 }

@@ -32,7 +32,7 @@ class ExampleProcessIT extends ExampleProcess {
 
         HttpClient curl = HttpClient.newHttpClient();
         List<HttpRequest> requests = ReadmeCommands.curls(port);
-        assertThat(requests).hasSize(5);
+        assertThat(requests).hasSize(7);
         for (HttpRequest request : requests) {
             assertThat(curl.send(request, HttpResponse.BodyHandlers.ofString()).statusCode())
                     .as(request.toString())

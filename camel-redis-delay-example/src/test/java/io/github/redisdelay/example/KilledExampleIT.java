@@ -52,7 +52,7 @@ class KilledExampleIT extends ExampleProcess {
 
         // A message that was under way at the kill is delivered again when its lease ends, after ten seconds.
         await().atMost(Duration.ofSeconds(90)).until(() -> lastSummary("notifications:")
-                .endsWith("notifications: 10 delivered, 0 to be tried, 3 dead letters: the console says why"));
+                .endsWith("notifications: 10 delivered, 0 to be tried, 3 failed for good"));
         await().atMost(Duration.ofSeconds(90))
                 .until(() -> lastSummary("refunds:").endsWith(", 0 under way"));
         await().atMost(Duration.ofSeconds(90))

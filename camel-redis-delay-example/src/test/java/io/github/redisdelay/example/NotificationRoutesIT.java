@@ -131,7 +131,7 @@ class NotificationRoutesIT extends CamelTestSupport {
 
         await().until(() -> log.lines("notify   A-1  try 5: delivered").size() == 1);
         assertThat(tries).hasSize(5);
-        assertThat(dead()).isEmpty();
+        assertThat(failed()).isEmpty();
     }
 
     @Test
@@ -158,10 +158,9 @@ class NotificationRoutesIT extends CamelTestSupport {
                 "{}",
                 Map.of(RedisDelayConstants.SCHEDULE_ID, "A-1", NotificationUrl.HEADER, url + "?bridgeEndpoint=true"));
 
-        await().until(() -> dead().size() == 1);
-        assertThat(dead().get(0)).containsEntry("messageId", "A-1").containsEntry("failureAttempts", 1);
-        assertThat((String) dead().get(0).get("deadLetterReason"))
-                .contains("notifyUrl '" + url + "?bridgeEndpoint=true'");
+        await().until(() -> failed().size() == 1);
+        assertThat(failed().get(0)).containsEntry("order_id", "A-1").containsEntry("attempts", 1);
+        assertThat((String) failed().get(0).get("reason")).contains("notifyUrl '" + url + "?bridgeEndpoint=true'");
         assertThat(tries).isEmpty();
     }
 
@@ -171,14 +170,13 @@ class NotificationRoutesIT extends CamelTestSupport {
 
         template.sendBody("direct:notify", new Notification("A-1", "paid", url));
 
-        await().until(() -> dead().size() == 1);
-        assertThat(dead().get(0)).containsEntry("deadLetterReason", "the partner does not let us in");
+        await().until(() -> failed().size() == 1);
+        assertThat(failed().get(0)).containsEntry("reason", "the partner does not let us in");
         assertThat(tries).hasSize(1);
     }
 
-    @SuppressWarnings("unchecked")
-    private List<Map<String, Object>> dead() {
-        return template.requestBody("redis-delay:notifications?operation=list&state=dead", null, List.class);
+    private List<Map<String, Object>> failed() {
+        return new ShopRows(folder).of("SELECT * FROM failed_notification");
     }
 
     private static void answer(Exchange exchange, int status) {

@@ -12,13 +12,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
+import org.assertj.core.api.Condition;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A partner is told what became of an order, by HTTP, until it answers 200; if it never does, it is a dead letter. */
+/** A partner is told what became of an order, by HTTP, until it answers 200; if it never does, that is in the database. */
 class NotificationStoryIT {
 
     /** All the steps together, more than a day, take less than three seconds. */
@@ -75,33 +76,38 @@ class NotificationStoryIT {
     }
 
     @Test
-    void whatAPartnerThatIsOutOfOrderDidNotTakeIsSentAgainByTheConsole() throws Exception {
+    void whatAPartnerThatIsOutOfOrderDidNotTakeEndsInTheDatabaseAndIsSentAgain() {
         List<String> ids = placed("W", 4, "1h", PartnerRoutes.warehouse(settings.httpPort()));
-        await().atMost(Duration.ofSeconds(30)).until(() -> shop.deadLetters("notifications") == 4);
+        await().atMost(Duration.ofSeconds(30)).until(() -> failed().size() == 4);
+        await().until(() -> shop.deadLetters("notifications") == 0);
 
-        ShopClient console = ShopClient.ofConsole(shop.consoleUrl());
-        List<JsonNode> causes = new ArrayList<>();
-        console.get("/api/failures?queue=notifications").body().path("groups").forEach(causes::add);
-        assertThat(causes)
-                .extracting(cause ->
-                        cause.path("count").asInt() + " " + cause.path("reason").asText() + ": "
-                                + cause.path("message").asText())
-                .allMatch(cause -> cause.startsWith("2 "))
-                .anyMatch(cause -> cause.matches(".* failed: .*statusCode: 500"))
-                .anyMatch(cause -> cause.matches(".* the partner does not let us in: .*statusCode: 403"));
+        List<JsonNode> failed = new ArrayList<>();
+        customer.get("/notifications/failed").body().forEach(failed::add);
+        assertThat(failed).extracting(row -> row.path("ORDER_ID").asText()).containsExactlyInAnyOrderElementsOf(ids);
+        assertThat(failed)
+                .extracting(row -> row.path("REASON").asText() + " after "
+                        + row.path("ATTEMPTS").asInt() + ": "
+                        + row.path("FAILURE").asText())
+                .areExactly(2, matching("failed after 10: .*statusCode: 500.*"))
+                .areExactly(2, matching("the partner does not let us in after 1: .*statusCode: 403.*"));
 
         assertThat(customer.repairWarehouse().status()).isEqualTo(200);
-        for (JsonNode cause : causes) {
-            long left = shop.deadLetters("notifications") - 2;
-            String redrive = "{\"queue\":\"notifications\",\"group\":" + cause.path("group") + ",\"count\":2}";
-            // One job at a time.
-            await().until(() -> console.post("/api/redrive", redrive).status() == 202);
-            await().until(() -> shop.deadLetters("notifications") == left);
-        }
+        assertThat(customer.post("/notifications/failed", "")
+                        .body()
+                        .path("sentAgain")
+                        .asInt())
+                .isEqualTo(4);
 
-        awaitOutcomes(4);
-        assertThat(delivered("closed")).containsExactlyInAnyOrderElementsOf(ids);
-        assertThat(shop.deadLetters("notifications")).isZero();
+        await().atMost(Duration.ofSeconds(30)).until(() -> delivered("closed").size() == 4);
+        assertThat(failed()).isEmpty();
+    }
+
+    private static Condition<String> matching(String pattern) {
+        return new Condition<>(text -> text.matches(pattern), pattern);
+    }
+
+    private List<String> failed() {
+        return rows.column("SELECT order_id FROM failed_notification");
     }
 
     @Test
@@ -114,7 +120,7 @@ class NotificationStoryIT {
         start();
 
         awaitOutcomes(15);
-        assertThat(shop.deadLetters("notifications")).isEqualTo(gone.size());
+        assertThat(failed()).containsExactlyInAnyOrderElementsOf(gone);
         assertThat(delivered("closed")).containsExactlyInAnyOrderElementsOf(there);
     }
 
@@ -143,7 +149,7 @@ class NotificationStoryIT {
 
     private List<Long> outcomesAndWaiting() {
         long outcomes =
-                rows.column("SELECT order_id FROM received_notification").size() + shop.deadLetters("notifications");
+                rows.column("SELECT order_id FROM received_notification").size() + failed().size();
         return List.of(outcomes, shop.waiting("notifications"));
     }
 

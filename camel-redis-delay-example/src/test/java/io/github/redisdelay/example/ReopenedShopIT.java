@@ -31,7 +31,7 @@ class ReopenedShopIT extends RunningShop {
         start(DataSet.EMPTY);
 
         assertThat(log.lines("21 orders are waiting in Redis")).hasSize(1);
-        assertThat(log.lines("carried on: 21 orders waiting from last time (1 were paid, 0 closed)"))
+        assertThat(log.lines("carried on: 21 orders waiting from last time (1 paid, 0 closed)"))
                 .hasSize(1);
         ids.forEach(id -> awaitState(id, "CLOSED"));
         for (String id : ids) {
@@ -54,7 +54,7 @@ class ReopenedShopIT extends RunningShop {
         start(DataSet.EMPTY);
 
         awaitState("A-1", "CLOSED");
-        assertThat(log.lines("The clock went on while the example was down: 1 orders were to be closed meanwhile"))
+        assertThat(log.lines("The clock went on while the example was down: 1 order was to be closed meanwhile"))
                 .hasSize(1);
     }
 
