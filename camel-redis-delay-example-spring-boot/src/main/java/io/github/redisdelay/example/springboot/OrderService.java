@@ -17,7 +17,7 @@ import org.springframework.stereotype.Service;
  * Takes orders and payments. Both are done when Redis has confirmed them.
  *
  * <p>An order waits in two queues, under its id: in {@code orders} until it is closed, in {@code reminders} until its customer is
- * reminded. A payment cancels both. What the cancel of the first says decides whether the payment was in time.
+ * reminded. A payment is noted in the book, and cancels both. The book decides whether the payment was in time.
  */
 @Service
 public class OrderService {
@@ -61,34 +61,25 @@ public class OrderService {
 
     /** Takes the payment of an order, if it is not too late. */
     public PaymentAnswer pay(String id) {
-        String closing = cancel("orders", id);
-        if (closing.equals("leased")) {
-            // The cancel took the message out of Redis: if that JVM died now, nobody else would close the order.
-            book.settle(id, OrderState.CLOSED);
-            return new PaymentAnswer(id, Result.BEING_CLOSED);
-        }
-        cancel("reminders", id);
+        String closing = withId("redis-delay:orders?operation=get", id)
+                .getHeader(RedisDelayConstants.MESSAGE_STATE, String.class);
         Optional<OrderState> before = book.state(id);
         if (closing.equals("none") && before.isEmpty()) {
             return new PaymentAnswer(id, Result.UNKNOWN);
         }
-        if (before.equals(Optional.of(OrderState.PAID))) {
-            return new PaymentAnswer(id, Result.PAID_BEFORE);
+        // The payment first: if this JVM dies before the cancels, the closing finds the order paid and changes nothing.
+        if (book.settle(id, OrderState.PAID) != OrderState.PAID) {
+            return new PaymentAnswer(id, Result.CLOSED);
         }
-        // Open without a closing: it has failed for good, or this payment was interrupted here and is sent again.
-        return new PaymentAnswer(id, book.settle(id, OrderState.PAID) == OrderState.PAID ? Result.PAID : Result.CLOSED);
+        withId("redis-delay:orders?operation=cancel", id);
+        withId("redis-delay:reminders?operation=cancel", id);
+        return new PaymentAnswer(id, before.equals(Optional.of(OrderState.PAID)) ? Result.PAID_BEFORE : Result.PAID);
     }
 
     /** The state of an order, and when it is closed; empty if there is none. */
     public Optional<OrderStatus> find(String id) {
         Message closing = withId("redis-delay:orders?operation=get", id);
         return book.state(id).map(state -> new OrderStatus(id, state, dueTime(closing)));
-    }
-
-    /** The state that the order's message had in the queue: delayed, leased, dead or none. */
-    private String cancel(String queue, String id) {
-        return withId("redis-delay:" + queue + "?operation=cancel", id)
-                .getHeader(RedisDelayConstants.PREVIOUS_STATE, String.class);
     }
 
     private Message withId(String uri, String id) {

@@ -16,7 +16,6 @@ public record PaymentAnswer(String order, Result result, String message) {
     public enum Result {
         PAID("paid in time, its closing is cancelled", HttpStatus.OK),
         PAID_BEFORE("was paid before", HttpStatus.OK),
-        BEING_CLOSED("is being closed, the payment is returned", HttpStatus.CONFLICT),
         CLOSED("is closed already, the payment is returned", HttpStatus.CONFLICT),
         UNKNOWN("no such order", HttpStatus.NOT_FOUND);
 

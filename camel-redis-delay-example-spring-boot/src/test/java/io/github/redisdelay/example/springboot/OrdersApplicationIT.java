@@ -4,6 +4,8 @@ package io.github.redisdelay.example.springboot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.mockito.Mockito.doAnswer;
+import static org.mockito.Mockito.doCallRealMethod;
+import static org.mockito.Mockito.doThrow;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -40,6 +42,7 @@ import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.ContextConfiguration;
 import org.springframework.test.context.bean.override.mockito.MockitoSpyBean;
@@ -78,6 +81,9 @@ class OrdersApplicationIT {
 
     @Autowired
     private ObjectMapper json;
+
+    @Autowired
+    private JdbcTemplate database;
 
     @MockitoSpyBean
     private OrderBook book;
@@ -174,28 +180,76 @@ class OrdersApplicationIT {
         assertThat(pay("D-1")).isEqualTo("200 PAID");
     }
 
+    /** The book decides, and not who is faster in Redis. */
     @Test
-    void a_payment_while_the_order_is_being_closed_is_too_late() throws Exception {
+    void a_payment_that_is_noted_first_is_in_time_although_the_closing_has_begun() throws Exception {
         CountDownLatch closing = new CountDownLatch(1);
         CountDownLatch paid = new CountDownLatch(1);
+        CountDownLatch closed = new CountDownLatch(1);
         doAnswer(settle -> {
                     closing.countDown();
                     paid.await();
-                    return settle.callRealMethod();
+                    Object state = settle.callRealMethod();
+                    closed.countDown();
+                    return state;
                 })
-                .doCallRealMethod()
                 .when(book)
                 .settle("L-1", OrderState.CLOSED);
         place("L-1");
         promote("orders", "L-1");
         assertThat(closing.await(30, TimeUnit.SECONDS)).isTrue();
         try {
-            assertThat(pay("L-1")).isEqualTo("409 BEING_CLOSED");
-            assertThat(state("L-1")).isEqualTo("CLOSED"); // also if the JVM that closes it were killed now
+            assertThat(pay("L-1")).isEqualTo("200 PAID");
         } finally {
             paid.countDown();
         }
-        assertThat(pay("L-1")).isEqualTo("409 CLOSED");
+        assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(state("L-1")).isEqualTo("PAID");
+    }
+
+    /** Whichever of note and cancel comes first, this payment ends before the second. */
+    @Test
+    void a_payment_that_is_killed_between_its_note_and_its_cancel_leaves_no_order_neither_paid_nor_closed(
+            CapturedOutput output) throws Exception {
+        place("K-9");
+        doAnswer(settle -> {
+                    if (waiting("orders", "K-9").equals("delayed")) {
+                        settle.callRealMethod();
+                    }
+                    throw new IllegalStateException("killed");
+                })
+                .doCallRealMethod()
+                .when(book)
+                .settle("K-9", OrderState.PAID);
+
+        assertThat(post("/orders/K-9/payment", "").statusCode()).isEqualTo(500);
+
+        assertThat(state("K-9")).isEqualTo("PAID");
+        promote("orders", "K-9");
+        awaitAcknowledged("orders", "K-9");
+        assertThat(state("K-9")).isEqualTo("PAID");
+        assertThat(output).doesNotContain("order K-9 of Ada was not paid");
+        assertThat(pay("K-9")).isEqualTo("200 PAID_BEFORE");
+        assertThat(waiting("reminders", "K-9")).isEqualTo("none");
+    }
+
+    @Test
+    void a_reminder_that_has_failed_for_good_is_in_the_database() throws Exception {
+        place("F-1");
+        doThrow(new IllegalStateException("no mail server")).when(book).state("F-1");
+        await().atMost(SLOW_MACHINE).until(() -> {
+            ask("promote", "reminders", "F-1"); // each of its tries
+            return !database.queryForList("select * from failed_reminder").isEmpty();
+        });
+
+        assertThat(database.queryForMap("select * from failed_reminder"))
+                .containsEntry("CUSTOMER_ORDER", "F-1")
+                .containsEntry("REASON", "failed")
+                .containsEntry("FAILURE", "no mail server");
+        await().atMost(SLOW_MACHINE)
+                .until(() -> template.requestBody("redis-delay:reminders?operation=list&state=dead", null, List.class)
+                        .isEmpty());
+        doCallRealMethod().when(book).state("F-1");
     }
 
     @Test
