@@ -4,6 +4,7 @@ package io.github.redisdelay.camel;
 import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.ConnectionSettings;
 import io.github.redisdelay.camel.connection.RedisConnection;
+import io.github.redisdelay.camel.connection.RedisUnusableException;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.delivery.ConsumerSettings;
 import io.github.redisdelay.camel.message.MessageMapper;
@@ -205,6 +206,8 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     Reference<OpenClient> acquireClient() {
         try {
             return getComponent().acquireClient(resolved.connection(), resolved.clientOptions());
+        } catch (RedisUnusableException e) {
+            throw new RedisUnusableException("queue '" + queueName + "': " + e.getMessage(), e.getCause());
         } catch (Exception e) {
             throw new RuntimeCamelException("queue '" + queueName + "': " + e.getMessage(), e);
         }

@@ -20,7 +20,6 @@ import java.util.stream.Stream;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 import org.apache.camel.CamelContext;
-import org.apache.camel.RuntimeCamelException;
 import org.apache.camel.support.ResourceHelper;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
@@ -29,6 +28,8 @@ import org.redisson.config.BaseConfig;
 import org.redisson.config.Config;
 import org.redisson.config.SentinelServersConfig;
 import org.redisson.config.SingleServerConfig;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A RedissonClient with the address that it connects to.
@@ -37,6 +38,8 @@ import org.redisson.config.SingleServerConfig;
  * @param owned true if the component shuts the client down
  */
 public record RedisConnection(RedissonClient redisson, String address, boolean owned) {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RedisConnection.class);
 
     // A script call holds a connection until it is answered. Few are under way at a time: requests that come meanwhile
     // share the next call.
@@ -62,7 +65,7 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
     /**
      * Takes the given client, or makes one and connects.
      *
-     * @throws RuntimeCamelException naming the address and the cause, and no credentials
+     * @throws RedisUnusableException if it cannot connect
      */
     public static RedisConnection open(CamelContext context, ConnectionSettings settings) throws Exception {
         if (settings.redisson() != null) {
@@ -259,7 +262,7 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
         }
     }
 
-    private static RuntimeCamelException unreachable(String address, RuntimeException error, Secrets secrets) {
+    private static RedisUnusableException unreachable(String address, RuntimeException error, Secrets secrets) {
         boolean untrusted = false;
         boolean secret = false;
         int depth = 0;
@@ -271,8 +274,11 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
         if (reason.contains("handshake timed out")) {
             reason += "; " + PlaintextDetector.QUESTION;
         }
-        return new RuntimeCamelException(
-                "Redis at " + address + " cannot be used: " + secrets.hide(reason), secret ? null : error);
+        if (!secret) {
+            LOG.debug("Redis at {} cannot be used", address, error);
+        }
+        // The message says all. Redisson's causes would be some hundred lines in the log of each start that fails.
+        return new RedisUnusableException("Redis at " + address + " cannot be used: " + secrets.hide(reason), null);
     }
 
     /**
@@ -281,12 +287,12 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
      * @param prefix begins the message: the one that cannot use it
      * @param error an error without secrets
      */
-    public static RuntimeCamelException unusable(String prefix, String address, Throwable error) {
+    public static RedisUnusableException unusable(String prefix, String address, Throwable error) {
         // A DelayQueueException tells its cause in its own words.
         Throwable cause = error instanceof DelayQueueException ours && ours.getClientError() != null
                 ? ours.getClientError()
                 : error;
-        return new RuntimeCamelException(
+        return new RedisUnusableException(
                 prefix + "Redis at " + address + " cannot be used: " + reason(address, cause), error);
     }
 

@@ -19,7 +19,8 @@ import org.springframework.core.env.Environment;
 @AutoConfiguration(after = CamelAutoConfiguration.class)
 @ConditionalOnBean(CamelAutoConfiguration.class)
 @ConditionalOnHierarchicalProperties({"camel.component", "camel.component.redis-delay"})
-@EnableConfigurationProperties(RedisDelayComponentConfiguration.class)
+// Those of the console as well: a name that there is not is an error, also where the console is off because of it.
+@EnableConfigurationProperties({RedisDelayComponentConfiguration.class, RedisDelayConsoleProperties.class})
 @ImportRuntimeHints(RedisDelayRuntimeHints.class)
 public class RedisDelayAutoConfiguration {
 

@@ -6,7 +6,7 @@ import java.util.List;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
 /** The options of the console. The defaults are those of {@link io.github.redisdelay.console.RedisDelayConsole}. */
-@ConfigurationProperties(RedisDelayConsoleProperties.PREFIX)
+@ConfigurationProperties(prefix = RedisDelayConsoleProperties.PREFIX, ignoreUnknownFields = false)
 public class RedisDelayConsoleProperties {
 
     static final String PREFIX = "camel.redis-delay.console";

@@ -5,6 +5,7 @@ import io.github.redisdelay.camel.OptionReader;
 import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.camel.RedisDelayComponentConfigurer;
 import io.github.redisdelay.camel.RedisDelayConfiguration;
+import io.github.redisdelay.queue.exception.ErrorText;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -12,6 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.camel.CamelContext;
 import org.apache.camel.Component;
+import org.apache.camel.PropertyBindingException;
 import org.apache.camel.spi.ComponentCustomizer;
 import org.apache.camel.spring.boot.util.HierarchicalPropertiesEvaluator;
 import org.apache.camel.support.PropertyBindingSupport;
@@ -31,7 +33,7 @@ final class RedisDelayCustomizer implements ComponentCustomizer {
 
     static final String SCHEME = "redis-delay";
 
-    private static final String PREFIX = "camel.component." + SCHEME + ".";
+    static final String PREFIX = "camel.component." + SCHEME + ".";
     /** The properties that are the starter's own. */
     private static final Set<String> NOT_OPTIONS = Set.of("class", "customizer", "enabled");
     /** The options whose values no report may show. */
@@ -85,14 +87,18 @@ final class RedisDelayCustomizer implements ComponentCustomizer {
     private void set(RedisDelayComponent component, String option, Object value) {
         boolean simple = BeanUtils.isSimpleValueType((Class<?>) options.getOptionType(option, true));
         String text = String.valueOf(value);
-        PropertyBindingSupport.build()
-                .withConfigurer(options)
-                .withMandatory(true)
-                .bind(
-                        component.getCamelContext(),
-                        component,
-                        option,
-                        simple || text.startsWith("#") ? value : "#bean:" + text);
+        try {
+            PropertyBindingSupport.build()
+                    .withConfigurer(options)
+                    .withMandatory(true)
+                    .bind(
+                            component.getCamelContext(),
+                            component,
+                            option,
+                            simple || text.startsWith("#") ? value : "#bean:" + text);
+        } catch (PropertyBindingException e) {
+            throw wrong(option, value, ErrorText.of(e));
+        }
     }
 
     /** Takes Spring's own settings where nothing else names a Redis. */
@@ -113,13 +119,17 @@ final class RedisDelayCustomizer implements ComponentCustomizer {
         } catch (IllegalArgumentException e) {
             Matcher named = OPTION.matcher(e.getMessage());
             String option = named.find() ? named.group(1) : "";
-            String property = PREFIX + StringHelper.camelCaseToDash(option);
             if (!set.containsKey(option)) {
                 throw e; // set by a bean, or by spring.data.redis
             }
-            throw SECRET.contains(option)
-                    ? new IllegalArgumentException(property + ": " + e.getMessage())
-                    : new InvalidConfigurationPropertyValueException(property, set.get(option), e.getMessage());
+            throw wrong(option, set.get(option), e.getMessage());
         }
+    }
+
+    private static RuntimeException wrong(String option, Object value, String reason) {
+        String property = PREFIX + StringHelper.camelCaseToDash(option);
+        return SECRET.contains(option)
+                ? new IllegalArgumentException(property + ": " + reason)
+                : new InvalidConfigurationPropertyValueException(property, value, reason);
     }
 }

@@ -7,7 +7,6 @@ import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.camel.RedisDelayConfiguration;
 import io.github.redisdelay.camel.RedisDelayHeaderFilterStrategy;
 import org.apache.camel.CamelContext;
-import org.apache.camel.NoSuchBeanException;
 import org.apache.camel.spi.HeaderFilterStrategy;
 import org.apache.camel.spring.boot.CamelAutoConfiguration;
 import org.junit.jupiter.api.Test;
@@ -157,7 +156,10 @@ class RedisDelayAutoConfigurationTest {
         application
                 .withUserConfiguration(Filter.class)
                 .withPropertyValues(PREFIX + "header-filter-strategy=" + reference)
-                .run(failed(NoSuchBeanException.class, "filters"));
+                .run(failed(
+                        InvalidConfigurationPropertyValueException.class,
+                        PREFIX + "header-filter-strategy",
+                        "No bean could be found in the registry for: filters"));
     }
 
     @Test

@@ -36,17 +36,26 @@ class StartFailureTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            visibility-timeout=5x  | Invalid value '5x' for configuration property 'camel.component.redis-delay.visibility-timeout' | is no duration
-            visibility-timout=5s   | Property: camel.component.redis-delay.visibility-timout                                       | were left unbound
+            camel.component.redis-delay.visibility-timeout=5x         | Invalid value '5x' for configuration property 'camel.component.redis-delay.visibility-timeout' | is no duration
+            camel.component.redis-delay.header-filter-strategy=mine   | Invalid value 'mine' for configuration property 'camel.component.redis-delay.header-filter-strategy' | No bean could be found in the registry for: mine
+            camel.component.redis-delay.header-filter-strategy=#mine  | Invalid value '#mine' for configuration property 'camel.component.redis-delay.header-filter-strategy' | No bean could be found in the registry for: mine
+            camel.component.redis-delay.visibility-timout=5s          | There is no property 'camel.component.redis-delay.visibility-timout' | , visibility-timeout
+            camel.redis-delay.console.acitons=true                    | There is no property 'camel.redis-delay.console.acitons' | actions, bodies, enabled,
+            camel.redis-delay.console.enabeld=true                    | There is no property 'camel.redis-delay.console.enabeld' | actions, bodies, enabled,
             """)
     void should_be_reports_and_no_stack_traces(String property, String name, String reason, CapturedOutput output) {
-        assertThatThrownBy(() -> SpringApplication.run(Application.class, "--camel.component.redis-delay." + property));
+        assertThatThrownBy(() -> SpringApplication.run(Application.class, "--" + property));
         assertThat(output)
                 .containsOnlyOnce("APPLICATION FAILED TO START")
-                .contains(
-                        name,
-                        reason,
-                        "\"camel.component.redis-delay." + property.split("=")[0] + "\" from property source");
+                .contains(name, reason, "\"" + property.split("=")[0] + "\" from property source")
+                .doesNotContain("\tat ");
+    }
+
+    @Test
+    void should_show_no_password_whose_property_is_misspelt(CapturedOutput output) {
+        assertThatThrownBy(
+                () -> SpringApplication.run(Application.class, "--camel.component.redis-delay.pasword=very-secret"));
+        assertThat(output).contains("There is no property").doesNotContain("very-secret");
     }
 
     @Test

@@ -201,7 +201,9 @@ class SpringBoot4IT {
     @ParameterizedTest
     @CsvSource({
         "visibility-timeout=5x, is no duration",
-        "visibility-timout=5s,  were left unbound",
+        "visibility-timout=5s,  There is no property 'camel.component.redis-delay.visibility-timout'",
+        "header-filter-strategy=mine, No bean could be found in the registry for: mine",
+        "address=redis://localhost:1, Redis at redis://localhost:1 cannot be used: Connection refused",
     })
     void should_stop_the_start_on_what_is_wrong(String property, String reason, CapturedOutput output) {
         assertThatThrownBy(

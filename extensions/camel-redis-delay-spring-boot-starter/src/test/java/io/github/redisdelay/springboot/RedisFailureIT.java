@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.springboot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.github.redisdelay.test.RedisServer;
+import io.github.redisdelay.test.TestPorts;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.apache.camel.CamelContext;
+import org.apache.camel.builder.RouteBuilder;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+
+/** A start without a Redis that can be used. */
+@ExtendWith(OutputCaptureExtension.class)
+class RedisFailureIT {
+
+    private static final String PASSWORD = "very-secret";
+    private static final String WITHOUT_REDISSONS_STARTER =
+            "--spring.autoconfigure.exclude=org.redisson.spring.starter.RedissonAutoConfigurationV2";
+
+    private static RedisServer redis;
+    private static final int NOBODY = TestPorts.next();
+
+    @BeforeAll
+    static void startRedis() {
+        redis = RedisServer.dedicated("requirepass " + PASSWORD);
+    }
+
+    @AfterAll
+    static void stopRedis() {
+        redis.close();
+    }
+
+    @SpringBootConfiguration
+    @EnableAutoConfiguration
+    static class Application {
+
+        @Bean
+        BlockingQueue<String> received() {
+            return new LinkedBlockingQueue<>();
+        }
+
+        @Bean
+        RouteBuilder orders(BlockingQueue<String> received) {
+            return new RouteBuilder() {
+                @Override
+                public void configure() {
+                    from("direct:orderPlaced").to("redis-delay:orders?delay=50");
+                    from("redis-delay:orders")
+                            .process(exchange ->
+                                    received.add(exchange.getMessage().getBody(String.class)));
+                }
+            };
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            own      | camel.component.redis-delay.address=redis://localhost:NOBODY          | Redis at redis://localhost:NOBODY cannot be used: Connection refused | Start this Redis
+            own      | camel.component.redis-delay.address=redis://localhost:PORT            | Redis at redis://localhost:PORT cannot be used: NOAUTH               | Set the password
+            own      | camel.component.redis-delay.address=redis://:wrong-one@localhost:PORT | Redis at redis://localhost:PORT cannot be used: WRONGPASS            | Correct the username and the password
+            own      | spring.data.redis.port=NOBODY                                         | Redis at redis://localhost:NOBODY cannot be used: Connection refused | Start this Redis
+            own      | spring.data.redis.port=PORT                                           | Redis at redis://localhost:PORT cannot be used: NOAUTH               | Set the password
+            own      | spring.data.redis.url=redis://:wrong-one@localhost:PORT               | Redis at redis://localhost:PORT cannot be used: WRONGPASS            | Correct the username and the password
+            redisson | spring.data.redis.port=NOBODY                                         | localhost/127.0.0.1:NOBODY: Connection refused                       | Start this Redis
+            redisson | spring.data.redis.port=PORT                                           | localhost/127.0.0.1:PORT: NOAUTH                                     | Set the password
+            redisson | spring.data.redis.url=redis://:wrong-one@localhost:PORT               | localhost/127.0.0.1:PORT: WRONGPASS                                  | Correct the username and the password
+            """)
+    void should_be_a_report_of_ten_lines(
+            String client, String property, String answer, String action, CapturedOutput output) {
+        assertThatThrownBy(() -> SpringApplication.run(
+                Application.class,
+                "--" + withPorts(property),
+                "--logging.level.io.github.redisdelay=INFO",
+                client.equals("own") ? WITHOUT_REDISSONS_STARTER : "--nothing"));
+        assertThat(output)
+                .containsOnlyOnce("APPLICATION FAILED TO START")
+                .contains(
+                        withPorts(answer),
+                        "This Redis is named by " + property.split("=")[0] + " (\"" + property.split("=")[0]
+                                + "\" from property source \"commandLineArgs\").",
+                        action)
+                .doesNotContain("\tat org.redisson.", "wrong-one");
+        String report = output.getOut().substring(output.getOut().indexOf("APPLICATION FAILED"));
+        assertThat(report.strip().lines()).hasSizeLessThanOrEqualTo(12);
+    }
+
+    private static String withPorts(String text) {
+        return text.replace("PORT", String.valueOf(redis.port())).replace("NOBODY", String.valueOf(NOBODY));
+    }
+
+    /** As the page has it. */
+    @Test
+    void should_start_without_redis_under_camels_route_controller() {
+        try (RedisServer server = RedisServer.dedicated()) {
+            server.stop();
+            List<String> arguments = List.of(
+                    WITHOUT_REDISSONS_STARTER,
+                    "--spring.data.redis.port=" + server.port(),
+                    "--camel.routecontroller.enabled=true",
+                    "--camel.routecontroller.back-off-delay=500",
+                    "--camel.main.run-controller=false");
+            try (ConfigurableApplicationContext started =
+                    SpringApplication.run(Application.class, arguments.toArray(String[]::new))) {
+                CamelContext camel = started.getBean(CamelContext.class);
+                assertThat(camel.isStarted()).isTrue();
+                server.start();
+                await().atMost(Duration.ofSeconds(60))
+                        .untilAsserted(() -> assertThat(camel.getRoutes()).allMatch(route -> camel.getRouteController()
+                                .getRouteStatus(route.getRouteId())
+                                .isStarted()));
+                camel.createProducerTemplate().sendBody("direct:orderPlaced", "A-1");
+                await().atMost(Duration.ofSeconds(30)).until(() -> "A-1"
+                        .equals(started.getBean(BlockingQueue.class).poll()));
+            }
+        }
+    }
+}
