@@ -32,6 +32,8 @@ final class RedisFailureAnalyzer implements FailureAnalyzer {
             "spring.data.redis.host",
             "spring.data.redis.port");
 
+    private static final String START = "Start this Redis, or correct it or the property, as its answer says.";
+
     private static final String PASSWORD = " where its address is: spring.data.redis.password,"
             + " camel.component.redis-delay.password, or in the file for Redisson";
 
@@ -46,7 +48,13 @@ final class RedisFailureAnalyzer implements FailureAnalyzer {
         Throwable redissons = null;
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof RedisUnusableException) {
-                return report(cause.getMessage(), Stream.concat(COMPONENT.stream(), SPRING.stream()), cause);
+                return report(
+                        cause.getMessage(),
+                        Stream.concat(COMPONENT.stream(), SPRING.stream()),
+                        ", unless the URI of an endpoint names it.",
+                        START + " To start the application without Redis, set camel.routecontroller.enabled=true: Camel"
+                                + " then starts each route when Redis answers.",
+                        cause);
             }
             if (redissons == null && cause instanceof RedisConnectionException) {
                 redissons = cause; // as Redisson's starter makes the client that the component shares
@@ -57,10 +65,13 @@ final class RedisFailureAnalyzer implements FailureAnalyzer {
                 : report(
                         ErrorText.said(redissons).replaceFirst("(?s)! .*", "") + ": " + ErrorText.of(redissons),
                         SPRING.stream(),
+                        ".",
+                        START,
                         redissons);
     }
 
-    private FailureAnalysis report(String answer, Stream<String> properties, Throwable cause) {
+    private FailureAnalysis report(
+            String answer, Stream<String> properties, String unless, String otherwise, Throwable cause) {
         String origin = properties
                 .map(this::origin)
                 .filter(Objects::nonNull)
@@ -68,11 +79,8 @@ final class RedisFailureAnalyzer implements FailureAnalyzer {
                 .orElse("a bean of type RedissonClient");
         String action = answer.contains("NOAUTH")
                 ? "Set the password" + PASSWORD + "."
-                : answer.contains("WRONGPASS")
-                        ? "Correct the username and the password" + PASSWORD + "."
-                        : "Start this Redis, or correct its address. To start the application without Redis, set"
-                                + " camel.routecontroller.enabled=true: Camel then starts each route when Redis answers.";
-        return new FailureAnalysis(answer + "\n\nThis Redis is named by " + origin + ".", action, cause);
+                : answer.contains("WRONGPASS") ? "Correct the username and the password" + PASSWORD + "." : otherwise;
+        return new FailureAnalysis(answer + "\n\nThis Redis is named by " + origin + unless, action, cause);
     }
 
     private String origin(String name) {

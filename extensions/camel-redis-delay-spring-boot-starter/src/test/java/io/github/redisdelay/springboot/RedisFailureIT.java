@@ -95,7 +95,7 @@ class RedisFailureIT {
                 .contains(
                         withPorts(answer),
                         "This Redis is named by " + property.split("=")[0] + " (\"" + property.split("=")[0]
-                                + "\" from property source \"commandLineArgs\").",
+                                + "\" from property source \"commandLineArgs\")",
                         action)
                 .doesNotContain("\tat org.redisson.", "wrong-one");
         String report = output.getOut().substring(output.getOut().indexOf("APPLICATION FAILED"));
