@@ -139,6 +139,15 @@ class DiagnosisTest {
     }
 
     @Test
+    void should_say_that_redis_has_lost_data() {
+        QueueStats stats = new QueueStats(NOW, 0, 0, 0, 0, 0, -1, 1, 0, NOW, 0, 1_795_379_947_000_000L);
+        assertThat(texts(stats, null, null, null))
+                .contains(
+                        "Redis has lost data, as was found at 2026-11-22T20:39:07Z: messages that were delayed then may be"
+                                + " gone");
+    }
+
+    @Test
     void should_round_durations_down_as_the_page_does() {
         assertThat(Times.words(9_990_000)).isEqualTo("9.9 s");
         assertThat(Times.words(2 * MINUTE - 1)).isEqualTo("119 s");
