@@ -220,9 +220,7 @@ final class QueueViews {
                         stats.lastDueMicros() == 0 ? null : Times.of(stats.lastDueMicros()),
                         consumers(
                                 Optional.ofNullable(Answers.now(consumers)).orElse(List.of()),
-                                Optional.ofNullable(Answers.now(leased))
-                                        .orElse(Leased.NOTHING)
-                                        .counts()),
+                                Optional.ofNullable(Answers.now(leased)).orElse(Leased.NOTHING)),
                         queue.history().samples()));
     }
 
@@ -232,8 +230,8 @@ final class QueueViews {
     }
 
     /** The consumers by name, the last seen first: those of the same name hold their messages together. */
-    private static List<Consumer> consumers(List<ConsumerInfo> seen, Map<String, Integer> held) {
-        Map<String, Integer> left = new HashMap<>(held);
+    private static List<Consumer> consumers(List<ConsumerInfo> seen, Leased leased) {
+        Map<String, Integer> left = new HashMap<>(leased.counts());
         return seen.stream()
                 .sorted(Comparator.comparingLong(ConsumerInfo::lastSeenMicros).reversed())
                 .map(consumer -> new Consumer(
