@@ -68,7 +68,9 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
         ImportSettings imports = getEndpoint().producerSettings().imports();
         RedisDelayComponent component = getEndpoint().getComponent();
         String address = client.get().address();
-        component.startReport().logProducer(metered.queue(), address, metered.keyPrefix());
+        if (getEndpoint().producerSettings().operation() == RedisDelayOperation.schedule) {
+            component.startReport().logProducer(metered.queue(), address, metered.keyPrefix());
+        }
         opened = new Opened(
                 client,
                 metered.queue(),

@@ -25,12 +25,13 @@ class ProducerLogIT extends CamelRedisIT {
                 public void configure() {
                     from("direct:one").to(uri);
                     from("direct:two").to(uri + "?delay=5s");
+                    from("direct:three").to(uri + "-cancelled?operation=cancel");
                 }
             });
             await().untilAsserted(() -> assertThat(log.of(Level.INFO)).hasSize(1));
             assertThat(log.of(Level.INFO).get(0))
                     .startsWith("producer of " + queue + " on ")
-                    .endsWith("): 0 waiting, 0 overdue, 0 dead");
+                    .endsWith("): 0 delayed, 0 overdue, 0 dead");
             template.sendBody(uri + "-other", "x");
             await().untilAsserted(() -> assertThat(log.of(Level.INFO)).hasSize(2));
             assertThat(log.of(Level.INFO).get(1)).startsWith("producer of " + queue + "-other on ");
