@@ -10,6 +10,10 @@ import com.tngtech.archunit.core.domain.JavaCodeUnit;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -21,6 +25,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
@@ -70,6 +75,11 @@ class LayersTest {
 
     private static final int MAX_PARAMETERS = 8;
 
+    private static final Path SOURCES = Path.of("src/main/java/io/github/redisdelay");
+    /** An import, or a link to a class that is not imported. */
+    private static final Pattern LINK = Pattern.compile(
+            "(?:import |import static |@link |@see )io\\.github\\.redisdelay\\.((?:[a-z]+\\.)*[a-z]+)\\.([A-Z]\\w*)");
+
     private static JavaClasses all;
     /** The top-level classes, each with those that it names. */
     private static final Map<JavaClass, Set<JavaClass>> NAMED = new HashMap<>();
@@ -97,8 +107,12 @@ class LayersTest {
     }
 
     private static int floor(List<Set<String>> floors, JavaClass type) {
+        return floor(floors, packageOf(type));
+    }
+
+    private static int floor(List<Set<String>> floors, String of) {
         for (int i = 0; i < floors.size(); i++) {
-            if (floors.get(i).contains(packageOf(type))) {
+            if (floors.get(i).contains(of)) {
                 return i;
             }
         }
@@ -126,6 +140,28 @@ class LayersTest {
                         .forEach(upwards::add);
             }
         });
+        assertThat(upwards).isEmpty();
+    }
+
+    /** The bytecode has no links of Javadoc. A {@code package-info} may show the way up. */
+    @Test
+    void should_not_link_to_a_higher_floor() throws IOException {
+        List<String> upwards = new ArrayList<>();
+        try (Stream<Path> files = Files.walk(SOURCES)) {
+            for (Path file : files.filter(file -> file.toString().endsWith(".java"))
+                    .filter(file -> !file.endsWith("package-info.java"))
+                    .toList()) {
+                String own = SOURCES.relativize(file.getParent()).toString().replace(File.separatorChar, '.');
+                LINK.matcher(Files.readString(file))
+                        .results()
+                        .filter(link -> Stream.of(QUEUE, CAMEL)
+                                .anyMatch(floors ->
+                                        floor(floors, own) >= 0 && floor(floors, link.group(1)) > floor(floors, own)))
+                        .filter(link -> !(link.group(1).equals("camel") && FOR_ALL.contains(link.group(2))))
+                        .map(link -> SOURCES.relativize(file) + ": " + link.group())
+                        .forEach(upwards::add);
+            }
+        }
         assertThat(upwards).isEmpty();
     }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.time.Duration;
 import java.util.Objects;
 
 /**
- * Settings of a {@link DelayQueueClient}.
+ * Settings of a client, which its queues share.
  *
  * @param keyPrefix what all keys begin with; default {@value #DEFAULT_KEY_PREFIX}
  * @param requestTimeout how long a caller waits for an answer, 1 ms or more; default 5 s

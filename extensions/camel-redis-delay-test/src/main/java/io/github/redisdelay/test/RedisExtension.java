@@ -47,14 +47,14 @@ public final class RedisExtension
 
     /** Begins all names of the class. */
     private String root;
-    /** The number of {@link OptionValues} that were made of it. */
+    /** The number of {@link Names} that were made of it. */
     private int scopes;
     /** True once a name was given out. */
     private boolean used;
 
-    private OptionValues ofClass;
+    private Names ofClass;
     /** Null between two tests. */
-    private OptionValues ofTest;
+    private Names ofTest;
 
     public RedisExtension() {
         beginClass();
@@ -113,7 +113,7 @@ public final class RedisExtension
         return current().next();
     }
 
-    private OptionValues current() {
+    private Names current() {
         used = true;
         return ofTest != null ? ofTest : ofClass;
     }
@@ -186,8 +186,8 @@ public final class RedisExtension
         beginClass();
     }
 
-    private OptionValues newNames() {
-        return new OptionValues(root + "-" + scopes++);
+    private Names newNames() {
+        return new Names(root + "-" + scopes++);
     }
 
     /** By SCAN, a few keys at a time; and the names in the registry of queues of the default key prefix. */
@@ -200,13 +200,13 @@ public final class RedisExtension
     }
 
     /** The names of one test, or of the class outside of its tests. */
-    private static final class OptionValues {
+    private static final class Names {
 
         private final String prefix;
         private boolean used;
         private int queues;
 
-        OptionValues(String prefix) {
+        Names(String prefix) {
             this.prefix = prefix;
         }
 

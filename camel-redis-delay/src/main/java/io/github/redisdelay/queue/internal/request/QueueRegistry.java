@@ -67,7 +67,7 @@ public final class QueueRegistry {
         return uses.computeIfAbsent(queue, Use::new);
     }
 
-    /** See {@link io.github.redisdelay.queue.client.DelayQueueClient#queues}. */
+    /** Reads the next page of the names, as the client's method of this name. */
     public CompletableFuture<List<QueueInfo>> queues(int limit) {
         if (limit < 1 || limit > MAX_QUEUES) {
             throw new IllegalArgumentException("limit is " + limit + ": it must be from 1 to " + MAX_QUEUES);
