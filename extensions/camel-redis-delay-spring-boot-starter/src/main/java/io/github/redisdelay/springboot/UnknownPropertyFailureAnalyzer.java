@@ -9,6 +9,7 @@ import org.apache.camel.util.StringHelper;
 import org.springframework.beans.BeanUtils;
 import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.Ordered;
@@ -28,8 +29,10 @@ final class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<Unbou
     protected FailureAnalysis analyze(Throwable failure, UnboundConfigurationPropertiesException cause) {
         for (var properties : PROPERTIES.entrySet()) {
             String prefix = properties.getKey();
+            // Not by its text: in camelCase, as a file may have it, it has no dashes.
+            ConfigurationPropertyName above = ConfigurationPropertyName.of(prefix.substring(0, prefix.length() - 1));
             List<ConfigurationProperty> unknown = cause.getUnboundProperties().stream()
-                    .filter(property -> property.getName().toString().startsWith(prefix))
+                    .filter(property -> above.isAncestorOf(property.getName()))
                     .toList();
             if (!unknown.isEmpty()) {
                 return new FailureAnalysis(

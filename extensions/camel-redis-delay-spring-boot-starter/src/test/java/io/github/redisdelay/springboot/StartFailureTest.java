@@ -4,6 +4,7 @@ package io.github.redisdelay.springboot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.List;
 import org.apache.camel.builder.RouteBuilder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -53,8 +54,10 @@ class StartFailureTest {
 
     @Test
     void should_show_no_password_whose_property_is_misspelt(CapturedOutput output) {
-        assertThatThrownBy(
-                () -> SpringApplication.run(Application.class, "--camel.component.redis-delay.pasword=very-secret"));
+        for (String prefix : List.of("redis-delay", "redisDelay", "redisdelay", "REDIS-DELAY")) {
+            assertThatThrownBy(() ->
+                    SpringApplication.run(Application.class, "--camel.component." + prefix + ".pasword=very-secret"));
+        }
         assertThat(output).contains("There is no property").doesNotContain("very-secret");
     }
 

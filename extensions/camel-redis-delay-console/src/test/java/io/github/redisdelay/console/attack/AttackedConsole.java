@@ -51,8 +51,8 @@ public final class AttackedConsole {
             if (!attack.statuses().contains(answer.status())) {
                 wrong.add(attack + ": " + answer.status() + " " + answer.body());
             }
-            if (head.contains(
-                            "\naccess-control-") // that is, a header's name: Spring's own 404 has it in a value of Vary
+            // A header's name: Spring's own 404 has the word in a value of Vary.
+            if (head.contains("\naccess-control-")
                     || head.contains("\nset-cookie")
                     || answer.body().contains("\"version\"")) {
                 wrong.add(attack + " gives away: " + answer);
