@@ -27,7 +27,7 @@ final class ExchangeThreads implements Executor {
     private static final Logger LOG = LoggerFactory.getLogger(ExchangeThreads.class);
 
     private final ExecutorService pool;
-    private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+    private final Queue<Runnable> tasks;
 
     /** True while a thread is being woken that will look for tasks. */
     private final AtomicBoolean waking = new AtomicBoolean();
@@ -40,8 +40,14 @@ final class ExchangeThreads implements Executor {
      * @param limit the most threads that it takes at a time
      */
     ExchangeThreads(ExecutorService pool, int limit) {
+        this(pool, new ConcurrentLinkedQueue<>(), new Semaphore(limit));
+    }
+
+    /** With parts in which a test can choose what happens at the same time. */
+    ExchangeThreads(ExecutorService pool, Queue<Runnable> tasks, Semaphore free) {
         this.pool = pool;
-        this.free = new Semaphore(limit);
+        this.tasks = tasks;
+        this.free = free;
     }
 
     /**
@@ -67,13 +73,17 @@ final class ExchangeThreads implements Executor {
 
     private void wake() {
         // The permit comes first: who finds none free leaves the task to a thread that has one and will look again.
-        if (waking.get() || !free.tryAcquire()) {
-            return;
-        }
-        if (!waking.compareAndSet(false, true)) {
+        while (!waking.get() && free.tryAcquire()) {
+            if (waking.compareAndSet(false, true)) {
+                wakeOne();
+                return;
+            }
+            // Another call may have found no permit while this one had it. So this one looks again for both.
             free.release();
-            return;
         }
+    }
+
+    private void wakeOne() {
         try {
             pool.execute(this::work);
         } catch (RejectedExecutionException e) {
@@ -94,10 +104,18 @@ final class ExchangeThreads implements Executor {
     private void work() {
         // Before the first look: a task that comes from now on is seen, or wakes another thread.
         waking.set(false);
-        runAll();
-        free.release();
-        if (!tasks.isEmpty()) {
-            wakeIfPossible();
+        try {
+            runAll();
+        } finally {
+            free.release();
+            runLate();
+        }
+    }
+
+    /** Sees to the tasks that came while no permit was free, and after their thread had looked for the last time. */
+    private void runLate() {
+        if (!tasks.isEmpty() && !wakeIfPossible()) {
+            runAll();
         }
     }
 
@@ -111,14 +129,16 @@ final class ExchangeThreads implements Executor {
         }
     }
 
-    private void wakeIfPossible() {
+    /** Returns false if no thread could be woken, so that this one has to go on with what is left. */
+    private boolean wakeIfPossible() {
         try {
             wake();
+            return true;
         } catch (RejectedExecutionException e) {
-            // This thread goes on with what is left.
             if (!pool.isShutdown()) {
                 LOG.warn("One thread has to route exchanges that two could: {}", e.toString(), e.getCause());
             }
+            return false;
         }
     }
 

@@ -5,17 +5,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -30,7 +34,7 @@ class ExchangeThreadsTest {
     private final ExecutorService pool = Executors.newCachedThreadPool();
 
     /** Counts the threads that are woken. */
-    private final ExecutorService counting = new AbstractExecutorService() {
+    private final ExecutorService counting = new ForwardingPool(pool) {
         @Override
         public void execute(Runnable task) {
             if (noThread.getAndSet(false)) {
@@ -38,6 +42,16 @@ class ExchangeThreadsTest {
             }
             pool.execute(task);
             woken.incrementAndGet();
+        }
+    };
+
+    /** A pool in front of another one. */
+    private abstract static class ForwardingPool extends AbstractExecutorService {
+
+        private final ExecutorService pool;
+
+        ForwardingPool(ExecutorService pool) {
+            this.pool = pool;
         }
 
         @Override
@@ -64,7 +78,7 @@ class ExchangeThreadsTest {
         public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
             return pool.awaitTermination(timeout, unit);
         }
-    };
+    }
 
     private final ExchangeThreads threads = new ExchangeThreads(counting, Integer.MAX_VALUE);
 
@@ -176,6 +190,101 @@ class ExchangeThreadsTest {
         CountDownLatch done = new CountDownLatch(1);
         threads.execute(done::countDown);
         assertThat(done.await(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    /** The failure has no text that could be logged. */
+    @Test
+    void aFailureThatCannotBeLoggedTakesNoneOfTheLimit() throws Exception {
+        ExchangeThreads threads = new ExchangeThreads(counting, 1);
+        threads.execute(() -> {
+            throw new IllegalStateException() {
+                @Override
+                public String getMessage() {
+                    throw new UnsupportedOperationException("expected by the test");
+                }
+            };
+        });
+        CountDownLatch done = new CountDownLatch(1);
+        threads.execute(done::countDown);
+        assertThat(done.await(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    /** It comes when the only thread has looked for the last time and has not given back its permit. */
+    @Test
+    void aTaskThatComesAsTheLastThreadOfAStoppedPoolEndsRuns() throws Exception {
+        AtomicReference<Runnable> atTheEnd = new AtomicReference<>();
+        Queue<Runnable> tasks = new ConcurrentLinkedQueue<>() {
+            @Override
+            public Runnable poll() {
+                Runnable task = super.poll();
+                Runnable meanwhile = task == null ? atTheEnd.getAndSet(null) : null;
+                if (meanwhile != null) {
+                    meanwhile.run();
+                }
+                return task;
+            }
+        };
+        ExchangeThreads threads = new ExchangeThreads(pool, tasks, new Semaphore(1));
+        CountDownLatch done = new CountDownLatch(1);
+        atTheEnd.set(() -> {
+            pool.shutdown();
+            threads.execute(done::countDown);
+        });
+        threads.execute(() -> {});
+        assertThat(done.await(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    /** A call has the last permit for a moment and does not use it, while a task comes that needs it. */
+    @Test
+    void aPermitThatIsNotUsedLosesNoTask() throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        CountDownLatch running = new CountDownLatch(2);
+        Runnable task = () -> {
+            running.countDown();
+            await(go);
+        };
+        AtomicReference<Runnable> woken = new AtomicReference<>();
+        ExecutorService slow = new ForwardingPool(pool) {
+            @Override
+            public void execute(Runnable work) {
+                if (running.getCount() == 2) {
+                    woken.set(work); // its thread starts later
+                } else {
+                    pool.execute(work);
+                }
+            }
+        };
+        AtomicReference<ExchangeThreads> threads = new AtomicReference<>();
+        AtomicBoolean first = new AtomicBoolean(true);
+        Semaphore free = new Semaphore(2) {
+            @Override
+            public boolean tryAcquire() {
+                boolean acquired = super.tryAcquire();
+                if (first.getAndSet(false)) {
+                    threads.get().execute(task); // another call, which wakes a thread
+                }
+                return acquired;
+            }
+
+            @Override
+            public void release() {
+                Runnable work = woken.getAndSet(null);
+                if (work != null) {
+                    pool.execute(work);
+                    while (running.getCount() == 2) {
+                        Thread.onSpinWait();
+                    }
+                }
+                super.release();
+            }
+        };
+        threads.set(new ExchangeThreads(slow, new ConcurrentLinkedQueue<>(), free));
+        threads.get().execute(task);
+        try {
+            assertThat(running.await(10, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            go.countDown();
+        }
     }
 
     @Test
