@@ -19,6 +19,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import org.redisson.RedissonShutdownException;
 import org.redisson.client.RedisException;
 import org.redisson.client.RedisOutOfMemoryException;
 import org.slf4j.Logger;
@@ -185,6 +186,7 @@ final class Job {
                 // another.
                 || cause instanceof RedisException
                         && (cause.getClass() != RedisException.class || cause.getCause() != null)
-                        && !(cause instanceof RedisOutOfMemoryException);
+                        && !(cause instanceof RedisOutOfMemoryException)
+                        && !(cause instanceof RedissonShutdownException);
     }
 }

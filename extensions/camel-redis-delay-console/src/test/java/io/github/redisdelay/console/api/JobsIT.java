@@ -112,6 +112,14 @@ class JobsIT extends ApiIT {
     }
 
     @Test
+    void should_not_wait_for_a_client_that_was_shut_down() {
+        Jobs.View begun = cutInTheMidst();
+        redisson.shutdown();
+        await().until(() -> !job(begun).running());
+        assertThat(job(begun).error()).contains("It has failed after ", "shutdown");
+    }
+
+    @Test
     void should_begin_while_redis_is_away() {
         proxy.cut();
         Jobs.View begun = console.cancelAll("orders", "orders");
