@@ -8,6 +8,7 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.redisson.client.RedisConnectionException;
+import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
@@ -32,6 +33,8 @@ final class RedisFailureAnalyzer implements FailureAnalyzer {
             "spring.data.redis.host",
             "spring.data.redis.port");
 
+    private static final String REDISSONS_STARTER = "org/redisson/spring/starter";
+
     private static final String START = "Start this Redis, or correct it or the property, as its answer says.";
 
     private static final String PASSWORD = " where its address is: spring.data.redis.password,"
@@ -46,25 +49,31 @@ final class RedisFailureAnalyzer implements FailureAnalyzer {
     @Override
     public FailureAnalysis analyze(Throwable failure) {
         Throwable redissons = null;
+        boolean starters = false;
+        String definedIn = "";
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof RedisUnusableException) {
                 return report(
                         cause.getMessage(),
                         Stream.concat(COMPONENT.stream(), SPRING.stream()),
-                        ", unless the URI of an endpoint names it.",
+                        ", unless the URI of an endpoint or a RedissonClient of your own names it.",
                         START + " To start the application without Redis, set camel.routecontroller.enabled=true: Camel"
                                 + " then starts each route when Redis answers.",
                         cause);
             }
+            if (cause instanceof BeanCreationException bean && bean.getResourceDescription() != null) {
+                definedIn = bean.getResourceDescription();
+            }
             if (redissons == null && cause instanceof RedisConnectionException) {
-                redissons = cause; // as Redisson's starter makes the client that the component shares
+                redissons = cause;
+                starters = definedIn.contains(REDISSONS_STARTER); // else of a client that the application makes
             }
         }
         return redissons == null
                 ? null
                 : report(
                         ErrorText.said(redissons).replaceFirst("(?s)! .*", "") + ": " + ErrorText.of(redissons),
-                        SPRING.stream(),
+                        starters ? SPRING.stream() : Stream.empty(),
                         ".",
                         START,
                         redissons);

@@ -19,6 +19,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -26,6 +29,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
 /** A start without a Redis that can be used. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -100,6 +104,30 @@ class RedisFailureIT {
                 .doesNotContain("\tat org.redisson.", "wrong-one");
         String report = output.getOut().substring(output.getOut().indexOf("APPLICATION FAILED"));
         assertThat(report.strip().lines()).hasSizeLessThanOrEqualTo(12);
+    }
+
+    /** As an application may have it, whose cache is in Spring's Redis. */
+    @Configuration
+    static class OwnClient {
+        @Bean(destroyMethod = "shutdown")
+        RedissonClient messages() {
+            Config config = new Config();
+            config.useSingleServer().setAddress("redis://localhost:" + NOBODY);
+            return Redisson.create(config);
+        }
+    }
+
+    @Test
+    void should_not_blame_a_property_for_a_client_that_the_application_makes(CapturedOutput output) {
+        assertThatThrownBy(() -> SpringApplication.run(
+                new Class<?>[] {OwnClient.class, Application.class},
+                new String[] {WITHOUT_REDISSONS_STARTER, "--spring.data.redis.host=cache.example.org"}));
+        assertThat(output)
+                .containsOnlyOnce("APPLICATION FAILED TO START")
+                .contains(
+                        withPorts("localhost/127.0.0.1:NOBODY: Connection refused"),
+                        "This Redis is named by a bean of type RedissonClient.")
+                .doesNotContain("spring.data.redis.host");
     }
 
     private static String withPorts(String text) {
