@@ -87,7 +87,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     @Override
     protected void doInit() throws Exception {
         super.doInit();
-        RedisDelayHealthCheck check = healthCheck(RedisDelayHealthCheck.TOLERANCE);
+        RedisDelayHealthCheck check = healthCheck(RedisDelayHealthCheck.CLAIMS_MAY_FAIL);
         check.setEnabled(getEndpoint().getComponent().isHealthCheckConsumerEnabled());
         setHealthCheck(check);
     }

@@ -24,7 +24,7 @@ import org.apache.camel.health.HealthCheckResultBuilder;
 final class RedisDelayHealthCheck implements HealthCheck {
 
     /** The longest time for which claims may fail. A short break is not worth taking an application out of service. */
-    static final Duration TOLERANCE = Duration.ofSeconds(30);
+    static final Duration CLAIMS_MAY_FAIL = Duration.ofSeconds(30);
 
     private static final long STATS_TIMEOUT_MILLIS = 1000;
 

@@ -21,8 +21,11 @@ public interface DeliveryHandler {
      */
     default void extensionLimitReached(Delivery delivery, Duration age) {}
 
+    /** How long a message is overdue before {@link #overdueWhileFull} reports that its consumer stands still. */
+    Duration STANDSTILL = Duration.ofSeconds(10);
+
     /**
-     * A message has been due for {@code age} while this consumer was working on as many as it may.
+     * A message has been due for {@code age}, {@link #STANDSTILL} or more, while this consumer was working on as many as it may.
      *
      * @param longestRunning the delivery that has been worked on for the longest time
      */

@@ -2,6 +2,7 @@
 package io.github.redisdelay.camel.delivery;
 
 import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.Timers;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -35,9 +36,6 @@ final class BatchCollector {
 
     /** The time for which nothing is claimed after the executor has rejected a batch. */
     private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-    /** The longest time without a free exchange before that is reported. */
-    static final Duration HANGING = Duration.ofSeconds(10);
 
     /** The order in which they were claimed: they are handed over by several threads. */
     private static final Comparator<DeliveryCompletion> CLAIMED = Comparator.comparing(
@@ -89,7 +87,8 @@ final class BatchCollector {
      * @param executor runs {@code begin}
      * @param begin begins a batch; {@link #finished()} is called when its exchange has completed
      * @param changed told when {@link #wantsMore()} has changed
-     * @param hanging told when messages were given back and no exchange has become free for {@link #HANGING}
+     * @param hanging told when messages were given back and no exchange has become free for {@link
+     *     DeliveryHandler#STANDSTILL}
      */
     BatchCollector(
             ConsumerSettings.Batches batches,
@@ -169,7 +168,7 @@ final class BatchCollector {
                     fullSinceNanos = now;
                     reported = false;
                 }
-                tell = full && !reported && now - fullSinceNanos >= HANGING.toNanos();
+                tell = full && !reported && now - fullSinceNanos >= DeliveryHandler.STANDSTILL.toNanos();
                 reported |= tell;
                 arm(now);
             } else {
@@ -252,7 +251,7 @@ final class BatchCollector {
             next = Math.min(after(now, together, patienceNanos), after(now, alone, patienceNanos));
         }
         if (full && !reported) {
-            next = Math.min(next, Math.max(0, fullSinceNanos + HANGING.toNanos() - now));
+            next = Math.min(next, Math.max(0, fullSinceNanos + DeliveryHandler.STANDSTILL.toNanos() - now));
         }
         if (next == Long.MAX_VALUE) {
             cancelTimer();

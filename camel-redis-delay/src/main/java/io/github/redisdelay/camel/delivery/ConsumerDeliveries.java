@@ -369,7 +369,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         }
         queue.stats().thenAccept(stats -> {
             Duration age = StatsText.micros(stats.oldestOverdueMicros());
-            if (age.compareTo(BatchCollector.HANGING) >= 0) {
+            if (age.compareTo(STANDSTILL) >= 0) {
                 overdueWhileFull(age, longest);
             }
         });

@@ -4,6 +4,7 @@ package io.github.redisdelay.camel.delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.camel.fake.RecordingDelivery;
+import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -122,11 +123,11 @@ class BatchCollectorTest {
         add("d", 1);
         timers.advance(PATIENCE);
         assertThat(collector.wantsMore()).isFalse();
-        timers.advance(BatchCollector.HANGING.minusNanos(1));
+        timers.advance(DeliveryHandler.STANDSTILL.minusNanos(1));
         assertThat(hanging).hasValue(0);
         timers.advance(Duration.ofNanos(1));
         assertThat(hanging).hasValue(1);
-        timers.advance(BatchCollector.HANGING.multipliedBy(3));
+        timers.advance(DeliveryHandler.STANDSTILL.multipliedBy(3));
         assertThat(hanging).hasValue(1);
         collector.finished();
         assertThat(collector.wantsMore()).isTrue();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
+import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.QueueStats;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Decides when a consumer without capacity asks whether a message is overdue, and whether that is worth a warning. It
@@ -14,8 +14,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class OverdueReport {
 
-    /** A message that is overdue for this long while its consumer has no capacity is worth a warning. */
-    static final long OVERDUE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long OVERDUE_NANOS = DeliveryHandler.STANDSTILL.toNanos();
 
     /** True if it has asked, and does not ask again. */
     private boolean asked;

@@ -2,6 +2,7 @@
 package io.github.redisdelay.console.api;
 
 import io.github.redisdelay.queue.ConsumerInfo;
+import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ServerInfo;
 import io.github.redisdelay.queue.exception.ShownId;
@@ -9,16 +10,16 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /** The sentences that say what is amiss with a queue, and what to do. */
 final class Diagnosis {
 
-    /** Overdue for longer than this is late, also where consumers are there. */
+    /** A queue whose oldest overdue message is that old is shown as late: it has too little capacity, or it stands still. */
     static final long LATE_MICROS = 5_000_000;
 
-    /** A delivery that has been seen for longer is suspected to hang, as in the log of its consumer. */
-    private static final long HANGING_MICROS = 10_000_000;
+    private static final long STANDSTILL_MICROS = TimeUnit.MICROSECONDS.convert(DeliveryHandler.STANDSTILL);
 
     /** The fewest messages within a second that are worth a sentence. */
     private static final long LEAST_STORM = 1000;
@@ -171,7 +172,7 @@ final class Diagnosis {
                 + Times.text(Times.of(longest.dueMicros())) + " and leased since "
                 + Times.text(Times.of(longest.sinceMicros())) + " or earlier";
         return named
-                + (longest.forMicros() < HANGING_MICROS
+                + (longest.forMicros() < STANDSTILL_MICROS
                         ? ": more or faster consumers help"
                         : ": look what its route waits for");
     }
