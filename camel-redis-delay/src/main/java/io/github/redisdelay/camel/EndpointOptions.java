@@ -225,7 +225,7 @@ final class EndpointOptions {
         if (!digits.matches("-?[0-9]+")) {
             throw new IllegalArgumentException(problem + "give a whole number");
         }
-        // Camel also cuts off what is too long for an int.
+        // Camel silently truncates values beyond int.
         if (new BigInteger(digits).bitLength() > (type == long.class ? Long.SIZE : Integer.SIZE) - 1) {
             throw new IllegalArgumentException(problem + "that is too " + (digits.startsWith("-") ? "small" : "large"));
         }

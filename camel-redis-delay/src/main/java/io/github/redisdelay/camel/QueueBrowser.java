@@ -97,7 +97,7 @@ final class QueueBrowser {
         Exchange exchange = exchanges.get();
         Message message = exchange.getMessage();
         StoredMessageReader.fill(stored, queue, mapper, message, exchange);
-        StoredMessageReader.told(stored.info(), dead).forEach(message::setHeader);
+        StoredMessageReader.headersOf(stored.info(), dead).forEach(message::setHeader);
         message.setHeader(Exchange.MESSAGE_TIMESTAMP, stored.scheduledMicros() / 1000);
         return exchange;
     }

@@ -279,8 +279,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The certificates for TLS, those that are trusted and the one that is shown, where the option address begins with rediss://. The
-     * trust managers, key managers, certificate alias, protocols and cipher suites are used. Without it, the CAs are those that
+     * TLS trust and key material for an address that begins with rediss://. The trust managers, key managers, certificate alias, protocols and cipher suites are used. Without it, the CAs are those that
      * the JVM trusts. The address must be a name in the server's certificate.
      */
     public void setSslContextParameters(SSLContextParameters sslContextParameters) {
@@ -506,8 +505,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The most messages to claim at a time, 1 to 256. More than there are free consumers are claimed only as far as this consumer
-     * lately worked fast enough, so a slow one takes nothing away from others.
+     * The most messages to claim at a time, 1 to 256. A consumer prefetches beyond its free slots only if
+     * its recent throughput justifies it, so a slow one takes nothing away from others.
      */
     public void setMaxMessagesPerPoll(int maxMessagesPerPoll) {
         this.maxMessagesPerPoll = maxMessagesPerPoll;
@@ -594,8 +593,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The part of itself by which a redelivery delay is made shorter or longer at random, 0 to 1, so that messages which failed
-     * together do not come back together. Applies to redeliveryDelays, too; 0 keeps them exact.
+     * Random jitter as a fraction of the redelivery delay, 0 to 1, so that messages which failed together do not come back
+     * together. Applies to redeliveryDelays, too; 0 keeps them exact.
      */
     public void setRedeliveryJitter(double redeliveryJitter) {
         this.redeliveryJitter = redeliveryJitter;

@@ -33,7 +33,7 @@ public enum RedisDelayOperation {
     purge,
     /** Finds messages that are in no state, and makes them wait again. */
     check,
-    /** Moves the messages of a delayed queue of Redisson's here. Java keeps its name in lower case for itself. */
+    /** Moves the messages of a delayed queue of Redisson's here. {@code import} is a Java keyword. */
     IMPORT;
 
     /** The name as it is written in options and headers. */

@@ -51,8 +51,8 @@ public interface DelayQueue {
 
     /**
      * Removes a message in any state. A delivery under way becomes stale: its acknowledgement has no effect and no
-     * redelivery follows. A message that was given up is told of ({@link MessageState#DEAD}), and its dead letter
-     * stays.
+     * redelivery follows. For a dead message the result is {@link MessageState#DEAD}; its dead letter is not
+     * removed.
      */
     Submission<ChangeResult> cancel(String id);
 

@@ -62,7 +62,7 @@ import org.slf4j.LoggerFactory;
 class HeaderFuzzTest {
 
     /** The headers that a route can set to direct the component. */
-    private static final List<String> CONTROLS = OwnHeaders.ASKING;
+    private static final List<String> CONTROLS = OwnHeaders.REQUEST_HEADERS;
 
     private static final ProducerSettings PLAIN = new ProducerSettings(
             null,

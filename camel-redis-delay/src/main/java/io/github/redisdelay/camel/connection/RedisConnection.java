@@ -284,7 +284,7 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
     /**
      * The error that Redis cannot be used.
      *
-     * @param prefix begins the message: the one that cannot use it
+     * @param prefix prefix of the message, naming the user of the connection
      * @param error an error without secrets
      */
     public static RedisUnusableException unusable(String prefix, String address, Throwable error) {

@@ -163,7 +163,7 @@ public final class DeliveryReport {
     private static void again(
             Delivery delivery, RetryPolicy retries, String routeId, Duration delay, RouteOutcome outcome) {
         boolean expected = !outcome.failed() && outcome.unreadable() == null; // the route asked for it
-        if (expected || outcome.together() ? !LOG.isDebugEnabled() : !LOG.isWarnEnabled()) {
+        if (expected || outcome.batchLogged() ? !LOG.isDebugEnabled() : !LOG.isWarnEnabled()) {
             return;
         }
         StringBuilder line = new StringBuilder(200).append(delivery);
@@ -182,7 +182,7 @@ public final class DeliveryReport {
         if (outcome.failed()) {
             line.append(outcome.unreadable() == null ? ": " : "; ").append(why(outcome));
         }
-        if (expected || outcome.together()) {
+        if (expected || outcome.batchLogged()) {
             LOG.debug(line.toString());
         } else {
             warn(LOG, line.toString(), outcome.untracedCause());

@@ -23,7 +23,7 @@ import org.apache.camel.RuntimeCamelException;
  * @param unreadable what is wrong with the delay that it asked for; null if nothing is
  * @param deadLetterReason why it gave the message up; null if it did not
  * @param logged whether the failure was logged with its stack trace
- * @param together whether the exchange had several messages, and the log says of all of them together how they ended
+ * @param batchLogged true if the failure was logged once for the whole batch
  */
 public record RouteOutcome(
         boolean failed,
@@ -32,7 +32,7 @@ public record RouteOutcome(
         String unreadable,
         String deadLetterReason,
         boolean logged,
-        boolean together) {
+        boolean batchLogged) {
 
     static final RouteOutcome SUCCEEDED = new RouteOutcome(false, null, null, null, null, false, false);
 

@@ -173,7 +173,7 @@ public final class MessageMapper {
                 || StringHelper.startsWithIgnoreCase(name, CAMEL_PACKAGE);
     }
 
-    /** False for a name that could end a line in a protocol that the message is sent on by. */
+    /** Rejects control characters, which would allow header injection downstream. */
     private static boolean isUsable(String name) {
         return !name.isEmpty() && name.chars().noneMatch(Character::isISOControl);
     }

@@ -32,7 +32,7 @@ public final class OwnHeaders {
     /** The exchange property of the deliveries that an exchange holds. */
     public static final String HELD_DELIVERIES = "CamelRedisDelayHeldDeliveries";
 
-    /** The beginning of all names; the shortest of them is no more than that. */
+    /** Common prefix of all header names. The delay header is the bare prefix. */
     private static final String PREFIX = RedisDelayConstants.DELAY;
 
     /** The same without that of Camel's own headers, which is easily left out. */
@@ -59,8 +59,8 @@ public final class OwnHeaders {
 
     private static final Set<String> USED_UP_NAMES = Set.copyOf(USED_UP);
 
-    /** Headers that a route can set to ask for something. */
-    public static final List<String> ASKING = Stream.concat(
+    /** Headers that a route can set. */
+    public static final List<String> REQUEST_HEADERS = Stream.concat(
                     USED_UP.stream(),
                     Stream.of(
                             RedisDelayConstants.SCHEDULE_ID,
@@ -71,7 +71,7 @@ public final class OwnHeaders {
             .toList();
 
     /** Exchange properties by which a route can ask, too. */
-    private static final List<String> ASKING_AS_PROPERTIES =
+    private static final List<String> REQUEST_PROPERTIES =
             List.of(RedisDelayConstants.RETRY_AFTER, RedisDelayConstants.DEAD_LETTER_REASON);
 
     /** Other words for a header, with hardly a letter in common with its name. The first pattern that fits counts. */
@@ -89,9 +89,9 @@ public final class OwnHeaders {
         KNOWN = Set.copyOf(KNOWN_IN_ANY_CASE.keySet());
     }
 
-    /** Headers by which the component tells something. */
-    public static final List<String> TELLING =
-            constants().filter(name -> !ASKING.contains(name)).toList();
+    /** Headers that the component sets. */
+    public static final List<String> RESPONSE_HEADERS =
+            constants().filter(name -> !REQUEST_HEADERS.contains(name)).toList();
 
     private static final OncePerName WARNED = new OncePerName();
 
@@ -121,10 +121,10 @@ public final class OwnHeaders {
     public static void warn(Exchange exchange) {
         try {
             if (exchange.getMessage().hasHeaders()) {
-                warn("header", exchange.getMessage().getHeaders(), ASKING, exchange);
+                warn("header", exchange.getMessage().getHeaders(), REQUEST_HEADERS, exchange);
             }
             if (exchange.hasProperties()) {
-                warn("exchange property", exchange.getProperties(), ASKING_AS_PROPERTIES, exchange);
+                warn("exchange property", exchange.getProperties(), REQUEST_PROPERTIES, exchange);
             }
         } catch (RuntimeException e) {
             // Another thread of the user may still change the headers. A message must not be delivered again for that.
@@ -217,12 +217,15 @@ public final class OwnHeaders {
      */
     public static String ofOption(String option) {
         String name = option.equalsIgnoreCase("delay") ? RedisDelayConstants.DELAY : PREFIX + option;
-        return ASKING.stream().filter(name::equalsIgnoreCase).findFirst().orElse(null);
+        return REQUEST_HEADERS.stream()
+                .filter(name::equalsIgnoreCase)
+                .findFirst()
+                .orElse(null);
     }
 
     /** The header that was probably meant by a name that is none, of those that ask for something. */
     static String nearest(String name) {
-        return nearest(name, ASKING);
+        return nearest(name, REQUEST_HEADERS);
     }
 
     private static String nearest(String name, List<String> candidates) {

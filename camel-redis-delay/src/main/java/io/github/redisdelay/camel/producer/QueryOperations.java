@@ -35,8 +35,8 @@ import org.apache.camel.Message;
 /** The operations that look at a queue, or at all queues, and change nothing. Holds nothing of an exchange. */
 public final class QueryOperations {
 
-    /** The headers by which get tells of a message. Those of other operations and of the route's own delivery stay. */
-    private static final List<String> TOLD = OwnHeaders.TELLING.stream()
+    /** The headers that get sets. Those of other operations and of the route's own delivery stay. */
+    private static final List<String> HEADERS_OF_GET = OwnHeaders.RESPONSE_HEADERS.stream()
             .filter(Predicate.not(Set.of(
                     RedisDelayConstants.PREVIOUS_STATE,
                     RedisDelayConstants.RESULT,
@@ -109,7 +109,7 @@ public final class QueryOperations {
                 yield new RepeatableCall<>(
                         () -> queues.apply(limit == null ? DelayQueueClient.MAX_QUEUES : limit), QueryOperations::put);
             }
-            default -> throw new IllegalArgumentException("operation '" + operation + "' looks at nothing");
+            default -> throw new IllegalArgumentException("operation '" + operation + "' is not a query");
         };
     }
 
@@ -164,7 +164,7 @@ public final class QueryOperations {
 
     private void put(String id, Optional<Found> found, Message message, Exchange exchange) {
         // Headers of an earlier message must not stay, or a route that looks at several mixes them up.
-        TOLD.forEach(message::removeHeader);
+        HEADERS_OF_GET.forEach(message::removeHeader);
         message.removeHeader(RedisDelayConstants.DEAD_LETTER_ID);
         message.removeHeader(Exchange.CONTENT_TYPE);
         message.setHeader(RedisDelayConstants.QUEUE, queue.name());
@@ -179,7 +179,7 @@ public final class QueryOperations {
         // Without the reason why it is a dead letter: in the exchange of a delivery, that header would ask to give up
         // the delivery.
         Map<String, Object> told =
-                StoredMessageReader.told(stored.info(), found.get().dead());
+                StoredMessageReader.headersOf(stored.info(), found.get().dead());
         told.remove(RedisDelayConstants.DEAD_LETTER_REASON);
         told.forEach(message::setHeader);
         if (found.get().deadLetters() > 0) {
@@ -213,10 +213,11 @@ public final class QueryOperations {
     /** A message of a list: each value under its header's name without the beginning that all names share. */
     private Map<String, Object> entry(MessageInfo info) {
         Map<String, Object> entry = new LinkedHashMap<>();
-        StoredMessageReader.told(info, settings.state() == MessageScope.DEAD).forEach((header, value) -> {
-            String name = header.substring(RedisDelayConstants.DELAY.length());
-            entry.put(Character.toLowerCase(name.charAt(0)) + name.substring(1), value);
-        });
+        StoredMessageReader.headersOf(info, settings.state() == MessageScope.DEAD)
+                .forEach((header, value) -> {
+                    String name = header.substring(RedisDelayConstants.DELAY.length());
+                    entry.put(Character.toLowerCase(name.charAt(0)) + name.substring(1), value);
+                });
         return entry;
     }
 

@@ -7,7 +7,7 @@ import java.util.function.Supplier;
 import org.apache.camel.Message;
 
 /**
- * A call that can be made again after it has failed: one that looks, or that changes only what is left to be changed.
+ * An idempotent call: a query, or a bulk change that continues where it stopped.
  */
 final class RepeatableCall<T> implements PendingRequest {
 

@@ -37,35 +37,35 @@ public final class StoredMessageReader {
     }
 
     /**
-     * The headers that tell of a message.
+     * The headers of a message.
      *
      * @param dead whether it is a dead letter
      */
-    public static Map<String, Object> told(MessageInfo info, boolean dead) {
+    public static Map<String, Object> headersOf(MessageInfo info, boolean dead) {
         Map<String, Object> failure = FailureHeaders.of(info.lastFailure(), dead);
-        Map<String, Object> told = new LinkedHashMap<>();
-        told.put(RedisDelayConstants.MESSAGE_ID, dead ? DeadLetterId.messageIdOf(info.id()) : info.id());
+        Map<String, Object> headers = new LinkedHashMap<>();
+        headers.put(RedisDelayConstants.MESSAGE_ID, dead ? DeadLetterId.messageIdOf(info.id()) : info.id());
         if (dead) {
             DeadLetterId letter = DeadLetterId.parse(info.id());
-            told.put(RedisDelayConstants.DEAD_LETTER_ID, info.id());
-            told.put(RedisDelayConstants.DEAD_LETTER_TIME, letter == null ? null : letter.millis());
+            headers.put(RedisDelayConstants.DEAD_LETTER_ID, info.id());
+            headers.put(RedisDelayConstants.DEAD_LETTER_TIME, letter == null ? null : letter.millis());
         }
-        told.put(RedisDelayConstants.MESSAGE_STATE, dead ? "dead" : OptionValues.lower(info.state()));
-        told.put(RedisDelayConstants.DUE_TIME, info.dueMicros() / 1000);
-        // Of a dead letter the deliveries of its message count, which nobody may know, and not its own.
-        told.put(
+        headers.put(RedisDelayConstants.MESSAGE_STATE, dead ? "dead" : OptionValues.lower(info.state()));
+        headers.put(RedisDelayConstants.DUE_TIME, info.dueMicros() / 1000);
+        // For a dead letter, the attempts of the original message, which may be unknown: not those of the dead letter.
+        headers.put(
                 RedisDelayConstants.ATTEMPT,
                 dead ? failure.get(RedisDelayConstants.FAILURE_ATTEMPTS) : (Object) info.attempts());
-        told.put(RedisDelayConstants.MESSAGE_PRIORITY, info.priority());
+        headers.put(RedisDelayConstants.MESSAGE_PRIORITY, info.priority());
         if (info.redeliveryReason() != RedeliveryReason.NONE) {
-            told.put(RedisDelayConstants.REDELIVERY_REASON, ExchangeFiller.text(info.redeliveryReason()));
+            headers.put(RedisDelayConstants.REDELIVERY_REASON, ExchangeFiller.text(info.redeliveryReason()));
         }
         if (info.state() == MessageState.LEASED) {
-            told.put(RedisDelayConstants.LEASE_END, info.leaseEndMicros() / 1000);
-            told.put(RedisDelayConstants.HOLDER, info.holder());
+            headers.put(RedisDelayConstants.LEASE_END, info.leaseEndMicros() / 1000);
+            headers.put(RedisDelayConstants.HOLDER, info.holder());
         }
-        told.putAll(failure);
-        told.values().removeIf(Objects::isNull);
-        return told;
+        headers.putAll(failure);
+        headers.values().removeIf(Objects::isNull);
+        return headers;
     }
 }

@@ -71,7 +71,7 @@ public final class ComponentThreads {
      * @param own the consumer's; null if it has none
      * @param consumer whose pool it is, in a sentence
      * @return rejects what its pool does not take
-     * @throws IllegalArgumentException if the pool forgets what it has no room for
+     * @throws IllegalArgumentException if the pool silently discards rejected tasks
      */
     public synchronized Executor executor(ExecutorService own, String consumer) {
         if (own != null) {

@@ -35,7 +35,7 @@ final class UserPool implements Executor {
 
     /**
      * @param name of the pool, and whose it is, in a sentence
-     * @throws IllegalArgumentException if the pool forgets what it has no room for
+     * @throws IllegalArgumentException if the pool silently discards rejected tasks
      */
     UserPool(ExecutorService pool, String name, LongSupplier nanoTime) {
         if (pool instanceof ThreadPoolExecutor known

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class OwnHeadersTest {
 
     /** Headers that only tell. A new one that asks for something belongs into the lists of {@link OwnHeaders}. */
-    private static final List<String> TELLING = List.of(
+    private static final List<String> RESPONSE_HEADERS = List.of(
             RedisDelayConstants.MESSAGE_ID,
             RedisDelayConstants.QUEUE,
             RedisDelayConstants.SCHEDULED_TIME,
@@ -51,10 +51,10 @@ class OwnHeadersTest {
         for (Field constant : RedisDelayConstants.class.getFields()) {
             constants.add(constant.get(null));
         }
-        List<Object> known = new ArrayList<>(OwnHeaders.ASKING);
-        known.addAll(TELLING);
+        List<Object> known = new ArrayList<>(OwnHeaders.REQUEST_HEADERS);
+        known.addAll(RESPONSE_HEADERS);
         assertThat(known).containsExactlyInAnyOrderElementsOf(constants);
-        assertThat(OwnHeaders.TELLING).containsExactlyInAnyOrderElementsOf(TELLING);
+        assertThat(OwnHeaders.RESPONSE_HEADERS).containsExactlyInAnyOrderElementsOf(RESPONSE_HEADERS);
     }
 
     @Test

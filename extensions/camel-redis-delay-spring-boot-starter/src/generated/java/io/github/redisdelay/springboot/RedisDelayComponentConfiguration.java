@@ -156,7 +156,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String redeliveryDelays;
 
     /**
-     * The part of itself by which a redelivery delay is made shorter or longer at random, 0 to 1, so that messages which failed together do not come back together. Applies to redeliveryDelays, too; 0 keeps them exact.
+     * Random jitter as a fraction of the redelivery delay, 0 to 1, so that messages which failed together do not come back together. Applies to redeliveryDelays, too; 0 keeps them exact.
      */
     private Double redeliveryJitter;
 
@@ -171,7 +171,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String executorService;
 
     /**
-     * The most messages to claim at a time, 1 to 256. More than there are free consumers are claimed only as far as this consumer lately worked fast enough, so a slow one takes nothing away from others.
+     * The most messages to claim at a time, 1 to 256. A consumer prefetches beyond its free slots only if its recent throughput justifies it, so a slow one takes nothing away from others.
      */
     private Integer maxMessagesPerPoll;
 
@@ -326,7 +326,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String password;
 
     /**
-     * The certificates for TLS, those that are trusted and the one that is shown, where the option address begins with rediss://. The trust managers, key managers, certificate alias, protocols and cipher suites are used. Without it, the CAs are those that the JVM trusts. The address must be a name in the server's certificate.
+     * TLS trust and key material for an address that begins with rediss://. The trust managers, key managers, certificate alias, protocols and cipher suites are used. Without it, the CAs are those that the JVM trusts. The address must be a name in the server's certificate.
      */
     private String sslContextParameters;
 

@@ -101,7 +101,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
 
     // Events.
 
-    /** A message of a partition is due in this many microseconds, or something is worth a look now (0). */
+    /** A message of a partition is due in this many microseconds, or 0: check the queue now. */
     public void wakeUp(int partition, long waitMicros) {
         change(() -> partitions[partition].woken(timers.nanoTime() + PartitionState.saturatedNanos(waitMicros)));
     }
@@ -351,8 +351,8 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
                 timer.arm(now, handOver.notBeforeNanos());
             }
         }
-        // A single message goes into its route at once. While several do, Redis finds the next ones. But the callers of
-        // a receiver are told that there is no message only after those that were found are handed over.
+        // With several deliveries, the next claim goes first, so that Redis works in parallel. Not for receivers: they
+        // must see found messages before "none".
         boolean ahead = begin.size() > 1 && host.prefetches();
         try {
             if (ahead) {

@@ -67,8 +67,7 @@ final class DeliveryHandOver {
     }
 
     /**
-     * Hands over deliveries. An executor that runs them at once comes back here at the end of each, with those that are begun
-     * instead of it. They are left to the call that is under way on this thread, else calls would be as deep as there are messages.
+     * Hands over deliveries. A same-thread executor re-enters this method; nested deliveries are queued, to keep the stack flat.
      *
      * @param rejected gets what the executor does not take
      */

@@ -121,7 +121,7 @@ final class StepTimer {
         return waitsForCapacity ? Math.min(next, capacity.nextReturn(now)) : next;
     }
 
-    /** The time when the next message is due. Partitions with a claim under way do not count: its answer tells more. */
+    /** The time when the next message is due. Partitions being claimed are skipped: their reply will be more recent. */
     private long headNanos() {
         long head = Long.MAX_VALUE;
         for (PartitionState partition : partitions) {

@@ -5,7 +5,7 @@ package io.github.redisdelay.queue.internal.redis;
  * The place of a queue, or of one partition of it, or of the registry of all queues, in Redis.
  *
  * @param name the queue's name; empty for the registry
- * @param partitionLabel which partition it is, to be said behind the queue's name; empty if it is the whole queue
+ * @param partitionLabel suffix for messages, e.g. {@code , partition 2 of 3}; empty if it is the whole queue
  * @param keys its keys
  */
 public record QueueAddress(String name, String partitionLabel, QueueKeys keys) {

@@ -50,7 +50,7 @@ public final class QueueRegistry {
     private final UnbatchedCalls calls;
     private final Timers timers;
     private final Map<String, Use> uses = new ConcurrentHashMap<>();
-    /** Set by the first refusal, which alone is told in full. */
+    /** Set by the first refusal: only that is logged at WARN. */
     private final AtomicBoolean refused = new AtomicBoolean();
 
     public QueueRegistry(String keyPrefix, UnbatchedCalls calls, Timers timers) {
@@ -81,8 +81,8 @@ public final class QueueRegistry {
     }
 
     /**
-     * Reads page by page, so that Redis serves others in between. What is used meanwhile goes to the front, so that is read once
-     * more.
+     * Reads page by page, so that Redis serves others in between. Recently used queues move to the front, so some are
+     * read again.
      */
     private CompletableFuture<Void> collect(int offset, int limit, Map<String, Long> found) {
         int size = Math.min(PAGE, limit - offset);

@@ -7,8 +7,8 @@
 -- Cost  O(log N)
 --
 -- config and dead config: partitions (the number; see queue.lua). Both have it, so that a call about dead letters is refused
--- as well; one that was lost is written again. But 1, with which nothing is refused, stands in the dead config alone: a queue
--- without a config is what plain.lua is for. If neither has it, keys that hold anything are a queue with 1 partition.
+-- as well; one that was lost is written again. The count 1 is stored in the dead config only, so that plain.lua sees a queue
+-- without config. If neither has it, keys that hold anything are a queue with 1 partition.
 
 --@include call.lua
 

@@ -12,7 +12,7 @@ local function page_is_before(a, b)
 end
 
 -- Returns how many members of a set are in front of the position of a score, as text, and a member. This member is among
--- them, unless the position is looked at from behind; then the empty member is behind all others of that score.
+-- them, except when paging backwards; then the empty member is behind all others of that score.
 local function page_begin(set, score, member, from_behind)
   local low = redis.call('ZCOUNT', set, '-inf', '(' .. score)
   local high = low + redis.call('ZCOUNT', set, score, score)

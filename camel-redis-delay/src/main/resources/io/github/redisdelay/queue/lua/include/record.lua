@@ -19,7 +19,7 @@ local RECORD_MAX_ATTEMPTS = 2147483646
 
 -- Returns the record as a table. One that is missing counts as a message of this priority that was never delivered. One
 -- that is not readable, as that of another version, could hide attempts: it counts as one with the most of them, which
--- consumers take for what it is. The due time is that of one that does not tell it; if the id of its message is given, the stored body tells it.
+-- consumers take for what it is. `due` is the default due time for records without one; with an id, the stored body has it.
 local function record_read(bytes, due, priority, id)
   if bytes and #bytes >= RECORD_BRIEF and string.byte(bytes, 1) == 1 then
     if #bytes < RECORD_LENGTH then

@@ -124,8 +124,8 @@ end
 local WAKEUP_NONE, WAKEUP_FIRST, WAKEUP_BACKUP, WAKEUP_LEFT = 0, 1, 2, 3
 
 -- Writes what a consumer promises after its claim, and keeps the rule for all. Returns the consumer's duty and its safety
--- interval. A consumer that was given nothing, or is quick, goes on itself: that wakes nobody. A consumer that was given
--- work lets those come first who have waited.
+-- interval. A consumer that got nothing, or whose work is short, takes the next event itself. Otherwise waiting consumers
+-- go first.
 local function wakeup_promise(base, member, intent, wanted, given, event, safety_interval, now)
   if #member == 0 then
     return WAKEUP_LEFT, safety_interval

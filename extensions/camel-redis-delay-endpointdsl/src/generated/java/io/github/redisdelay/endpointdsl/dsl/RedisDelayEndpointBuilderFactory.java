@@ -688,10 +688,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The part of itself by which a redelivery delay is made shorter or
-         * longer at random, 0 to 1, so that messages which failed together do
-         * not come back together. Applies to redeliveryDelays, too; 0 keeps
-         * them exact.
+         * Random jitter as a fraction of the redelivery delay, 0 to 1, so that
+         * messages which failed together do not come back together. Applies to
+         * redeliveryDelays, too; 0 keeps them exact.
          * 
          * The option is a: <code>double</code> type.
          * 
@@ -706,10 +705,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The part of itself by which a redelivery delay is made shorter or
-         * longer at random, 0 to 1, so that messages which failed together do
-         * not come back together. Applies to redeliveryDelays, too; 0 keeps
-         * them exact.
+         * Random jitter as a fraction of the redelivery delay, 0 to 1, so that
+         * messages which failed together do not come back together. Applies to
+         * redeliveryDelays, too; 0 keeps them exact.
          * 
          * The option will be converted to a <code>double</code> type.
          * 
@@ -756,11 +754,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The certificates for TLS, those that are trusted and the one that is
-         * shown, where the option address begins with rediss://. The trust
-         * managers, key managers, certificate alias, protocols and cipher
-         * suites are used. Without it, the CAs are those that the JVM trusts.
-         * The address must be a name in the server's certificate.
+         * TLS trust and key material for an address that begins with rediss://.
+         * The trust managers, key managers, certificate alias, protocols and
+         * cipher suites are used. Without it, the CAs are those that the JVM
+         * trusts. The address must be a name in the server's certificate.
          * 
          * The option is a:
          * <code>org.apache.camel.support.jsse.SSLContextParameters</code> type.
@@ -775,11 +772,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The certificates for TLS, those that are trusted and the one that is
-         * shown, where the option address begins with rediss://. The trust
-         * managers, key managers, certificate alias, protocols and cipher
-         * suites are used. Without it, the CAs are those that the JVM trusts.
-         * The address must be a name in the server's certificate.
+         * TLS trust and key material for an address that begins with rediss://.
+         * The trust managers, key managers, certificate alias, protocols and
+         * cipher suites are used. Without it, the CAs are those that the JVM
+         * trusts. The address must be a name in the server's certificate.
          * 
          * The option will be converted to a
          * <code>org.apache.camel.support.jsse.SSLContextParameters</code> type.
@@ -975,9 +971,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The most messages to claim at a time, 1 to 256. More than there are
-         * free consumers are claimed only as far as this consumer lately worked
-         * fast enough, so a slow one takes nothing away from others.
+         * The most messages to claim at a time, 1 to 256. A consumer prefetches
+         * beyond its free slots only if its recent throughput justifies it, so
+         * a slow one takes nothing away from others.
          * 
          * The option is a: <code>int</code> type.
          * 
@@ -992,9 +988,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The most messages to claim at a time, 1 to 256. More than there are
-         * free consumers are claimed only as far as this consumer lately worked
-         * fast enough, so a slow one takes nothing away from others.
+         * The most messages to claim at a time, 1 to 256. A consumer prefetches
+         * beyond its free slots only if its recent throughput justifies it, so
+         * a slow one takes nothing away from others.
          * 
          * The option will be converted to a <code>int</code> type.
          * 
@@ -1822,11 +1818,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The certificates for TLS, those that are trusted and the one that is
-         * shown, where the option address begins with rediss://. The trust
-         * managers, key managers, certificate alias, protocols and cipher
-         * suites are used. Without it, the CAs are those that the JVM trusts.
-         * The address must be a name in the server's certificate.
+         * TLS trust and key material for an address that begins with rediss://.
+         * The trust managers, key managers, certificate alias, protocols and
+         * cipher suites are used. Without it, the CAs are those that the JVM
+         * trusts. The address must be a name in the server's certificate.
          * 
          * The option is a:
          * <code>org.apache.camel.support.jsse.SSLContextParameters</code> type.
@@ -1841,11 +1836,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The certificates for TLS, those that are trusted and the one that is
-         * shown, where the option address begins with rediss://. The trust
-         * managers, key managers, certificate alias, protocols and cipher
-         * suites are used. Without it, the CAs are those that the JVM trusts.
-         * The address must be a name in the server's certificate.
+         * TLS trust and key material for an address that begins with rediss://.
+         * The trust managers, key managers, certificate alias, protocols and
+         * cipher suites are used. Without it, the CAs are those that the JVM
+         * trusts. The address must be a name in the server's certificate.
          * 
          * The option will be converted to a
          * <code>org.apache.camel.support.jsse.SSLContextParameters</code> type.
@@ -2538,11 +2532,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The certificates for TLS, those that are trusted and the one that is
-         * shown, where the option address begins with rediss://. The trust
-         * managers, key managers, certificate alias, protocols and cipher
-         * suites are used. Without it, the CAs are those that the JVM trusts.
-         * The address must be a name in the server's certificate.
+         * TLS trust and key material for an address that begins with rediss://.
+         * The trust managers, key managers, certificate alias, protocols and
+         * cipher suites are used. Without it, the CAs are those that the JVM
+         * trusts. The address must be a name in the server's certificate.
          * 
          * The option is a:
          * <code>org.apache.camel.support.jsse.SSLContextParameters</code> type.
@@ -2557,11 +2550,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The certificates for TLS, those that are trusted and the one that is
-         * shown, where the option address begins with rediss://. The trust
-         * managers, key managers, certificate alias, protocols and cipher
-         * suites are used. Without it, the CAs are those that the JVM trusts.
-         * The address must be a name in the server's certificate.
+         * TLS trust and key material for an address that begins with rediss://.
+         * The trust managers, key managers, certificate alias, protocols and
+         * cipher suites are used. Without it, the CAs are those that the JVM
+         * trusts. The address must be a name in the server's certificate.
          * 
          * The option will be converted to a
          * <code>org.apache.camel.support.jsse.SSLContextParameters</code> type.
