@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.console;
 
-/** Lets in what comes from this machine by no proxy. */
+/** Allows direct requests from localhost only. */
 final class LocalOnly implements ConsoleAccess {
 
     @Override

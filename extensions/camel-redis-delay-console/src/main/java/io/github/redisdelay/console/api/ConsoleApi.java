@@ -83,7 +83,7 @@ public final class ConsoleApi implements AutoCloseable {
     public record Server(String address, String product, String version, String evictionPolicy, Boolean appendOnly) {}
 
     /** Tells a visitor's rights here, in any queue. */
-    public Me me(Visitor visitor) {
+    public Me me(ConsoleUser visitor) {
         Directory.Server server;
         List<String> rights;
         try {
@@ -131,7 +131,7 @@ public final class ConsoleApi implements AutoCloseable {
     }
 
     /** All queues that a visitor may see, the worst first. */
-    public QueueViews.Queues queues(Visitor visitor) {
+    public QueueViews.Queues queues(ConsoleUser visitor) {
         Directory.Listed listed = directory.list(visitor::canRead);
         if (listed.queues().isEmpty()) {
             Long time = directory.server().time();
@@ -141,7 +141,7 @@ public final class ConsoleApi implements AutoCloseable {
     }
 
     /** A queue in full. */
-    public Merged queue(Visitor visitor, String queue) {
+    public FlattenedJson queue(ConsoleUser visitor, String queue) {
         return queues.queue(directory.queue(queue), visitor, () -> directory.isKnown(queue));
     }
 
@@ -305,12 +305,12 @@ public final class ConsoleApi implements AutoCloseable {
     }
 
     /** A job in a queue that a visitor may see. */
-    public Jobs.View job(Visitor visitor, String id) {
+    public Jobs.View job(ConsoleUser visitor, String id) {
         return jobs.get(id, visitor::canRead);
     }
 
     /** The jobs in queues that a visitor may see. */
-    public Jobs.Views jobs(Visitor visitor) {
+    public Jobs.Views jobs(ConsoleUser visitor) {
         return jobs.list(visitor::canRead);
     }
 

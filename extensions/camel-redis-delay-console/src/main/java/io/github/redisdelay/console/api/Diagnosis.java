@@ -22,7 +22,7 @@ final class Diagnosis {
     private static final long STANDSTILL_MICROS = TimeUnit.MICROSECONDS.convert(DeliveryHandler.STANDSTILL);
 
     /** The fewest messages within a second that are worth a sentence. */
-    private static final long LEAST_STORM = 1000;
+    private static final long LEAST_BURST = 1000;
 
     private static final int NAMED = 3;
 
@@ -39,7 +39,7 @@ final class Diagnosis {
      * @param nextHour how many messages become due in the next hour
      * @param leased what the consumers work on
      * @param letters the newest dead letters
-     * @param storm the densest second ahead
+     * @param burst the densest second ahead
      */
     public record Facts(
             QueueStats stats,
@@ -47,7 +47,7 @@ final class Diagnosis {
             List<ConsumerInfo> consumers,
             Leased leased,
             DeadLetters letters,
-            Storm storm,
+            Burst burst,
             ServerInfo server) {}
 
     private Diagnosis() {}
@@ -95,11 +95,11 @@ final class Diagnosis {
                                     + " messages are lost: their ids wait, but a key with what they were was evicted or"
                                     + " deleted; Check tells more"));
         }
-        if (facts.storm() != null && facts.storm().count() >= LEAST_STORM) {
+        if (facts.burst() != null && facts.burst().count() >= LEAST_BURST) {
             found.add(new Finding(
                     "info",
-                    facts.storm().count() + " messages become due within one second, at "
-                            + Times.text(facts.storm().at())));
+                    facts.burst().count() + " messages become due within one second, at "
+                            + Times.text(facts.burst().at())));
         }
         if (facts.server() != null && facts.server().evicts()) {
             found.add(new Finding(

@@ -40,7 +40,7 @@ final class Directory {
     private static final long SERVER_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final Duration PATIENCE = Duration.ofMillis(2500);
     /** The single calls under way at one Redis: half of the connections that the component makes. */
-    private static final int LANE = 16;
+    private static final int MAX_CALLS = 16;
     /** A queue that is asked for the server's time where there is none. Nothing is written. */
     private static final String ANY = "any";
 
@@ -60,7 +60,7 @@ final class Directory {
 
     /** The cached answers that the queues of one Redis share. */
     private record Place(
-            Lane lane, Cached<List<QueueInfo>> names, Cached<ServerInfo> server, Cached<QueueStats> clock) {}
+            CallLimiter limiter, Cached<List<QueueInfo>> names, Cached<ServerInfo> server, Cached<QueueStats> clock) {}
 
     /** Some queues, and whether there are more. */
     record Listed(List<ObservedQueue> queues, boolean more) {}
@@ -95,13 +95,13 @@ final class Directory {
     }
 
     private Place place(DelayQueueClient client) {
-        Lane lane = new Lane(LANE, PATIENCE, nanoTime);
+        CallLimiter limiter = new CallLimiter(MAX_CALLS, PATIENCE, nanoTime);
         DelayQueue any = client.queue(ANY);
         return new Place(
-                lane,
-                new Cached<>(() -> lane.run(1, () -> client.queues(MOST + 1)), nanoTime),
-                new Cached<>(() -> lane.run(1, any::serverInfo), nanoTime),
-                new Cached<>(() -> lane.run(1, any::stats), nanoTime));
+                limiter,
+                new Cached<>(() -> limiter.run(1, () -> client.queues(MOST + 1)), nanoTime),
+                new Cached<>(() -> limiter.run(1, any::serverInfo), nanoTime),
+                new Cached<>(() -> limiter.run(1, any::stats), nanoTime));
     }
 
     private synchronized Place placeOf(QueueSource source) {
@@ -111,7 +111,7 @@ final class Directory {
     private synchronized ObservedQueue observed(QueueSource source, String name) {
         return queues.computeIfAbsent(
                 new Key(source.client(), name),
-                key -> new ObservedQueue(name, source.client(), placeOf(source).lane(), nanoTime));
+                key -> new ObservedQueue(name, source.client(), placeOf(source).limiter(), nanoTime));
     }
 
     /** The queues that may be seen: the last used ones. Of several with the same name the first source's. */

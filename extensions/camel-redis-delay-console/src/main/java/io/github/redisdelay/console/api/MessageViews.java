@@ -100,7 +100,7 @@ final class MessageViews {
     public record Page(Instant time, List<Message> messages, String next) {}
 
     /** A message in full, and its dead letters, the newest first. */
-    public record Found(Instant time, List<Merged> messages, List<String> deadLetters) {}
+    public record Found(Instant time, List<FlattenedJson> messages, List<String> deadLetters) {}
 
     MessageViews(ContentView contents) {
         this.contents = contents;
@@ -128,7 +128,7 @@ final class MessageViews {
         if (live.isEmpty() && letter.isEmpty()) {
             live = live(queue, id); // it may have been moved back in between
         }
-        List<Merged> found = new ArrayList<>();
+        List<FlattenedJson> found = new ArrayList<>();
         live.ifPresent(stored -> found.add(inFull(queue, stored, false)));
         letter.ifPresent(stored -> found.add(inFull(queue, stored, true)));
         if (found.isEmpty()) {
@@ -144,8 +144,8 @@ final class MessageViews {
         return contents.bytes(queue.name(), found.orElseThrow(() -> notFound(queue, id)));
     }
 
-    private Merged inFull(ObservedQueue queue, StoredMessage stored, boolean dead) {
-        return new Merged(Message.of(stored.info(), dead), contents.of(queue.name(), stored));
+    private FlattenedJson inFull(ObservedQueue queue, StoredMessage stored, boolean dead) {
+        return new FlattenedJson(Message.of(stored.info(), dead), contents.of(queue.name(), stored));
     }
 
     static ApiException notFound(ObservedQueue queue, String id) {

@@ -33,7 +33,7 @@ final class ObservedQueue {
     /** The age of facts that change slowly or cost more than figures. */
     private static final long DETAILS_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    private static final long STORM_NANOS = TimeUnit.SECONDS.toNanos(60);
+    private static final long BURST_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final long SERVER_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final Duration BAR = Duration.ofMinutes(5);
     static final int BARS = 12;
@@ -43,7 +43,7 @@ final class ObservedQueue {
 
     private final String name;
     private final DelayQueueClient client;
-    private final Lane lane;
+    private final CallLimiter limiter;
     /** The number that Redis has recorded, as it was told last. */
     private volatile int partitions = 1;
 
@@ -59,13 +59,13 @@ final class ObservedQueue {
     private final Cached<DeadLetters> deadLetters;
     private final Cached<DeadLetters> newestDeadLetters;
     private final Map<Span, Cached<Outlook>> outlooks = new EnumMap<>(Span.class);
-    private final Map<Span, Cached<Optional<Storm>>> storms = new EnumMap<>(Span.class);
+    private final Map<Span, Cached<Optional<Burst>>> bursts = new EnumMap<>(Span.class);
     private final History history;
 
-    ObservedQueue(String name, DelayQueueClient client, Lane lane, LongSupplier nanoTime) {
+    ObservedQueue(String name, DelayQueueClient client, CallLimiter limiter, LongSupplier nanoTime) {
         this.name = name;
         this.client = client;
-        this.lane = lane;
+        this.limiter = limiter;
         this.history = new History(nanoTime);
         figures = new Cached<>(() -> ask(DelayQueue::stats), nanoTime);
         nextHour = new Cached<>(() -> atNow(now -> outlook(Outlook.bounds(now.timeMicros(), BAR, BARS))), nanoTime);
@@ -83,10 +83,10 @@ final class ObservedQueue {
             Cached<Outlook> outlook = new Cached<>(
                     () -> atNow(now -> outlook(span.bounds(now.timeMicros(), now.lastDueMicros()))), nanoTime);
             outlooks.put(span, outlook);
-            storms.put(
+            bursts.put(
                     span,
                     new Cached<>(
-                            () -> outlook.get(DETAILS_NANOS).thenCompose(counts -> Storm.in(counts, this::outlook)),
+                            () -> outlook.get(DETAILS_NANOS).thenCompose(counts -> Burst.in(counts, this::outlook)),
                             nanoTime));
         }
     }
@@ -120,7 +120,7 @@ final class ObservedQueue {
     }
 
     private <T> CompletableFuture<T> ask(int parts, Function<DelayQueue, CompletableFuture<T>> call) {
-        return lane.run(parts, () -> call.apply(client.queue(name, parts)));
+        return limiter.run(parts, () -> call.apply(client.queue(name, parts)));
     }
 
     /** Makes a call that goes on for long, as the change of many messages does: it takes no turn from others. */
@@ -181,16 +181,16 @@ final class ObservedQueue {
         return outlooks.get(span).get(span == Span.MINUTE ? FIGURES_NANOS : DETAILS_NANOS);
     }
 
-    CompletableFuture<Optional<Storm>> storm(Span span) {
-        return storms.get(span).get(STORM_NANOS);
+    CompletableFuture<Optional<Burst>> burst(Span span) {
+        return bursts.get(span).get(BURST_NANOS);
     }
 
     /**
-     * The last storm that was found in a span and is still ahead; null if none was, nobody has looked, or fewer messages than it
+     * The last burst that was found in a span and is still ahead; null if none was, nobody has looked, or fewer messages than it
      * had are ahead by now.
      */
-    Storm knownStorm(Span span, QueueStats now) {
-        return storms.get(span)
+    Burst knownBurst(Span span, QueueStats now) {
+        return bursts.get(span)
                 .known()
                 .flatMap(found -> found)
                 .filter(found -> found.isAhead(now.timeMicros()) && found.count() <= now.delayed() - now.overdue())
@@ -225,6 +225,6 @@ final class ObservedQueue {
         deadLetters.forget();
         newestDeadLetters.forget();
         outlooks.values().forEach(Cached::forget);
-        storms.values().forEach(Cached::forget);
+        bursts.values().forEach(Cached::forget);
     }
 }

@@ -103,7 +103,7 @@ final class QueueViews {
     public record Bar(Instant from, Instant to, long count) {}
 
     /** The messages that are ahead of a queue, in bars of time. */
-    public record Ahead(Instant time, long overdue, List<Bar> bars, long after, Storm storm) {}
+    public record Ahead(Instant time, long overdue, List<Bar> bars, long after, Burst burst) {}
 
     QueueViews(LongSupplier nanoTime) {
         this.nanoTime = nanoTime;
@@ -115,7 +115,7 @@ final class QueueViews {
      *
      * @param more whether there are others
      */
-    Queues queues(List<ObservedQueue> queues, Visitor visitor, boolean more) {
+    Queues queues(List<ObservedQueue> queues, ConsoleUser visitor, boolean more) {
         long age = Math.max(ObservedQueue.FIGURES_NANOS, Math.min(MOST_AGE_NANOS, REST * roundNanos.get()));
         long began = nanoTime.getAsLong();
         Map<ObservedQueue, CompletableFuture<QueueStats>> figures = new HashMap<>();
@@ -195,7 +195,7 @@ final class QueueViews {
      * @param isKnown whether anything but its figures tells of a queue; asked if these do not
      * @throws ApiException if there is none
      */
-    Merged queue(ObservedQueue queue, Visitor visitor, BooleanSupplier isKnown) {
+    FlattenedJson queue(ObservedQueue queue, ConsoleUser visitor, BooleanSupplier isKnown) {
         QueueStats stats = Answers.of(queue.figures());
         if (isBlank(stats) && !isKnown.getAsBoolean()) {
             throw new ApiException(
@@ -207,13 +207,13 @@ final class QueueViews {
         List<CompletableFuture<?>> asked = details(queue, stats);
         asked.add(queue.nextHour());
         asked.add(queue.server());
-        asked.add(queue.storm(Span.DAY));
+        asked.add(queue.burst(Span.DAY));
         CompletableFuture<List<ConsumerInfo>> consumers = queue.consumers();
         asked.add(consumers);
         CompletableFuture<Leased> leased = queue.leased();
         asked.add(leased);
         Answers.await(asked, FIGURES_PATIENCE);
-        return new Merged(
+        return new FlattenedJson(
                 row(queue, stats, visitor, true),
                 new Details(
                         Times.of(stats.timeMicros()),
@@ -241,7 +241,7 @@ final class QueueViews {
                 .toList();
     }
 
-    private static Row unreachable(ObservedQueue queue, Visitor visitor, CompletableFuture<?> answer) {
+    private static Row unreachable(ObservedQueue queue, ConsoleUser visitor, CompletableFuture<?> answer) {
         return new Row(
                 queue.name(),
                 State.unreachable.name(),
@@ -259,7 +259,7 @@ final class QueueViews {
                 List.of(new Diagnosis.Finding("error", Answers.problem(answer))));
     }
 
-    private static Row row(ObservedQueue queue, QueueStats stats, Visitor visitor, boolean full) {
+    private static Row row(ObservedQueue queue, QueueStats stats, ConsoleUser visitor, boolean full) {
         Outlook hour = Answers.now(queue.nextHour());
         return new Row(
                 queue.name(),
@@ -285,7 +285,7 @@ final class QueueViews {
                         Diagnosis.isDeserted(stats) ? Answers.now(queue.consumers()) : null,
                         Diagnosis.isLate(stats) && !Diagnosis.isDeserted(stats) ? Answers.now(queue.leased()) : null,
                         stats.dead() == 0 ? null : Answers.now(queue.newestDeadLetters()),
-                        queue.knownStorm(Span.DAY, stats),
+                        queue.knownBurst(Span.DAY, stats),
                         full ? Answers.now(queue.server()) : null)));
     }
 
@@ -296,7 +296,7 @@ final class QueueViews {
         return Diagnosis.isLate(stats) ? State.late : stats.delayed() + stats.leased() > 0 ? State.onTime : State.empty;
     }
 
-    private static List<String> codes(Visitor visitor, ObservedQueue queue) {
+    private static List<String> codes(ConsoleUser visitor, ObservedQueue queue) {
         return visitor.actions(queue.name()).stream()
                 .sorted()
                 .map(ConsoleAction::code)
@@ -306,9 +306,9 @@ final class QueueViews {
     /** Counts the messages that are ahead of a queue in a span of time. */
     Ahead ahead(ObservedQueue queue, Span span) {
         Outlook outlook = Answers.of(queue.outlook(span));
-        Storm storm = outlook.counts().stream().allMatch(count -> count < Storm.LEAST)
+        Burst burst = outlook.counts().stream().allMatch(count -> count < Burst.LEAST)
                 ? null
-                : Answers.of(queue.storm(span))
+                : Answers.of(queue.burst(span))
                         .filter(found -> found.isAhead(outlook.timeMicros()) && found.isIn(outlook))
                         .orElse(null);
         List<Long> bounds = outlook.boundsMicros();
@@ -322,6 +322,6 @@ final class QueueViews {
                                 outlook.counts().get(i)))
                         .toList(),
                 outlook.after(),
-                storm);
+                burst);
     }
 }

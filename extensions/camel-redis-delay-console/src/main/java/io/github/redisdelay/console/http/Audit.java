@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.console.http;
 
-import io.github.redisdelay.console.api.Visitor;
+import io.github.redisdelay.console.api.ConsoleUser;
 import io.github.redisdelay.queue.exception.ShownId;
 import java.util.List;
 import org.slf4j.Logger;
@@ -23,7 +23,7 @@ final class Audit {
         if (!LOG.isInfoEnabled()) {
             return;
         }
-        Visitor visitor = call.visitor();
+        ConsoleUser visitor = call.visitor();
         StringBuilder line = new StringBuilder("console: ")
                 .append(visitor.user() == null ? "somebody" : "'" + shown(visitor.user()) + "'")
                 .append(" from ")

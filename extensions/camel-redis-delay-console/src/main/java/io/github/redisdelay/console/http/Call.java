@@ -3,7 +3,7 @@ package io.github.redisdelay.console.http;
 
 import io.github.redisdelay.console.api.ApiException;
 import io.github.redisdelay.console.api.ApiException.Kind;
-import io.github.redisdelay.console.api.Visitor;
+import io.github.redisdelay.console.api.ConsoleUser;
 import io.github.redisdelay.queue.exception.ShownId;
 import java.math.BigDecimal;
 import java.time.DateTimeException;
@@ -17,7 +17,7 @@ import java.util.Optional;
  *
  * @param parameters those of the query, each a text, or the members of the body
  */
-record Call(Visitor visitor, Map<String, Object> parameters) {
+record Call(ConsoleUser visitor, Map<String, Object> parameters) {
 
     /** A text that has to be there. */
     String text(String name) {

@@ -3,7 +3,7 @@ package io.github.redisdelay.console.http;
 
 import io.github.redisdelay.console.ConsoleOptions;
 import io.github.redisdelay.console.ConsoleRights;
-import io.github.redisdelay.console.api.Visitor;
+import io.github.redisdelay.console.api.ConsoleUser;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -80,7 +80,7 @@ final class Guard {
     }
 
     /** The one who sends a request, with rights. */
-    Visitor visitor(Request request) {
+    ConsoleUser visitor(Request request) {
         ConsoleRights rights;
         try {
             rights = options.access().rights(request);
@@ -99,7 +99,7 @@ final class Guard {
                             "You have no right to see this console. Without an access hook it is only for browsers on its"
                                     + " own machine that come by no proxy."));
         }
-        return new Visitor(
+        return new ConsoleUser(
                 rights.user().or(request::principal).orElse(null), request.peer(), rights, !options.actions());
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.console.http;
 
-import io.github.redisdelay.console.api.Merged;
+import io.github.redisdelay.console.api.FlattenedJson;
 import java.lang.reflect.RecordComponent;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -40,7 +40,7 @@ final class Json {
                     .collect(java.util.stream.Collectors.toCollection(java.util.ArrayList::new));
         }
         JsonObject json = new JsonObject();
-        if (value instanceof Merged both) {
+        if (value instanceof FlattenedJson both) {
             json.putAll((JsonObject) of(both.first()));
             json.putAll((JsonObject) of(both.second()));
             return json;

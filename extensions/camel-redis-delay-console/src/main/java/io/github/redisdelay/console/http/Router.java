@@ -6,7 +6,7 @@ import io.github.redisdelay.console.api.Accepted;
 import io.github.redisdelay.console.api.ActionResult;
 import io.github.redisdelay.console.api.ApiException;
 import io.github.redisdelay.console.api.ConsoleApi;
-import io.github.redisdelay.console.api.Visitor;
+import io.github.redisdelay.console.api.ConsoleUser;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -72,7 +72,7 @@ public final class Router {
     private Response admitted(Request request) {
         Map<String, Object> parameters = Parameters.ofQuery(request.query(), ApiRoutes.PARAMETERS);
         guard.checkForm(request);
-        Visitor visitor = guard.visitor(request);
+        ConsoleUser visitor = guard.visitor(request);
         Route route = routes.get(request.path());
         if (route == null) {
             Response page = pages.get(request.path(), request).orElseThrow(Router::notFound);

@@ -65,8 +65,8 @@ export class Outlook {
         return h('div', { class: 'outlook', made: measured(width => { this.width = width; this.again(); }) },
             h('p', { class: 'readout', 'data-outlook': 'readout' }, over ? [h('strong', {}, many(over.count, 'message', 'messages')), ' due from ',
                 inside(over.from, 0), ' to ', inside(over.to, 0)]
-                : data.storm ? [h('span', { class: 'sign warning', 'aria-hidden': 'true' }, '⚡'), ' Storm: ',
-                    h('strong', {}, count(data.storm.count)), ' due within one second at ', inside(data.storm.at, 0), '.']
+                : data.burst ? [h('span', { class: 'sign warning', 'aria-hidden': 'true' }, '⚡'), ' Burst: ',
+                    h('strong', {}, count(data.burst.count)), ' due within one second at ', inside(data.burst.at, 0), '.']
                     : h('span', { class: 'quiet' }, !bars.length ? 'Nothing to show.'
                         : 'Click a bar to list its messages. Drag over several, or click another one with Shift, to list theirs.'),
                 small && data.after ? h('span', { class: 'quiet' }, ` ${count(data.after)} more are due later.`) : null),
@@ -94,16 +94,16 @@ export class Outlook {
     }
 
     bar(bar, i, { x, step, y, top, high, data, most, marked }) {
-        const storm = data.storm && data.storm.at >= bar.from && data.storm.at < bar.to;
+        const burst = data.burst && data.burst.at >= bar.from && data.burst.at < bar.to;
         const ended = event => {
             const [from, to] = this.drag || [i, i];
             this.drag = null;
             this.choose(Math.min(from, to), Math.max(from, to), event.shiftKey);
         };
         return h('g', {
-            key: i, class: 'bar' + marked + (storm ? ' storm' : ''), role: 'button', tabindex: i === this.current ? '0' : '-1',
+            key: i, class: 'bar' + marked + (burst ? ' burst' : ''), role: 'button', tabindex: i === this.current ? '0' : '-1',
                 'data-bar': i, 'data-count': bar.count,
-            'aria-label': `${many(bar.count, 'message', 'messages')} due from ${when(bar.from)} to ${when(bar.to)}${storm ? ', with a storm' : ''}`,
+            'aria-label': `${many(bar.count, 'message', 'messages')} due from ${when(bar.from)} to ${when(bar.to)}${burst ? ', with a burst' : ''}`,
             on: {
                 pointerdown: event => {
                     if (event.button) return;
@@ -122,9 +122,9 @@ export class Outlook {
         h('rect', { class: 'hit', x, y: top - 6, width: step, height: high + 6 }),
         h('rect', { class: 'body', x: x + Math.min(1, step * 0.1), y: y(bar.count), width: Math.max(1, step - Math.min(2, step * 0.2)),
             height: top + high - y(bar.count) }),
-        storm || bar.count > most ? h('text', { class: 'figure', x: x + step / 2, y: Math.max(10, y(bar.count) - 4), 'text-anchor': 'middle',
+        burst || bar.count > most ? h('text', { class: 'figure', x: x + step / 2, y: Math.max(10, y(bar.count) - 4), 'text-anchor': 'middle',
             'aria-hidden': 'true' },
-            storm ? h('tspan', { class: 'flash' }, '⚡') : null, bar.count > most ? ' ↑ ' + count(bar.count) : null) : null,
+            burst ? h('tspan', { class: 'flash' }, '⚡') : null, bar.count > most ? ' ↑ ' + count(bar.count) : null) : null,
         bar.count > most ? cut(x, step, top) : null);
     }
 

@@ -31,7 +31,7 @@ export class Queue {
         if (asked !== this.span) return;
         const known = (...times) => times.every(time => Number.isFinite(millis(time)));
         this.outlook = { ...outlook, bars: outlook.bars.filter(bar => known(bar.from, bar.to)),
-            storm: known(outlook.storm?.at) ? outlook.storm : null };
+            burst: known(outlook.burst?.at) ? outlook.burst : null };
     }
 
     title() {

@@ -42,7 +42,7 @@ abstract class ApiIT {
 
     static final DueTime LONG_AGO = new DueTime(false, 1);
     static final DueTime IN_AN_HOUR = DueTime.after(Duration.ofHours(1));
-    static final Visitor ANYBODY = visitor(ConsoleRights.all());
+    static final ConsoleUser ANYBODY = visitor(ConsoleRights.all());
 
     final ExecutorService executor = Executors.newCachedThreadPool();
     private final List<DelayQueueConsumer> consumers = new ArrayList<>();
@@ -71,8 +71,8 @@ abstract class ApiIT {
         return new ConsoleApi(() -> List.of(new QueueSource(consoles, redis.address(), Map.of())), List::of, options);
     }
 
-    static Visitor visitor(ConsoleRights rights) {
-        return new Visitor("operator", "127.0.0.1", rights, false);
+    static ConsoleUser visitor(ConsoleRights rights) {
+        return new ConsoleUser("operator", "127.0.0.1", rights, false);
     }
 
     static ConditionFactory await() {

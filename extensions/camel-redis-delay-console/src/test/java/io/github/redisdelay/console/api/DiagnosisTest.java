@@ -22,8 +22,8 @@ class DiagnosisTest {
         return new QueueStats(NOW, 100, overdue, 3, 0, oldest, -1, consumers, paused ? NOW : 0, NOW, stored, 0);
     }
 
-    private static List<String> texts(QueueStats stats, List<ConsumerInfo> seen, Leased leased, Storm storm) {
-        return Diagnosis.of(new Diagnosis.Facts(stats, 7L, seen, leased, null, storm, GOOD)).stream()
+    private static List<String> texts(QueueStats stats, List<ConsumerInfo> seen, Leased leased, Burst burst) {
+        return Diagnosis.of(new Diagnosis.Facts(stats, 7L, seen, leased, null, burst, GOOD)).stream()
                 .map(Diagnosis.Finding::text)
                 .toList();
     }
@@ -171,11 +171,11 @@ class DiagnosisTest {
     }
 
     @Test
-    void should_warn_of_a_storm_that_is_large() {
+    void should_warn_of_a_burst_that_is_large() {
         QueueStats well = stats(0, 0, 1, false, 103);
-        assertThat(texts(well, null, null, new Storm(Times.of(NOW), Times.of(NOW + 1_000_000), 999)))
+        assertThat(texts(well, null, null, new Burst(Times.of(NOW), Times.of(NOW + 1_000_000), 999)))
                 .isEmpty();
-        assertThat(texts(well, null, null, new Storm(Times.of(NOW), Times.of(NOW + 1_000_000), 9200)))
+        assertThat(texts(well, null, null, new Burst(Times.of(NOW), Times.of(NOW + 1_000_000), 9200)))
                 .containsExactly("9200 messages become due within one second, at 2023-11-14T22:13:20Z");
     }
 

@@ -70,7 +70,7 @@ class DirectoryIT extends ApiIT {
         schedule(client.queue("mine"), "m", IN_AN_HOUR);
         schedule(client.queue("theirs"), "m", IN_AN_HOUR);
         awaitKnown(2);
-        Visitor visitor = visitor(
+        ConsoleUser visitor = visitor(
                 ConsoleRights.byQueue(name -> name.equals("mine") ? ConsoleRights.read() : ConsoleRights.none()));
         assertThat(api.queues(visitor).queues())
                 .extracting(QueueViews.Row::name)

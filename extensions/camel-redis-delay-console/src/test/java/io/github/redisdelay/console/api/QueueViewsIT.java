@@ -118,12 +118,12 @@ class QueueViewsIT extends ApiIT {
     }
 
     @Test
-    void should_count_what_is_ahead_and_find_the_storm() {
+    void should_count_what_is_ahead_and_find_the_burst() {
         DelayQueue queue = client.queue("reminders");
         long now = get(queue.stats()).timeMicros();
         long inSevenHours = now + Duration.ofHours(7).toNanos() / 1000;
         long second = inSevenHours - inSevenHours % 1_000_000;
-        scheduleMany(queue, "storm", 600, new DueTime(false, second + 100_000));
+        scheduleMany(queue, "burst", 600, new DueTime(false, second + 100_000));
         scheduleMany(queue, "its-end", 400, new DueTime(false, second + 850_000));
         schedule(queue, "shortly-before", new DueTime(false, second - 1));
         schedule(queue, "just-behind", new DueTime(false, second + 1_000_000));
@@ -141,11 +141,11 @@ class QueueViewsIT extends ApiIT {
             long bars = ahead.bars().stream().mapToLong(QueueViews.Bar::count).sum();
             assertThat(bars + ahead.after()).as(span.code()).isEqualTo(1023);
             if (span == Span.MINUTE || span == Span.HOUR) {
-                assertThat(ahead.storm()).as(span.code()).isNull();
+                assertThat(ahead.burst()).as(span.code()).isNull();
             } else {
-                assertThat(ahead.storm().count()).as(span.code()).isEqualTo(1001);
-                assertThat(ahead.storm().at()).isEqualTo(Times.of(second));
-                assertThat(ahead.storm().to()).isEqualTo(Times.of(second + 1_000_000));
+                assertThat(ahead.burst().count()).as(span.code()).isEqualTo(1001);
+                assertThat(ahead.burst().at()).isEqualTo(Times.of(second));
+                assertThat(ahead.burst().to()).isEqualTo(Times.of(second + 1_000_000));
             }
         }
         QueueViews.Ahead all = api.outlook("reminders", "all");
@@ -156,28 +156,28 @@ class QueueViewsIT extends ApiIT {
     }
 
     @Test
-    void should_tell_of_no_storm_that_has_gone_meanwhile() {
+    void should_tell_of_no_burst_that_has_gone_meanwhile() {
         DelayQueue queue = client.queue("reminders");
         long now = get(queue.stats()).timeMicros();
         scheduleMany(
                 queue,
-                "storm",
+                "burst",
                 1000,
                 new DueTime(false, now + Duration.ofHours(7).toNanos() / 1000));
-        await().untilAsserted(() -> assertThat(storms("reminders"))
+        await().untilAsserted(() -> assertThat(bursts("reminders"))
                 .singleElement()
                 .asString()
                 .startsWith("1000 messages become due within one second, at "));
-        assertThat(api.outlook("reminders", "day").storm()).isNotNull();
+        assertThat(api.outlook("reminders", "day").burst()).isNotNull();
         get(queue.cancelAll(any -> true));
-        await().atMost(Duration.ofSeconds(10)).until(() -> storms("reminders").isEmpty());
+        await().atMost(Duration.ofSeconds(10)).until(() -> bursts("reminders").isEmpty());
         await().untilAsserted(() ->
                 assertThat(api.queues(ANYBODY).queues().get(0).diagnosis()).isEmpty());
         await().atMost(Duration.ofSeconds(10))
-                .until(() -> api.outlook("reminders", "day").storm() == null);
+                .until(() -> api.outlook("reminders", "day").burst() == null);
     }
 
-    private List<String> storms(String queue) {
+    private List<String> bursts(String queue) {
         return ((QueueViews.Row) api.queue(ANYBODY, queue).first())
                 .diagnosis().stream()
                         .map(Diagnosis.Finding::text)

@@ -53,13 +53,13 @@ class MissingDataIT extends PageIT {
     private final List<String> wrong = new ArrayList<>();
 
     private void plant() {
-        long storm =
+        long burst =
                 planted.stats("orders").timeMicros() + Duration.ofMinutes(30).toNanos() / 1000;
         planted.wait(
                 "orders",
                 150,
                 i -> Planted.message(
-                        "storm" + i, new DueTime(false, storm), "{}", "application/json", Map.of("a", "b")));
+                        "burst" + i, new DueTime(false, burst), "{}", "application/json", Map.of("a", "b")));
         byte[] failure = Planted.failure("java.net.ConnectException", "refused", "send", "app-1")
                 .encode();
         planted.bury(
@@ -102,7 +102,7 @@ class MissingDataIT extends PageIT {
                         "message messages 0 leaseEnd",
                         "message messages 0 deadAt",
                         "messages messages 0 failure exception",
-                        "outlook storm",
+                        "outlook burst",
                         "queue history",
                         "queue lastDue",
                         "queues queues 0 nextHour",

@@ -61,8 +61,8 @@ class ScreensIT extends PageIT {
         planted.consume("orders", "shop@app-1", 4, Delivery::acknowledge);
         planted.consume("orders", "shop@app-2", 4, Delivery::acknowledge);
         planted.wait("orders", 1500, i -> message("order-" + (77000 + i), in(i < 150 ? 1 + i / 8.0 : wave(70))));
-        DueTime storm = new DueTime(false, (System.currentTimeMillis() + 2_520_000) / 1000 * 1_000_000);
-        planted.wait("orders", 240, i -> message("newsletter-" + i, storm));
+        DueTime burst = new DueTime(false, (System.currentTimeMillis() + 2_520_000) / 1000 * 1_000_000);
+        planted.wait("orders", 240, i -> message("newsletter-" + i, burst));
         planted.waits("reminders", "r", Planted.IN_AN_HOUR);
         Planted.get(planted.queue("reminders").cancel("r"));
         planted.wait("invoices", 90, i -> message("invoice-" + (900 + i), in(wave(55))));
@@ -143,7 +143,7 @@ class ScreensIT extends PageIT {
         browser.until("document.querySelectorAll('#queues .spark').length === 6");
         take("overview", 480);
         show("#/queue?name=orders");
-        browser.see("g.bar.storm");
+        browser.see("g.bar.burst");
         browser.see("#messages tbody tr");
         browser.see("#history svg");
         take("queue", 1000);

@@ -13,7 +13,7 @@ import java.util.function.Supplier;
  * producers and consumers. The calls have their turns in the order in which they come. One that has waited for too long is not sent
  * any more: nobody waits for its answer. Thread-safe.
  */
-final class Lane {
+final class CallLimiter {
 
     private final int width;
     private final long patienceNanos;
@@ -33,7 +33,7 @@ final class Lane {
      * @param width the most single calls under way
      * @param patience the longest wait for a turn
      */
-    Lane(int width, Duration patience, LongSupplier nanoTime) {
+    CallLimiter(int width, Duration patience, LongSupplier nanoTime) {
         this.width = width;
         this.patienceNanos = patience.toNanos();
         this.nanoTime = nanoTime;

@@ -18,12 +18,12 @@ import java.util.stream.IntStream;
  * @param to where it ends
  * @param count how many messages are due from the one to the other
  */
-public record Storm(Instant at, Instant to, long count) {
+public record Burst(Instant at, Instant to, long count) {
 
-    /** The fewest messages of a storm. */
+    /** The fewest messages of a burst. */
     static final long LEAST = 100;
 
-    /** How many times as many messages as in an average second of the span make a storm. */
+    /** How many times as many messages as in an average second of the span make a burst. */
     private static final long TIMES_AVERAGE = 10;
 
     private static final long SECOND = 1_000_000;
@@ -53,7 +53,7 @@ public record Storm(Instant at, Instant to, long count) {
      *
      * @param outlook counts between bounds
      */
-    static CompletableFuture<Optional<Storm>> in(
+    static CompletableFuture<Optional<Burst>> in(
             Outlook span, Function<List<Long>, CompletableFuture<Outlook>> outlook) {
         List<Long> bounds = span.boundsMicros();
         long seconds = Math.max(1, (bounds.get(bounds.size() - 1) - bounds.get(0)) / SECOND);
@@ -69,10 +69,10 @@ public record Storm(Instant at, Instant to, long count) {
                 .max(Comparator.comparingLong(Step::count))
                 .filter(second -> second.count() >= LEAST
                         && second.count() / TIMES_AVERAGE >= total / seconds) // neither product overflows
-                .map(second -> new Storm(Times.of(second.from()), Times.of(second.to()), second.count())));
+                .map(second -> new Burst(Times.of(second.from()), Times.of(second.to()), second.count())));
     }
 
-    /** The fullest steps with enough messages for a storm. */
+    /** The fullest steps with enough messages for a burst. */
     private static List<Step> fullest(Outlook outlook, int most) {
         return IntStream.range(0, outlook.counts().size())
                 .mapToObj(i -> new Step(

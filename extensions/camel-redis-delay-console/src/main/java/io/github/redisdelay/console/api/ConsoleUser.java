@@ -14,7 +14,7 @@ import java.util.Set;
  * @param rights what the access hook allows
  * @param readOnly true if the console changes nothing, whoever asks
  */
-public record Visitor(String user, String peer, ConsoleRights rights, boolean readOnly) {
+public record ConsoleUser(String user, String peer, ConsoleRights rights, boolean readOnly) {
 
     /** Returns whether a queue may be seen. */
     public boolean canRead(String queue) {
