@@ -295,13 +295,13 @@ class ConsumersIT {
         await().atMost(Duration.ofSeconds(15)).until(() -> waitingTimers() == 0);
         assertThat(timerThreads()).isLessThanOrEqualTo(1);
         assertThat(claimLanesInRedis(queue))
-                .as("numbers of claim lanes, each used by one consumer after the other")
+                .as("numbers of claim sessions, each used by one consumer after the other")
                 .isLessThanOrEqualTo(4);
         QueueStats stats = queue.stats().get();
         assertThat(stats.delayed() + stats.leased()).isZero();
     }
 
-    /** Each lane leaves a record in the key {@code calls}: the client's 16 bytes, a letter for its kind, a number. */
+    /** Each session leaves a record in the key {@code calls}: the client's 16 bytes, a letter for its kind, a number. */
     private long claimLanesInRedis(DelayQueue queue) {
         return redis
                 .client()

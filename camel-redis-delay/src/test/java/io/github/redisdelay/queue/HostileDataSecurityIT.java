@@ -456,7 +456,7 @@ class HostileDataSecurityIT extends RealQueueIT {
         }
         for (int i = 0; i < records.size(); i++) {
             redis(
-                    "for _, lane in ipairs(redis.call('HKEYS', KEYS[1])) do redis.call('HSET', KEYS[1], lane, ARGV[1]) end",
+                    "for _, session in ipairs(redis.call('HKEYS', KEYS[1])) do redis.call('HSET', KEYS[1], session, ARGV[1]) end",
                     List.of(keys().key("sessions")),
                     records.get(i));
             String id = "after " + i;
@@ -489,7 +489,7 @@ class HostileDataSecurityIT extends RealQueueIT {
     }
 
     @Test
-    void should_hear_any_wake_up_and_meet_anybody_in_the_waiting_room() {
+    void should_stand_any_wake_up_and_any_idle_consumer() {
         Map<String, AtomicInteger> settled = acknowledgeAll(watched);
         assertHealthyMessagesPass(settled);
         for (Object message : List.of(

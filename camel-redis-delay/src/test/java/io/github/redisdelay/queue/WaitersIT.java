@@ -47,7 +47,7 @@ import org.redisson.api.redisnode.RedisNodes;
 import org.redisson.client.codec.ByteArrayCodec;
 import org.redisson.config.Config;
 
-/** The rule of the waiting room on a real Redis: who is expected when, who is called for an event, and who is not. */
+/** The rule of idle consumers on a real Redis: who is expected when, who is called for an event, and who is not. */
 class WaitersIT extends RealQueueIT {
 
     private static final long SECOND = 10_000;
@@ -81,7 +81,7 @@ class WaitersIT extends RealQueueIT {
                     error -> {},
                     () -> {});
             if (listens) {
-                // A lane's first call calls its consumer, to find out whether that is allowed.
+                // A session's first call calls its consumer, to find out whether that is allowed.
                 claim(0, ClaimIntent.FILL, SAFETY);
                 assertThat(heard()).containsExactly(SAFETY + " " + keys.base());
                 heard.clear();
@@ -105,7 +105,7 @@ class WaitersIT extends RealQueueIT {
         }
 
         Long promise() {
-            return room().get(member);
+            return idle().get(member);
         }
 
         /** The wake-ups for an event that it has heard, once all that was published before has arrived. */
@@ -142,14 +142,14 @@ class WaitersIT extends RealQueueIT {
         waiters.values().forEach(each -> each.topic.removeAllListeners());
     }
 
-    private Map<String, Long> room(QueueKeys keys) {
-        Map<String, Long> room = new LinkedHashMap<>();
-        set(keys).entryRange(0, -1).forEach(e -> room.put(text(e.getValue()), (long) (double) e.getScore()));
-        return room;
+    private Map<String, Long> idle(QueueKeys keys) {
+        Map<String, Long> idle = new LinkedHashMap<>();
+        set(keys).entryRange(0, -1).forEach(e -> idle.put(text(e.getValue()), (long) (double) e.getScore()));
+        return idle;
     }
 
-    private Map<String, Long> room() {
-        return room(keys());
+    private Map<String, Long> idle() {
+        return idle(keys());
     }
 
     private RScoredSortedSet<byte[]> set(QueueKeys keys) {
@@ -180,7 +180,7 @@ class WaitersIT extends RealQueueIT {
         ClaimReply reply = waiter("w").look();
         assertThat(reply.duty()).isEqualTo(WakeupDuty.FIRST);
         assertThat(reply.safetyMicros()).isEqualTo(LONG_SAFETY);
-        assertThat(room()).isEqualTo(Map.of(waiter("w").member, result.dueMicros()));
+        assertThat(idle()).isEqualTo(Map.of(waiter("w").member, result.dueMicros()));
     }
 
     @Test
@@ -223,7 +223,7 @@ class WaitersIT extends RealQueueIT {
         assertThat(all.get(1).look().duty()).isEqualTo(WakeupDuty.BACKUP);
         assertThat(all.get(0).look().duty()).isEqualTo(WakeupDuty.FIRST);
         assertThat(all.get(2).look().duty()).isEqualTo(WakeupDuty.NONE);
-        assertThat(room()).containsEntry(all.get(0).member, due).containsEntry(all.get(1).member, due + SECOND);
+        assertThat(idle()).containsEntry(all.get(0).member, due).containsEntry(all.get(1).member, due + SECOND);
     }
 
     @Test
@@ -274,7 +274,7 @@ class WaitersIT extends RealQueueIT {
         for (int other : new int[] {0, 2, 4}) {
             assertThat(all.get(other).heard()).isEmpty();
         }
-        assertThat(room())
+        assertThat(idle())
                 .containsEntry(all.get(3).member, result.dueMicros())
                 .containsEntry(all.get(1).member, result.dueMicros() + SECOND);
     }
@@ -429,7 +429,7 @@ class WaitersIT extends RealQueueIT {
         ClaimReply reply = waiter("w").claim(1, ClaimIntent.FILL);
         assertThat(reply.messages()).hasSize(1);
         assertThat(reply.duty()).isEqualTo(WakeupDuty.LEFT);
-        assertThat(room()).isEmpty();
+        assertThat(idle()).isEmpty();
     }
 
     @Test
@@ -540,14 +540,14 @@ class WaitersIT extends RealQueueIT {
         schedule("a", LONG_AGO);
         assertThat(waiter("w").claim(0, ClaimIntent.FILL).messages()).isEmpty();
         assertThat(held("delayed")).containsExactly("a");
-        assertThat(room()).isEmpty();
+        assertThat(idle()).isEmpty();
     }
 
     @Test
     void should_leave_when_it_does_not_wait_for_more() {
         put(waiter("w"), now() + LONG_SAFETY);
         assertThat(waiter("w").claim(1, ClaimIntent.LEAVE).duty()).isEqualTo(WakeupDuty.LEFT);
-        assertThat(room()).isEmpty();
+        assertThat(idle()).isEmpty();
     }
 
     @Test
@@ -574,7 +574,7 @@ class WaitersIT extends RealQueueIT {
         assertThat(all.get(2).heard()).hasSize(1);
         assertThat(all.get(3).heard()).hasSize(1);
         all.get(3).look();
-        assertThat(room()).containsOnlyKeys(all.get(2).member, all.get(3).member);
+        assertThat(idle()).containsOnlyKeys(all.get(2).member, all.get(3).member);
     }
 
     @Test
@@ -600,7 +600,7 @@ class WaitersIT extends RealQueueIT {
         assertThat(dead).allSatisfy(each -> assertThat(each.promise()).isZero());
         assertThat(between.promise()).isZero();
         alive.get(2).look();
-        assertThat(room()).hasSize(3);
+        assertThat(idle()).hasSize(3);
     }
 
     @Test
@@ -635,15 +635,15 @@ class WaitersIT extends RealQueueIT {
     @ParameterizedTest
     @ValueSource(strings = {"nospace", "", " ", " channel", "name ", "\0\u00ff\n x", "a b c d"})
     void should_stand_members_that_no_client_has_written(String garbage) {
-        RScoredSortedSet<byte[]> room = set(keys());
+        RScoredSortedSet<byte[]> idle = set(keys());
         byte[] bytes = garbage.getBytes(StandardCharsets.ISO_8859_1);
-        room.add(now() + LONG_SAFETY, bytes);
+        idle.add(now() + LONG_SAFETY, bytes);
         put(waiter("w"), now() + 2 * LONG_SAFETY);
         schedule("a", IN_AN_HOUR);
         assertThat(waiter("w").heard()).hasSize(1);
-        assertThat(room.getScore(bytes)).as("its promise").isIn(null, 0.0);
+        assertThat(idle.getScore(bytes)).as("its promise").isIn(null, 0.0);
         waiter("w").look();
-        assertThat(room()).hasSize(1);
+        assertThat(idle()).hasSize(1);
     }
 
     // Pauses, dead letters, and what may go wrong.
@@ -674,11 +674,11 @@ class WaitersIT extends RealQueueIT {
         assertThat(ofDead.heard()).containsExactly("0 " + keys().dead().base());
         int called = waiter("w").heard().size() - before;
         assertThat(called).as("calls when it was scheduled").isEqualTo(1);
-        assertThat(room(keys().dead())).containsOnlyKeys(ofDead.member);
+        assertThat(idle(keys().dead())).containsOnlyKeys(ofDead.member);
         put(waiter("w"), now() + LONG_SAFETY); // else it may have been taken to be dead, as it does not come
         assertThat(ofDead.claim(1, ClaimIntent.FILL).messages()).hasSize(1);
-        assertThat(room(keys().dead())).isEmpty();
-        assertThat(room()).containsOnlyKeys(waiter("w").member);
+        assertThat(idle(keys().dead())).isEmpty();
+        assertThat(idle()).containsOnlyKeys(waiter("w").member);
     }
 
     @Test
@@ -700,7 +700,7 @@ class WaitersIT extends RealQueueIT {
         all.forEach(each -> put(each, now() + LONG_SAFETY));
         ScriptExecutor caller = new PatientCaller(redis.client());
         Object[] arguments = {
-            bytes("lane"),
+            bytes("session"),
             bytes("7"),
             FakeHost.randomClaimId().bytes(),
             bytes("3600000000"),
@@ -715,12 +715,12 @@ class WaitersIT extends RealQueueIT {
         List<Object> keys = keys().of(LuaScript.CLAIM);
         ClaimReply first = ClaimReply.parse((List<?>) get(caller.call(LuaScript.CLAIM, keys, arguments, 1)));
         assertThat(first.duty()).isEqualTo(WakeupDuty.LEFT);
-        Map<String, Long> room = room();
+        Map<String, Long> idle = idle();
         List<List<String>> heard = all.stream().map(Waiter::heard).toList();
         ClaimReply again = ClaimReply.parse((List<?>) get(caller.call(LuaScript.CLAIM, keys, arguments, 1)));
         assertThat(again.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("a");
         assertThat(again.duty()).as("told to one whose promise may be gone").isEqualTo(WakeupDuty.LEFT);
-        assertThat(room()).isEqualTo(room);
+        assertThat(idle()).isEqualTo(idle);
         assertThat(all.stream().map(Waiter::heard).toList()).isEqualTo(heard);
         // One that left is told that it has left, however often it asks.
         arguments[1] = bytes("8");
@@ -784,42 +784,42 @@ class WaitersIT extends RealQueueIT {
             queue.consume(concurrent(1), executor, delivery -> {});
             queue.consume(concurrent(1), executor, delivery -> {});
             other.queue(queue.name()).consume(concurrent(1), executor, delivery -> {});
-            await().until(() -> room().size() == 3);
-            assertThat(room().keySet().stream()
+            await().until(() -> idle().size() == 3);
+            assertThat(idle().keySet().stream()
                             .filter(m -> m.endsWith(" "
                                     + ClientAccess.consumers(client).wakeups().name())))
                     .hasSize(2)
                     .allMatch(m -> m.matches("c\\d+ redis-delay:wakeup:[0-9a-f]{32}"));
-            assertThat(room().keySet().stream()
+            assertThat(idle().keySet().stream()
                             .filter(m -> m.endsWith(" "
                                     + ClientAccess.consumers(other).wakeups().name())))
                     .hasSize(1);
         }
-        await().until(() -> room().size() == 2);
+        await().until(() -> idle().size() == 2);
     }
 
     @Test
     void should_leave_when_a_receiver_waits_no_longer() throws Exception {
         try (DelayQueueReceiver receiver = queue.receiver(ConsumerOptions.DEFAULTS, delivery -> {})) {
             assertThat(receiver.receive(Duration.ZERO)).isNull();
-            await().until(() -> room().isEmpty()); // it leaves by a call of its own, for which nobody waits
+            await().until(() -> idle().isEmpty()); // it leaves by a call of its own, for which nobody waits
             assertThat(receiver.receive(Duration.ofMillis(50))).isNull();
-            await().until(() -> room().isEmpty());
+            await().until(() -> idle().isEmpty());
             schedule("a", DueTime.now());
             receiver.receive(Duration.ofSeconds(10)).acknowledge();
-            await().until(() -> room().isEmpty());
+            await().until(() -> idle().isEmpty());
         }
     }
 
     @Test
     void should_leave_when_a_consumer_is_suspended_or_stopped_and_come_back_when_it_is_resumed() {
         DelayQueueConsumer consumer = queue.consume(concurrent(1), executor, delivery -> {});
-        await().until(() -> room().size() == 1);
+        await().until(() -> idle().size() == 1);
         consumer.suspend();
-        await().until(() -> room().isEmpty());
+        await().until(() -> idle().isEmpty());
         consumer.resume();
-        await().until(() -> room().size() == 1);
+        await().until(() -> idle().size() == 1);
         consumer.stop(true);
-        await().until(() -> room().isEmpty());
+        await().until(() -> idle().isEmpty());
     }
 }

@@ -32,7 +32,7 @@ public final class FakeClaims implements ClaimCalls {
 
     public RuntimeException failure;
     public int closed;
-    /** How often the consumer has left the waiting room. */
+    /** How often the consumer has left the idle consumers. */
     public int left;
 
     public Runnable onLeave = () -> {};

@@ -37,7 +37,7 @@ import java.util.stream.Stream;
  */
 public final class QueueModel {
 
-    /** The answer to a call of a lane that has executed a later one. */
+    /** The answer to a call of a session that has executed a later one. */
     public static final Object REFUSED = "refused";
 
     private static final String NO_CLAIM = "00".repeat(16);
@@ -102,7 +102,7 @@ public final class QueueModel {
     public final QueueModel dead;
 
     /** The consumers that wait for messages of this queue. */
-    public final WaitersModel room;
+    public final WaitersModel waiters;
 
     /** @param line who hears it when a consumer is called */
     public QueueModel(WaitersModel.Line line) {
@@ -110,7 +110,7 @@ public final class QueueModel {
     }
 
     private QueueModel(WaitersModel.Line line, QueueModel dead) {
-        this.room = new WaitersModel(line);
+        this.waiters = new WaitersModel(line);
         this.dead = dead;
     }
 
@@ -121,7 +121,7 @@ public final class QueueModel {
 
     private void coverEarlier(double earliest, long time) {
         if (earliest != Double.POSITIVE_INFINITY && paused == 0) {
-            room.coverEarlier((long) earliest, firstDue(), time);
+            waiters.coverEarlier((long) earliest, firstDue(), time);
         }
     }
 
@@ -142,7 +142,7 @@ public final class QueueModel {
                     String action = text(item[1]);
                     double due = Long.parseLong(text(item[2]));
                     if (action.equals("resume")) {
-                        room.cover(time, time);
+                        waiters.cover(time, time);
                         return;
                     }
                     due = isDelay(action, due) ? time + due + i : due;
@@ -176,7 +176,7 @@ public final class QueueModel {
                         .anyMatch(item -> text(item[2]).equals("bury"))) {
             Long head = dead.firstDue();
             if (head == null || time < head || head < time - WaitersModel.OVERDUE) {
-                dead.room.cover(time, time);
+                dead.waiters.cover(time, time);
             }
         }
         coverEarlier(earliest, time);
@@ -189,7 +189,7 @@ public final class QueueModel {
         };
     }
 
-    /** Tells whether this very call was executed before, or a later one of its lane. */
+    /** Tells whether this very call was executed before, or a later one of its session. */
     public boolean isOld(LuaScript script, Object[] arguments) {
         if (!hasLane(script)) {
             return false;
@@ -208,15 +208,15 @@ public final class QueueModel {
         if (!hasLane(script)) {
             return look(script, arguments, time);
         }
-        String lane = text(arguments[0]);
+        String session = text(arguments[0]);
         long sequence = Long.parseLong(text(arguments[1]));
-        Call last = calls.get(lane);
+        Call last = calls.get(session);
         if (last != null && sequence < last.sequence) {
             return REFUSED;
         }
         boolean repeat = last != null && sequence == last.sequence;
         if (script == LuaScript.CLAIM) {
-            return repeat ? claimAgain(last, arguments, time) : claim(lane, sequence, arguments, time);
+            return repeat ? claimAgain(last, arguments, time) : claim(session, sequence, arguments, time);
         }
         if (repeat) {
             return last.result;
@@ -260,7 +260,7 @@ public final class QueueModel {
         if (script == LuaScript.ACKNOWLEDGE && isAllDone(answer)) {
             answer = doubles(time);
         }
-        calls.put(lane, new Call(sequence, time, answer, null, List.of()));
+        calls.put(session, new Call(sequence, time, answer, null, List.of()));
         return answer;
     }
 
@@ -609,7 +609,7 @@ public final class QueueModel {
         return reply;
     }
 
-    private List<byte[]> claim(String lane, long sequence, Object[] arguments, long time) {
+    private List<byte[]> claim(String session, long sequence, Object[] arguments, long time) {
         String claim = HexFormat.of().formatHex((byte[]) arguments[2]);
         long lease = Long.parseLong(text(arguments[3]));
         int asked = Integer.parseInt(text(arguments[4]));
@@ -665,8 +665,8 @@ public final class QueueModel {
         }
         dropped.forEach(this::remove);
         priorities.removeIf(p -> delayed.values().stream().noneMatch(w -> w.priority == p));
-        calls.put(lane, new Call(sequence, time, packed(ids), claim, ids));
-        WaitersModel.Answer answer = room.claim(
+        calls.put(session, new Call(sequence, time, packed(ids), claim, ids));
+        WaitersModel.Answer answer = waiters.claim(
                 text(arguments[8]),
                 time,
                 nextEvent(),
@@ -909,7 +909,7 @@ public final class QueueModel {
                 s.due == QueueSnapshot.AS_BODY ? s.due : Math.max(0, s.due - micros),
                 s.due == QueueSnapshot.AS_BODY ? s.due : Math.max(0, s.firstDue - micros),
                 s.failure));
-        room.shift(micros);
+        waiters.shift(micros);
         if (dead != null) {
             dead.shift(micros);
         }
@@ -930,7 +930,7 @@ public final class QueueModel {
         put(snapshot, queue + "state", state, QueueModel::describe);
         put(snapshot, queue + "sessions", calls, c -> QueueSnapshot.call(c.sequence, c.time, latin(c.result)));
         put(snapshot, queue + "seen", seen, String::valueOf);
-        put(snapshot, queue + "waiters", room.promises(), String::valueOf);
+        put(snapshot, queue + "waiters", waiters.promises(), String::valueOf);
         put(snapshot, queue + "consumers", consumers, name -> name);
         delayed.forEach((id, w) -> snapshot.keys()
                 .get(queue + (w.priority == 0 ? "delayed" : "delayed:" + w.priority))

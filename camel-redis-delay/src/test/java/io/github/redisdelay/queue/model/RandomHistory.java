@@ -41,7 +41,7 @@ import org.redisson.api.RedissonClient;
 
 /**
  * Several clients of one queue and its dead letters that do random things over few ids, decided by a seed. (All but the times in
- * the ids of dead letters, which are Redis's; they decide in which lane a request for one goes.)
+ * the ids of dead letters, which are Redis's; they decide in which session a request for one goes.)
  */
 public final class RandomHistory {
 

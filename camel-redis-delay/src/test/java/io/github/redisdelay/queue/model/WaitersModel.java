@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** The rule of the waiting room in plain Java: what {@code wakeup.lua} and the promise in {@code claim.lua} should do. */
+/** The rule of idle consumers in plain Java: what {@code wakeup.lua} and the promise in {@code claim.lua} should do. */
 public final class WaitersModel {
 
     public static final long SECOND = 10_000;
@@ -24,7 +24,7 @@ public final class WaitersModel {
     public static final int MOST = 66;
     /** All look again within this time, unless there are many. */
     public static final long FAR = 30_000_000;
-    /** With more than this many in the room the safety interval grows, up to so many times. */
+    /** With more than this many among them the safety interval grows, up to so many times. */
     public static final int MANY = 10;
 
     public static final int LONGEST = 3;
@@ -63,7 +63,7 @@ public final class WaitersModel {
         return order.isEmpty() ? null : order.first().member;
     }
 
-    /** When a consumer has promised to come; null if it is not in the room. */
+    /** When a consumer has promised to come; null if it is not among them. */
     public Long promise(String member) {
         return promises.get(member);
     }

@@ -172,12 +172,12 @@ class ConsumersSimulationTest {
             assertThat(queue.claims - before).as("claims in an idle hour").isBetween(alive * 119, alive * 135);
             assertThat(queue.wakeUps).as("wake-ups in an idle hour").isEqualTo(wakeUpsBefore);
             assertThat(timers.waiting()).as("timers at a standstill").isLessThanOrEqualTo((int) (alive * 2));
-            assertThat(queue.room.promises()).as("the waiting room").hasSize((int) alive);
-            nodes.forEach(node -> node.task.stop(true));
+            assertThat(queue.waiters.promises()).as("idle consumers").hasSize((int) alive);
+            nodes.forEach(node -> node.loop.stop(true));
             timers.advance(Duration.ofMinutes(1));
             assertThat(timers.waiting()).as("timers after all are stopped").isZero();
-            assertThat(queue.room.promises())
-                    .as("the waiting room after all are stopped")
+            assertThat(queue.waiters.promises())
+                    .as("idle consumers after all are stopped")
                     .isEmpty();
         }
 
@@ -197,7 +197,7 @@ class ConsumersSimulationTest {
                 return fails ? -nanos : nanos;
             });
             nodes.add(node);
-            node.task.resume();
+            node.loop.resume();
         }
 
         void killSomeone() {
@@ -218,7 +218,7 @@ class ConsumersSimulationTest {
          */
         private boolean aDeadOneCounts() {
             long now = queue.micros();
-            return queue.room.promises().entrySet().stream()
+            return queue.waiters.promises().entrySet().stream()
                     .anyMatch(promise ->
                             queue.consumer(promise.getKey()).dead && promise.getValue() >= now - WaitersModel.OVERDUE);
         }
@@ -228,7 +228,7 @@ class ConsumersSimulationTest {
             Long next = queue.nextEvent();
             long now = queue.micros();
             long event = Math.max(next == null ? 0 : next, now);
-            for (Map.Entry<String, Long> promise : queue.room.promises().entrySet()) {
+            for (Map.Entry<String, Long> promise : queue.waiters.promises().entrySet()) {
                 SimulatedConsumer other = queue.consumer(promise.getKey());
                 long at = promise.getValue();
                 if (other != victim
@@ -246,11 +246,11 @@ class ConsumersSimulationTest {
             SimulatedConsumer node = nodes.get(random.nextInt(nodes.size()));
             if (!node.dead) {
                 node.suspended = true;
-                node.task.suspend();
+                node.loop.suspend();
                 node.timers().schedule(random.nextInt(5_000) * 1_000_000L, () -> {
                     node.suspended = false;
                     node.roomSince = timers.nanoTime();
-                    node.task.resume();
+                    node.loop.resume();
                 });
             }
         }
@@ -284,8 +284,8 @@ class ConsumersSimulationTest {
                     longestNanos = Math.max(longestNanos, idleNanos);
                     if (idleNanos > bound) {
                         queue.fail(message.id + (message.leased ? ", whose lease expired," : "") + " waits for "
-                                + waitsNanos / 1_000_000 + " ms while consumer " + node.number + " has room for "
-                                + roomNanos / 1_000_000 + " ms; the waiting room: " + queue.room.promises() + " at "
+                                + waitsNanos / 1_000_000 + " ms while consumer " + node.number + " has waiters for "
+                                + roomNanos / 1_000_000 + " ms; idle consumers: " + queue.waiters.promises() + " at "
                                 + queue.micros() + "; "
                                 + nodes.stream()
                                         .map(n -> n.number

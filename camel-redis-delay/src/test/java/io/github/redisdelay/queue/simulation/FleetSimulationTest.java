@@ -86,7 +86,7 @@ class FleetSimulationTest {
                 return load.workNanos;
             });
             fleet.add(consumer);
-            consumer.task.resume();
+            consumer.loop.resume();
         };
         for (int i = 0; i < consumers; i++) {
             start.run();
@@ -104,7 +104,7 @@ class FleetSimulationTest {
         if (load.killEveryNanos > 0) {
             for (long when = load.killEveryNanos; when < at; when += load.killEveryNanos) {
                 timers.schedule(when, () -> {
-                    String first = queue.room.first();
+                    String first = queue.waiters.first();
                     if (first != null && !queue.consumer(first).dead) {
                         queue.consumer(first).dead = true;
                         timers.schedule(TimeUnit.SECONDS.toNanos(1), start);
@@ -168,7 +168,7 @@ class FleetSimulationTest {
         Random random = new Random(seed);
         SimulatedQueue queue = new SimulatedQueue(timers, random, () -> 100_000, probability -> false);
         for (int i = 0; i < CONSUMERS; i++) {
-            new SimulatedConsumer(queue, i, ConsumerOptions.DEFAULTS, delivery -> QUICK).task.resume();
+            new SimulatedConsumer(queue, i, ConsumerOptions.DEFAULTS, delivery -> QUICK).loop.resume();
         }
         timers.advance(Duration.ofHours(1));
         assertThat(queue.claims).isLessThanOrEqualTo(CONSUMERS * 3600 / 27 + CONSUMERS);

@@ -35,7 +35,7 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
     public final int number;
     public final String member;
     public final ConsumerOptions options;
-    public final ConsumerLoop task;
+    public final ConsumerLoop loop;
     private final NodeTimers timers;
     private final LeaseExtender leases;
     /** For how many nanoseconds it works on a message; negative: it fails after that. */
@@ -82,7 +82,7 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
         this.timers = new NodeTimers();
         this.leases = new LeaseExtender(timers);
         this.roomSince = queue.timers.nanoTime();
-        this.task = new ConsumerLoop(
+        this.loop = new ConsumerLoop(
                 List.of(new PartitionState(this, this, CallGate.OPEN, timers.nanoTime())),
                 options,
                 this,
@@ -162,7 +162,7 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
         });
         if (requestLost || answerLost) {
             timers.schedule(TimeUnit.SECONDS.toNanos(3), () -> {
-                task.attemptFailed(0, new IllegalStateException("no answer"));
+                loop.attemptFailed(0, new IllegalStateException("no answer"));
                 send(request, answer, number);
             });
         }
@@ -171,7 +171,7 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
     @Override
     public void leave(ClaimId claimId) {
         if (claiming) {
-            queue.fail("left the waiting room while a claim was under way");
+            queue.fail("left the idle consumers while a claim was under way");
         }
         int number = ++sequence;
         if (!queue.happens.test(0.05)) {

@@ -29,7 +29,7 @@ import java.util.function.LongSupplier;
 
 /**
  * A queue on a Redis on a virtual clock, as far as consumers see it, and the network before it: what is due and leased, and
- * the waiting room.
+ * idle consumers.
  */
 public final class SimulatedQueue {
 
@@ -83,7 +83,7 @@ public final class SimulatedQueue {
             Comparator.comparingLong(Message::at).thenComparing(message -> message.id);
     private final TreeSet<Message> delayed = new TreeSet<>(byTime);
     private final TreeSet<Message> leased = new TreeSet<>(byTime);
-    public final WaitersModel room = new WaitersModel(this::call);
+    public final WaitersModel waiters = new WaitersModel(this::call);
     private final Map<String, SimulatedConsumer> consumers = new HashMap<>();
 
     /** How many messages became due, were leased or came back. */
@@ -125,13 +125,13 @@ public final class SimulatedQueue {
         SimulatedConsumer consumer = consumers.get(member);
         wakeUps++;
         if (!happens.test(0.1)) {
-            consumer.timers().schedule(latency.getAsLong(), () -> consumer.task.wakeUp(0, micros));
+            consumer.timers().schedule(latency.getAsLong(), () -> consumer.loop.wakeUp(0, micros));
         }
         return !consumer.dead || happens.test(0.3);
     }
 
     private void coverEarlier(long due) {
-        room.coverEarlier(due, delayed.isEmpty() ? null : (Long) delayed.first().due, micros());
+        waiters.coverEarlier(due, delayed.isEmpty() ? null : (Long) delayed.first().due, micros());
     }
 
     public void schedule(String id, long delayMicros) {
@@ -162,7 +162,7 @@ public final class SimulatedQueue {
             answer = new WaitersModel.Answer(WakeupDuty.LEFT, request.safetyMicros());
         } else {
             give(consumer, request, now, given);
-            answer = room.claim(
+            answer = waiters.claim(
                     consumer.member,
                     now,
                     nextEvent(),
@@ -211,7 +211,7 @@ public final class SimulatedQueue {
     public void leave(SimulatedConsumer consumer) {
         leaves++;
         ClaimRequest request = ClaimRequest.leave(ClaimId.of(new byte[ClaimId.LENGTH]));
-        room.claim(consumer.member, micros(), nextEvent(), 0, 0, "fill", request.safetyMicros());
+        waiters.claim(consumer.member, micros(), nextEvent(), 0, 0, "fill", request.safetyMicros());
     }
 
     public Settlement settle(String id, ClaimId claim, SettleAction action, long micros) {

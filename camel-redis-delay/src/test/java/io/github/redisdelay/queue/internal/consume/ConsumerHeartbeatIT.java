@@ -105,7 +105,7 @@ class ConsumerHeartbeatIT extends RealQueueIT {
             consumers.fastPut(new byte[] {0, 0, 0, 0, 0, 0, 0, (byte) i}, record.array());
         }
         assertThat(get(queue.stats()).consumers()).isEqualTo(2);
-        ConsumerHeartbeat presence = new ConsumerHeartbeat(
+        ConsumerHeartbeat heartbeat = new ConsumerHeartbeat(
                 arguments -> ClientAccess.calls(client)
                         .once(((RedisDelayQueue) queue).address(), LuaScript.HEARTBEAT, arguments),
                 ClientAccess.timers(client),
@@ -114,10 +114,10 @@ class ConsumerHeartbeatIT extends RealQueueIT {
                 new Heard());
         // A few are looked at in each call, by chance.
         Awaitility.await().untilAsserted(() -> {
-            presence.start();
+            heartbeat.start();
             assertThat(consumers.size()).isEqualTo(6);
         });
-        presence.stop();
+        heartbeat.stop();
         assertThat(consumers.remainTimeToLive())
                 .isGreaterThan(Duration.ofHours(47).toMillis());
     }
@@ -193,7 +193,7 @@ class ConsumerHeartbeatIT extends RealQueueIT {
         List<String> told = new ArrayList<>();
         Heard heard = new Heard();
         List<CompletableFuture<Object>> answers = new ArrayList<>();
-        ConsumerHeartbeat presence = new ConsumerHeartbeat(
+        ConsumerHeartbeat heartbeat = new ConsumerHeartbeat(
                 arguments -> {
                     assertThat((byte[]) arguments[0]).hasSize(ConsumerId.LENGTH);
                     told.add(text((byte[]) arguments[1]));
@@ -205,7 +205,7 @@ class ConsumerHeartbeatIT extends RealQueueIT {
                 ConsumerId.next(new Random(1)),
                 "me",
                 heard);
-        presence.start();
+        heartbeat.start();
         assertThat(told).containsExactly("me");
         timers.advance(Duration.ofSeconds(59));
         assertThat(told).hasSize(1);
@@ -213,7 +213,7 @@ class ConsumerHeartbeatIT extends RealQueueIT {
         timers.advance(Duration.ofSeconds(1));
         assertThat(told).containsExactly("me", "me");
         assertThat(heard.known).as("what Redis knows, after a failure").isZero();
-        presence.stop();
+        heartbeat.stop();
         assertThat(told).as("told before the answer to what was told before").hasSize(2);
         answers.get(1).complete(answer(7, false));
         assertThat(told).containsExactly("me", "me", "");
@@ -221,8 +221,8 @@ class ConsumerHeartbeatIT extends RealQueueIT {
         answers.get(2).complete(answer(8, false));
         assertThat(heard.known).as("when it has stopped").isOne();
         timers.advance(Duration.ofMinutes(5));
-        presence.stop();
-        presence.start();
+        heartbeat.stop();
+        heartbeat.start();
         assertThat(told).hasSize(3);
         assertThat(timers.waiting()).isZero();
     }
@@ -230,7 +230,7 @@ class ConsumerHeartbeatIT extends RealQueueIT {
     @Test
     void should_say_nothing_where_it_never_began() {
         List<Object[]> told = new ArrayList<>();
-        ConsumerHeartbeat presence = new ConsumerHeartbeat(
+        ConsumerHeartbeat heartbeat = new ConsumerHeartbeat(
                 arguments -> {
                     told.add(arguments);
                     return CompletableFuture.completedFuture(null);
@@ -239,8 +239,8 @@ class ConsumerHeartbeatIT extends RealQueueIT {
                 ConsumerId.next(new Random(1)),
                 "",
                 new Heard());
-        presence.stop();
-        presence.start();
+        heartbeat.stop();
+        heartbeat.start();
         assertThat(told).isEmpty();
     }
 
@@ -300,7 +300,7 @@ class ConsumerHeartbeatIT extends RealQueueIT {
         Heard heard = new Heard();
         List<byte[]> answers = List.of(answer(5, false), answer(6, false), answer(9, true), answer(10, false));
         List<String> told = new ArrayList<>();
-        ConsumerHeartbeat presence = new ConsumerHeartbeat(
+        ConsumerHeartbeat heartbeat = new ConsumerHeartbeat(
                 arguments -> {
                     told.add(text((byte[]) arguments[2]));
                     return CompletableFuture.completedFuture(answers.get(told.size() - 1));
@@ -309,11 +309,11 @@ class ConsumerHeartbeatIT extends RealQueueIT {
                 ConsumerId.next(new Random(1)),
                 "me",
                 heard);
-        presence.beat();
+        heartbeat.beat();
         assertThat(told).as("before it has begun").isEmpty();
-        presence.start();
+        heartbeat.start();
         for (int i = 0; i < 3; i++) {
-            presence.beat();
+            heartbeat.beat();
         }
         assertThat(told).containsExactly("0", "5", "6", "9");
         assertThat(heard.lost).containsExactly(6L);

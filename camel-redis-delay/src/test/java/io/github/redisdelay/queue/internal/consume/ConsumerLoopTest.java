@@ -44,7 +44,7 @@ class ConsumerLoopTest {
 
     private final FakeTimers timers = new FakeTimers();
     private final FakeSettlements queue = new FakeSettlements(timers);
-    /** Runs when the keeper of leases looks at its clock. */
+    /** Runs when the lease extender looks at its clock. */
     private Runnable onLeaseClock = () -> {};
 
     private final LeaseExtender leases = new LeaseExtender(new Timers() {
@@ -112,12 +112,12 @@ class ConsumerLoopTest {
         }
     }
 
-    private ConsumerLoop task(int concurrentConsumers, int maxMessagesPerPoll) {
-        return task(new ConsumerOptions(
+    private ConsumerLoop loop(int concurrentConsumers, int maxMessagesPerPoll) {
+        return loop(new ConsumerOptions(
                 concurrentConsumers, maxMessagesPerPoll, LEASE, true, Duration.ofHours(1), "unnamed"));
     }
 
-    private ConsumerLoop task(ConsumerOptions options) {
+    private ConsumerLoop loop(ConsumerOptions options) {
         return new ConsumerLoop(
                 List.of(new PartitionState(queue, claims, CallGate.OPEN, timers.nanoTime())),
                 options,
@@ -135,9 +135,9 @@ class ConsumerLoopTest {
     }
 
     private ConsumerLoop running(int concurrentConsumers, int maxMessagesPerPoll) {
-        ConsumerLoop task = task(concurrentConsumers, maxMessagesPerPoll);
-        task.start();
-        return task;
+        ConsumerLoop loop = loop(concurrentConsumers, maxMessagesPerPoll);
+        loop.start();
+        return loop;
     }
 
     private Duration elapsed() {
@@ -169,7 +169,7 @@ class ConsumerLoopTest {
 
         @Test
         void should_claim_nothing_before_it_is_started() {
-            task(1, 100);
+            loop(1, 100);
             timers.advance(s(100));
             assertThat(claims.count()).isZero();
             assertThat(timers.scheduled()).isZero();
@@ -193,26 +193,26 @@ class ConsumerLoopTest {
 
         @Test
         void should_claim_a_message_due_in_3_s_at_3_s_after_one_due_in_50_s() {
-            ConsumerLoop task = running(1, 100);
+            ConsumerLoop loop = running(1, 100);
             claims.answer(reply(null, null));
-            task.wakeUp(0, 50_000_000);
-            task.wakeUp(0, 3_000_000);
+            loop.wakeUp(0, 50_000_000);
+            loop.wakeUp(0, 3_000_000);
             assertThat(untilNextClaim()).isEqualTo(s(3));
         }
 
         @Test
         void should_not_let_a_later_wake_up_postpone_the_claim() {
-            ConsumerLoop task = running(1, 100);
+            ConsumerLoop loop = running(1, 100);
             claims.answer(reply(s(3), null));
-            task.wakeUp(0, 50_000_000);
+            loop.wakeUp(0, 50_000_000);
             assertThat(untilNextClaim()).isEqualTo(s(3));
         }
 
         @Test
         void should_remember_a_wake_up_that_comes_during_a_claim() {
-            ConsumerLoop task = running(1, 100);
+            ConsumerLoop loop = running(1, 100);
             timers.advance(ms(5));
-            task.wakeUp(0, 0);
+            loop.wakeUp(0, 0);
             assertThat(claims.count()).as("claims while one is under way").isEqualTo(1);
             claims.answer(reply(null, null));
             assertThat(claims.count()).as("the claim for the wake-up").isEqualTo(2);
@@ -220,9 +220,9 @@ class ConsumerLoopTest {
 
         @Test
         void should_not_postpone_a_wake_up_by_an_answer_that_is_older() {
-            ConsumerLoop task = running(1, 100);
+            ConsumerLoop loop = running(1, 100);
             timers.advance(ms(5));
-            task.wakeUp(0, 3_000_000);
+            loop.wakeUp(0, 3_000_000);
             timers.advance(ms(5));
             claims.answer(reply(s(50), null));
             assertThat(untilNextClaim()).as("counted from the wake-up").isEqualTo(ms(2995));
@@ -230,19 +230,19 @@ class ConsumerLoopTest {
 
         @Test
         void should_remember_the_earliest_of_several_wake_ups_during_a_claim() {
-            ConsumerLoop task = running(1, 100);
-            task.wakeUp(0, 9_000_000);
-            task.wakeUp(0, 4_000_000);
-            task.wakeUp(0, 6_000_000);
+            ConsumerLoop loop = running(1, 100);
+            loop.wakeUp(0, 9_000_000);
+            loop.wakeUp(0, 4_000_000);
+            loop.wakeUp(0, 6_000_000);
             claims.answer(reply(s(50), null));
             assertThat(untilNextClaim()).isEqualTo(s(4));
         }
 
         @Test
         void should_forget_a_wake_up_that_was_before_the_claim_was_sent() {
-            ConsumerLoop task = running(1, 100);
+            ConsumerLoop loop = running(1, 100);
             claims.answer(reply(s(10), null));
-            task.wakeUp(0, 1_000_000);
+            loop.wakeUp(0, 1_000_000);
             timers.advance(s(1));
             assertThat(claims.count()).isEqualTo(2);
             claims.answer(reply(s(10), null));
@@ -252,10 +252,10 @@ class ConsumerLoopTest {
         @Test
         void should_do_nothing_when_an_older_timer_fires() {
             timers.ignoreCancellation();
-            ConsumerLoop task = running(1, 100);
+            ConsumerLoop loop = running(1, 100);
             claims.answer(reply(s(10), null));
-            task.wakeUp(0, 8_000_000);
-            task.wakeUp(0, 5_000_000);
+            loop.wakeUp(0, 8_000_000);
+            loop.wakeUp(0, 5_000_000);
             timers.advance(s(5));
             assertThat(claims.count()).isEqualTo(2);
             claims.answer(reply(s(20), null));
@@ -269,11 +269,11 @@ class ConsumerLoopTest {
 
         @Test
         void should_keep_one_timer_however_often_it_is_woken() {
-            ConsumerLoop task = running(1, 100);
+            ConsumerLoop loop = running(1, 100);
             claims.answer(reply(null, null));
             for (int i = 1000; i > 0; i--) {
-                task.wakeUp(0, i * 1000L);
-                task.wakeUp(0, 5_000_000);
+                loop.wakeUp(0, i * 1000L);
+                loop.wakeUp(0, 5_000_000);
                 assertThat(timers.waiting()).isEqualTo(1);
             }
         }
@@ -314,9 +314,9 @@ class ConsumerLoopTest {
 
         @Test
         void should_make_one_pass_when_wake_ups_may_have_been_missed() {
-            ConsumerLoop task = running(1, 100);
+            ConsumerLoop loop = running(1, 100);
             claims.answer(reply(s(20), s(20)));
-            task.checkNow(0);
+            loop.checkNow(0);
             assertThat(claims.count()).isEqualTo(2);
             assertThat(claims.last().request().expired()).isEqualTo(1);
             claims.answer(reply(s(20), s(20)));
@@ -325,17 +325,17 @@ class ConsumerLoopTest {
 
         @Test
         void should_make_a_pass_after_the_claim_under_way_when_wake_ups_were_missed_meanwhile() {
-            ConsumerLoop task = running(1, 100);
-            task.checkNow(0);
+            ConsumerLoop loop = running(1, 100);
+            loop.checkNow(0);
             claims.answer(reply(s(20), s(20)));
             assertThat(claims.count()).isEqualTo(2);
         }
 
         @Test
         void should_claim_once_for_many_wake_ups_during_one_claim() {
-            ConsumerLoop task = running(1, 100);
+            ConsumerLoop loop = running(1, 100);
             for (int i = 0; i < 1000; i++) {
-                task.wakeUp(0, 0);
+                loop.wakeUp(0, 0);
             }
             claims.answer(reply(null, null));
             claims.answer(reply(null, null));
@@ -496,12 +496,12 @@ class ConsumerLoopTest {
         }
 
         /** Finishes messages at once until a claim asks for this many. */
-        private void becomeFast(ConsumerLoop task, int wanted) {
+        private void becomeFast(ConsumerLoop loop, int wanted) {
             handler.acknowledgeAtOnce = true;
             while (claims.last().request().messages() < wanted) {
                 claims.answer(
                         reply(s(20), null, messages(0, claims.last().request().messages())));
-                task.wakeUp(0, 0);
+                loop.wakeUp(0, 0);
             }
             handler.acknowledgeAtOnce = false;
             handler.begun.clear();
@@ -509,18 +509,18 @@ class ConsumerLoopTest {
 
         /** A consumer that worked fast, has 40 in its hand and then hangs with the first of them. */
         private ConsumerLoop hangingWithReadAhead() {
-            ConsumerLoop task = running(1, 40);
-            becomeFast(task, 40);
+            ConsumerLoop loop = running(1, 40);
+            becomeFast(loop, 40);
             handler.acknowledgeAtOnce = true;
             for (int i = 0; i < 3; i++) {
                 claims.answer(reply(s(20), null, messages(0, 40)));
-                task.wakeUp(0, 0);
+                loop.wakeUp(0, 0);
             }
             handler.acknowledgeAtOnce = false;
             handler.begun.clear();
             claims.answer(reply(ZERO, null, messages(1000, 1040)));
             claims.answer(reply(ZERO, null, messages(1040, 1080)));
-            return task;
+            return loop;
         }
 
         @Test
@@ -541,9 +541,9 @@ class ConsumerLoopTest {
 
         @Test
         void should_give_back_before_the_lease_is_used_up_when_the_lease_is_short() {
-            ConsumerLoop task = task(new ConsumerOptions(1, 10, ms(300), true, Duration.ofHours(1), "unnamed"));
-            task.resume();
-            becomeFast(task, 10);
+            ConsumerLoop loop = loop(new ConsumerOptions(1, 10, ms(300), true, Duration.ofHours(1), "unnamed"));
+            loop.resume();
+            becomeFast(loop, 10);
             claims.answer(reply(ZERO, null, messages(1000, 1010)));
             timers.advance(ms(100));
             assertThat(queue.ids(SettleAction.RELEASE)).hasSize(9);
@@ -616,7 +616,7 @@ class ConsumerLoopTest {
 
         @Test
         void should_claim_for_ended_leases_alone_only_into_free_slots() {
-            ConsumerLoop task = hangingWithReadAhead();
+            ConsumerLoop loop = hangingWithReadAhead();
             int claimed = claims.count();
             for (int i = 0; claims.count() == claimed; i++) {
                 handler.begun.get(i).acknowledge();
@@ -630,7 +630,7 @@ class ConsumerLoopTest {
             int begun = 0;
             while (claims.last().request().expired() == 0) {
                 if (!claims.last().answer().isDone()) {
-                    assertThat(task.underWay()).as("slots in use").isEqualTo(1);
+                    assertThat(loop.underWay()).as("slots in use").isEqualTo(1);
                     claims.answer(reply(s(20), ZERO));
                 }
                 List<Delivery> all = List.copyOf(handler.begun);
@@ -640,7 +640,7 @@ class ConsumerLoopTest {
                 begun = all.size();
             }
             assertThat(claims.last().request().expired()).isEqualTo(1);
-            assertThat(task.underWay()).isZero();
+            assertThat(loop.underWay()).isZero();
             assertThat(claims.left).isEqualTo(1);
         }
 
@@ -795,7 +795,7 @@ class ConsumerLoopTest {
 
         @Test
         void should_keep_to_the_back_off_when_it_is_woken_all_the_time() {
-            ConsumerLoop task = running(1, 100);
+            ConsumerLoop loop = running(1, 100);
             for (int i = 1; i <= 10; i++) {
                 claims.refuse("NOPERM no");
                 untilNextClaim();
@@ -803,7 +803,7 @@ class ConsumerLoopTest {
             claims.refuse("NOPERM no");
             int before = claims.count();
             for (int i = 0; i < 100; i++) {
-                task.wakeUp(0, 0);
+                loop.wakeUp(0, 0);
                 timers.advance(ms(10));
                 if (!claims.last().answer().isDone()) {
                     claims.refuse("NOPERM no");
@@ -838,18 +838,18 @@ class ConsumerLoopTest {
 
         @Test
         void should_tell_once_that_claims_fail_and_for_how_long() {
-            ConsumerLoop task = running(1, 100);
-            assertThat(task.failingFor()).isEqualTo(ZERO);
+            ConsumerLoop loop = running(1, 100);
+            assertThat(loop.failingFor()).isEqualTo(ZERO);
             for (int i = 0; i < 5; i++) {
-                task.attemptFailed(0, new IllegalStateException("attempt " + i));
+                loop.attemptFailed(0, new IllegalStateException("attempt " + i));
                 timers.advance(s(2));
             }
             assertThat(handler.failing).containsExactly("attempt 0");
-            assertThat(task.failingFor()).isEqualTo(s(10));
-            assertThat(task.lastError()).hasMessage("attempt 4");
+            assertThat(loop.failingFor()).isEqualTo(s(10));
+            assertThat(loop.lastError()).hasMessage("attempt 4");
             claims.answer(reply(null, null));
-            assertThat(task.failingFor()).isEqualTo(ZERO);
-            assertThat(task.lastError()).isNull();
+            assertThat(loop.failingFor()).isEqualTo(ZERO);
+            assertThat(loop.lastError()).isNull();
             assertThat(handler.failing).containsExactly("attempt 0", "works");
         }
 
@@ -885,15 +885,15 @@ class ConsumerLoopTest {
         @Test
         void should_release_what_the_executor_rejects_and_try_again_with_back_off() {
             executor.reject(true);
-            ConsumerLoop task = running(1, 100);
+            ConsumerLoop loop = running(1, 100);
             for (int i = 1; i <= 20; i++) {
                 claims.answer(reply(s(20), null, message("a")));
                 // A message that is released becomes due at once, and the queue tells everybody.
-                task.wakeUp(0, 0);
+                loop.wakeUp(0, 0);
                 assertThat(queue.ids(SettleAction.RELEASE)).hasSize(i);
                 assertBackoff(untilNextClaim(), Math.min(i, 7));
             }
-            assertThat(task.underWay()).isZero();
+            assertThat(loop.underWay()).isZero();
             executor.reject(false);
             claims.answer(reply(ZERO, null, message("a")));
             assertThat(handler.ids()).containsExactly("a");
@@ -954,13 +954,13 @@ class ConsumerLoopTest {
 
         @Test
         void should_still_report_what_becomes_overdue_after_a_look_that_found_nothing() {
-            ConsumerLoop task = running(1, 100);
+            ConsumerLoop loop = running(1, 100);
             // Nothing else is there when the handler begins to hang.
             claims.answer(reply(null, null, message("hangs")));
             timers.advance(s(45));
             assertThat(host.statsAsked).hasSize(1);
             host.statsAsked.get(0).complete(overdue(ZERO));
-            task.wakeUp(0, 0);
+            loop.wakeUp(0, 0);
             timers.advance(s(45));
             assertThat(host.statsAsked).hasSize(2);
             host.statsAsked.get(1).complete(overdue(s(40)));
@@ -998,56 +998,56 @@ class ConsumerLoopTest {
 
         @Test
         void should_release_what_was_not_begun_and_claim_nothing_when_suspended() {
-            ConsumerLoop task = new Room().hangingWithReadAhead();
+            ConsumerLoop loop = new Room().hangingWithReadAhead();
             int claimed = claims.count();
-            task.suspend();
+            loop.suspend();
             assertThat(queue.ids(SettleAction.RELEASE)).hasSize(79);
-            task.wakeUp(0, 0);
-            task.checkNow(0);
+            loop.wakeUp(0, 0);
+            loop.checkNow(0);
             handler.begun.get(0).acknowledge();
             timers.advance(Duration.ofHours(1));
             assertThat(claims.count()).isEqualTo(claimed);
             assertThat(timers.waiting()).isZero();
-            task.resume();
+            loop.resume();
             assertThat(claims.count()).isEqualTo(claimed + 1);
         }
 
         @Test
         void should_not_be_started_when_it_was_suspended_before() {
-            ConsumerLoop task = task(1, 100);
-            task.suspend();
-            task.start();
+            ConsumerLoop loop = loop(1, 100);
+            loop.suspend();
+            loop.start();
             timers.advance(s(100));
             assertThat(claims.count()).isZero();
-            task.resume();
+            loop.resume();
             assertThat(claims.count()).isEqualTo(1);
         }
 
         @Test
         void should_make_a_pass_when_it_is_started_after_it_was_resumed() {
-            ConsumerLoop task = task(1, 100);
-            task.suspend();
-            task.resume();
+            ConsumerLoop loop = loop(1, 100);
+            loop.suspend();
+            loop.resume();
             assertThat(claims.count()).isEqualTo(1);
             // The subscription stands only now: what came in between was not heard of.
-            task.start();
+            loop.start();
             claims.answer(reply(null, null));
             assertThat(claims.count()).isEqualTo(2);
         }
 
         @Test
         void should_not_be_started_when_it_was_stopped_before() {
-            ConsumerLoop task = task(1, 100);
-            task.stop(true);
-            task.start();
+            ConsumerLoop loop = loop(1, 100);
+            loop.stop(true);
+            loop.start();
             timers.advance(s(100));
             assertThat(claims.count()).isZero();
         }
 
         @Test
         void should_release_an_answer_that_arrives_while_suspended() {
-            ConsumerLoop task = running(2, 100);
-            task.suspend();
+            ConsumerLoop loop = running(2, 100);
+            loop.suspend();
             claims.answer(reply(ZERO, null, message("a"), message("b")));
             assertThat(queue.ids(SettleAction.RELEASE)).containsExactly("a", "b");
             assertThat(handler.begun).isEmpty();
@@ -1057,9 +1057,9 @@ class ConsumerLoopTest {
 
         @Test
         void should_use_the_answer_of_a_claim_that_was_sent_before_a_short_suspension() {
-            ConsumerLoop task = running(2, 100);
-            task.suspend();
-            task.resume();
+            ConsumerLoop loop = running(2, 100);
+            loop.suspend();
+            loop.resume();
             assertThat(claims.count()).as("one claim at a time").isEqualTo(1);
             claims.answer(reply(null, null, message("a")));
             assertThat(handler.ids()).containsExactly("a");
@@ -1067,8 +1067,8 @@ class ConsumerLoopTest {
 
         @Test
         void should_release_an_answer_that_arrives_after_it_was_stopped() {
-            ConsumerLoop task = running(2, 100);
-            task.stop(true);
+            ConsumerLoop loop = running(2, 100);
+            loop.stop(true);
             claims.answer(reply(ZERO, null, message("a")));
             assertThat(queue.ids(SettleAction.RELEASE)).containsExactly("a");
             assertThat(handler.begun).isEmpty();
@@ -1076,10 +1076,10 @@ class ConsumerLoopTest {
 
         @Test
         void should_leave_no_timer_and_close_its_claims_once_when_stopped() {
-            ConsumerLoop task = running(2, 100);
+            ConsumerLoop loop = running(2, 100);
             claims.answer(reply(s(5), null));
-            task.stop(true);
-            task.stop(false);
+            loop.stop(true);
+            loop.stop(false);
             assertThat(timers.waiting()).isZero();
             assertThat(claims.closed).isEqualTo(1);
             assertThat(host.stopped).isEqualTo(1);
@@ -1088,14 +1088,14 @@ class ConsumerLoopTest {
         @Test
         void should_do_nothing_any_more_after_it_was_stopped() {
             timers.ignoreCancellation();
-            ConsumerLoop task = running(2, 100);
+            ConsumerLoop loop = running(2, 100);
             claims.answer(reply(s(5), null));
-            task.stop(true);
-            task.resume();
-            task.suspend();
-            task.resume();
-            task.wakeUp(0, 0);
-            task.checkNow(0);
+            loop.stop(true);
+            loop.resume();
+            loop.suspend();
+            loop.resume();
+            loop.wakeUp(0, 0);
+            loop.checkNow(0);
             timers.advance(s(100));
             assertThat(claims.count()).isEqualTo(1);
             assertThat(timers.waiting()).isZero();
@@ -1103,8 +1103,8 @@ class ConsumerLoopTest {
 
         @Test
         void should_not_try_again_when_a_claim_is_refused_after_it_was_stopped() {
-            ConsumerLoop task = running(2, 100);
-            task.stop(true);
+            ConsumerLoop loop = running(2, 100);
+            loop.stop(true);
             claims.refuse("NOPERM no");
             timers.advance(s(100));
             assertThat(claims.count()).isEqualTo(1);
@@ -1113,9 +1113,9 @@ class ConsumerLoopTest {
 
         @Test
         void should_let_work_under_way_finish_with_its_lease_extended_after_it_was_stopped() {
-            ConsumerLoop task = running(1, 100);
+            ConsumerLoop loop = running(1, 100);
             claims.answer(reply(null, null, message("a")));
-            task.stop(true);
+            loop.stop(true);
             timers.advance(s(10));
             assertThat(queue.extended).hasSize(1);
             handler.begun.get(0).acknowledge();
@@ -1126,35 +1126,35 @@ class ConsumerLoopTest {
 
         @Test
         void should_end_the_extension_of_leases_when_stopped_by_force() {
-            ConsumerLoop task = running(2, 100);
+            ConsumerLoop loop = running(2, 100);
             claims.answer(reply(null, null, message("a"), message("b")));
-            task.stop(false);
+            loop.stop(false);
             timers.advance(s(100));
             assertThat(queue.extended).isEmpty();
             assertThat(leases.size()).isZero();
-            assertThat(task.underWay()).isEqualTo(2);
+            assertThat(loop.underWay()).isEqualTo(2);
             handler.begun.get(0).acknowledge();
             assertThat(queue.ids(SettleAction.ACKNOWLEDGE)).containsExactly("a");
         }
 
         @Test
         void should_end_the_extension_of_leases_when_a_stop_without_force_is_followed_by_one_with() {
-            ConsumerLoop task = running(1, 100);
+            ConsumerLoop loop = running(1, 100);
             claims.answer(reply(null, null, message("a")));
-            task.stop(true);
-            task.stop(false);
+            loop.stop(true);
+            loop.stop(false);
             timers.advance(s(100));
             assertThat(queue.extended).isEmpty();
         }
 
         @Test
         void should_not_extend_a_lease_that_is_begun_at_the_moment_of_a_stop_by_force() {
-            ConsumerLoop task = running(1, 100);
+            ConsumerLoop loop = running(1, 100);
             boolean[] done = new boolean[1];
             onLeaseClock = () -> {
                 if (!done[0]) {
                     done[0] = true;
-                    task.stop(false);
+                    loop.stop(false);
                 }
             };
             claims.answer(reply(null, null, message("a")));
@@ -1164,26 +1164,26 @@ class ConsumerLoopTest {
 
         @Test
         void should_occupy_its_slot_until_a_delivery_is_finished_not_until_the_handler_returns() {
-            ConsumerLoop task = running(2, 100);
+            ConsumerLoop loop = running(2, 100);
             claims.answer(reply(ZERO, null, messages(0, 2)));
-            assertThat(task.underWay()).isEqualTo(2);
+            assertThat(loop.underWay()).isEqualTo(2);
             handler.begun.get(0).negativeAcknowledge(s(1), NOTHING);
-            assertThat(task.underWay()).isEqualTo(1);
+            assertThat(loop.underWay()).isEqualTo(1);
             handler.begun.get(0).acknowledge();
-            assertThat(task.underWay()).as("finished once").isEqualTo(1);
+            assertThat(loop.underWay()).as("finished once").isEqualTo(1);
             handler.begun.get(1).superseded();
-            assertThat(task.underWay()).isZero();
+            assertThat(loop.underWay()).isZero();
             assertThat(queue.settled).hasSize(1);
         }
 
         @Test
         void should_count_what_waits_for_a_thread_as_under_way() {
             executor.hold();
-            ConsumerLoop task = running(2, 100);
+            ConsumerLoop loop = running(2, 100);
             claims.answer(reply(ZERO, null, messages(0, 2)));
             timers.advance(s(5));
             assertThat(executor.waiting()).isEqualTo(2);
-            assertThat(task.underWay()).isEqualTo(2);
+            assertThat(loop.underWay()).isEqualTo(2);
             assertThat(claims.count()).isEqualTo(1);
             executor.runAll();
             assertThat(handler.ids()).containsExactly("m0", "m1");
@@ -1249,32 +1249,32 @@ class ConsumerLoopTest {
 
         @Test
         void should_come_as_soon_as_it_has_room_when_nobody_counts_on_it() {
-            ConsumerLoop task = running(1, 100);
+            ConsumerLoop loop = running(1, 100);
             claims.answer(told(WakeupDuty.LEFT, s(500), null, message("a")));
             timers.advance(s(3));
             assertThat(claims.count()).isEqualTo(1);
             handler.begun.get(0).acknowledge();
             assertThat(claims.count()).isEqualTo(2);
-            task.suspend();
+            loop.suspend();
             claims.answer(told(WakeupDuty.LEFT, s(500), null));
-            assertThat(claims.left).as("it was not in the room").isZero();
+            assertThat(claims.left).as("it was not among the idle consumers").isZero();
         }
 
         @Test
         void should_come_when_it_is_called_whatever_it_was_told() {
-            ConsumerLoop task = running(1, 100);
+            ConsumerLoop loop = running(1, 100);
             claims.answer(told(WakeupDuty.NONE, s(1), null));
-            task.wakeUp(0, 2_000_000);
+            loop.wakeUp(0, 2_000_000);
             assertThat(untilNextClaim()).isEqualTo(s(2));
             claims.answer(told(WakeupDuty.BACKUP, s(10), null));
-            task.wakeUp(0, 10_000_000);
+            loop.wakeUp(0, 10_000_000);
             assertThat(untilNextClaim()).isEqualTo(s(10));
         }
 
         @Test
         void should_come_when_it_was_called_while_its_claim_was_under_way() {
-            ConsumerLoop task = running(1, 100);
-            task.wakeUp(0, 2_000_000);
+            ConsumerLoop loop = running(1, 100);
+            loop.wakeUp(0, 2_000_000);
             timers.advance(ms(500));
             claims.answer(told(WakeupDuty.NONE, s(1), null));
             assertThat(untilNextClaim()).isEqualTo(ms(1_500));
@@ -1307,45 +1307,47 @@ class ConsumerLoopTest {
 
         @Test
         void should_leave_when_it_is_called_while_full() {
-            ConsumerLoop task = running(1, 100);
+            ConsumerLoop loop = running(1, 100);
             claims.answer(told(WakeupDuty.NONE, s(1), null, message("a")));
             timers.advance(s(10));
             assertThat(claims.left).as("nobody counts on it").isZero();
-            task.wakeUp(0, 2_000_000);
+            loop.wakeUp(0, 2_000_000);
             timers.advance(ms(2_004));
             assertThat(claims.left).isZero();
             timers.advance(ms(1));
             assertThat(claims.left).isEqualTo(1);
-            task.wakeUp(0, 0);
+            loop.wakeUp(0, 0);
             timers.advance(s(10));
-            assertThat(claims.left).as("it is not in the room any more").isEqualTo(1);
+            assertThat(claims.left)
+                    .as("it is not among the idle consumers any more")
+                    .isEqualTo(1);
         }
 
         @Test
         void should_leave_when_suspended_or_stopped_and_only_once() {
-            ConsumerLoop task = running(1, 100);
+            ConsumerLoop loop = running(1, 100);
             claims.answer(told(WakeupDuty.NONE, s(1), null));
-            task.suspend();
+            loop.suspend();
             assertThat(claims.left).isEqualTo(1);
-            task.suspend();
-            task.stop(true);
+            loop.suspend();
+            loop.stop(true);
             assertThat(claims.left).isEqualTo(1);
             assertThat(claims.closed).isEqualTo(1);
         }
 
         @Test
         void should_leave_before_its_claims_are_closed_when_stopped() {
-            ConsumerLoop task = running(1, 100);
+            ConsumerLoop loop = running(1, 100);
             claims.answer(told(WakeupDuty.FIRST, s(1), null));
             claims.onLeave = () -> assertThat(claims.closed).isZero();
-            task.stop(true);
+            loop.stop(true);
             assertThat(claims.left).isEqualTo(1);
         }
 
         @Test
         void should_leave_only_after_the_answer_when_stopped_while_a_claim_is_under_way() {
-            ConsumerLoop task = running(1, 100);
-            task.stop(true);
+            ConsumerLoop loop = running(1, 100);
+            loop.stop(true);
             assertThat(claims.left).isZero();
             claims.answer(told(WakeupDuty.FIRST, s(1), null));
             assertThat(claims.left).isEqualTo(1);
@@ -1353,13 +1355,13 @@ class ConsumerLoopTest {
 
         @Test
         void should_come_back_when_resumed() {
-            ConsumerLoop task = running(1, 100);
+            ConsumerLoop loop = running(1, 100);
             claims.answer(told(WakeupDuty.NONE, s(1), null));
-            task.suspend();
-            task.resume();
+            loop.suspend();
+            loop.resume();
             assertThat(claims.count()).isEqualTo(2);
             claims.answer(told(WakeupDuty.NONE, s(1), null));
-            task.suspend();
+            loop.suspend();
             assertThat(claims.left).isEqualTo(2);
         }
 
@@ -1395,7 +1397,7 @@ class ConsumerLoopTest {
             for (int millis : new int[] {1, 2, 5, 6, 20}) {
                 claims.sent.clear();
                 handler.begun.clear();
-                ConsumerLoop task = running(2, 100);
+                ConsumerLoop loop = running(2, 100);
                 claims.answer(told(WakeupDuty.FIRST, ZERO, null, messages(0, 2)));
                 for (int i = 0; i < 200; i++) {
                     timers.advance(Duration.ofNanos(ms(millis).toNanos() / 2));
@@ -1413,7 +1415,7 @@ class ConsumerLoopTest {
                 if (millis == 1) {
                     assertThat(most).isGreaterThan(2);
                 }
-                task.stop(true);
+                loop.stop(true);
             }
         }
     }
@@ -1448,7 +1450,7 @@ class ConsumerLoopTest {
         List<Long> depths = new ArrayList<>();
         handler.acknowledgeAtOnce = true;
         handler.whenBegun = () -> depths.add(StackWalker.getInstance().walk(Stream::count));
-        ConsumerLoop task = new ConsumerLoop(
+        ConsumerLoop loop = new ConsumerLoop(
                 List.of(new PartitionState(queue, claims, CallGate.OPEN, timers.nanoTime())),
                 new ConsumerOptions(2, 256, LEASE, true, Duration.ofHours(1), "unnamed"),
                 host,
@@ -1457,10 +1459,10 @@ class ConsumerLoopTest {
                 leases,
                 Runnable::run,
                 handler);
-        task.start();
+        loop.start();
         claims.answer(reply(null, null, messages(0, 200)));
         assertThat(handler.ids()).hasSize(200).doesNotHaveDuplicates();
         assertThat(depths).as("none is begun within another one's end").containsOnly(depths.get(0));
-        assertThat(task.underWay()).isZero();
+        assertThat(loop.underWay()).isZero();
     }
 }

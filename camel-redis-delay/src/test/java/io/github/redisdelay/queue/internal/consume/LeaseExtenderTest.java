@@ -37,7 +37,7 @@ class LeaseExtenderTest {
 
     private final FakeTimers timers = new FakeTimers();
     private final FakeSettlements queue = new FakeSettlements(timers);
-    private final LeaseExtender keeper = new LeaseExtender(timers);
+    private final LeaseExtender extender = new LeaseExtender(timers);
     private final List<String> limits = new ArrayList<>();
     private final DeliveryHandler handler = new DeliveryHandler() {
         @Override
@@ -73,9 +73,9 @@ class LeaseExtenderTest {
                 claimSentNanos,
                 timers.nanoTime(),
                 timers,
-                (finished, worked) -> keeper.remove(finished));
+                (finished, worked) -> extender.remove(finished));
         delivery.begun(timers.nanoTime());
-        keeper.keep(delivery, options, new ConsumerReports("orders", handler));
+        extender.keep(delivery, options, new ConsumerReports("orders", handler));
         return delivery;
     }
 
@@ -104,7 +104,7 @@ class LeaseExtenderTest {
         begin("a", options(Duration.ofHours(1))).acknowledge();
         List<ClaimedDelivery> came = new ArrayList<>();
         timers.onCancel = () -> came.add(begin("b", options(Duration.ofHours(1))));
-        keeper.trim();
+        extender.trim();
         timers.onCancel = () -> {};
         assertThat(came).hasSize(1);
         timers.advance(s(10));
@@ -183,9 +183,9 @@ class LeaseExtenderTest {
                     timers.nanoTime(),
                     timers.nanoTime(),
                     timers,
-                    (finished, worked) -> keeper.remove(finished));
+                    (finished, worked) -> extender.remove(finished));
             delivery.begun(timers.nanoTime());
-            keeper.keep(delivery, options(Duration.ofHours(1)), new ConsumerReports("orders", handler));
+            extender.keep(delivery, options(Duration.ofHours(1)), new ConsumerReports("orders", handler));
             all.add(delivery);
         }
         timers.advance(s(10));
@@ -223,7 +223,7 @@ class LeaseExtenderTest {
         timers.advance(Duration.ofHours(1));
         assertThat(queue.extended).isEmpty();
         assertThat(timers.scheduled()).isZero();
-        assertThat(keeper.size()).isZero();
+        assertThat(extender.size()).isZero();
     }
 
     @Test
@@ -238,7 +238,7 @@ class LeaseExtenderTest {
         assertThat(queue.extended).hasSize(6);
         assertThat(limits).hasSize(1);
         assertThat(timers.waiting()).isZero();
-        assertThat(keeper.size()).isZero();
+        assertThat(extender.size()).isZero();
     }
 
     @Test
@@ -273,8 +273,8 @@ class LeaseExtenderTest {
         ClaimedDelivery a = begin("a", options(Duration.ofHours(1)));
         timers.advance(s(10));
         a.acknowledge();
-        assertThat(keeper.size()).isZero();
-        keeper.trim();
+        assertThat(extender.size()).isZero();
+        extender.trim();
         assertThat(timers.waiting()).isZero();
         timers.advance(Duration.ofHours(1));
         assertThat(queue.extended).hasSize(1);
@@ -288,7 +288,7 @@ class LeaseExtenderTest {
         begin("d", options(Duration.ofHours(1))).bury(new byte[0]);
         begin("e", options(Duration.ofHours(1))).discard();
         begin("f", options(Duration.ofHours(1))).superseded();
-        assertThat(keeper.size()).isZero();
+        assertThat(extender.size()).isZero();
         timers.advance(s(100));
         assertThat(queue.extended).isEmpty();
         assertThat(timers.waiting()).as("the timer ends by itself").isZero();
@@ -297,7 +297,7 @@ class LeaseExtenderTest {
     @Test
     void should_keep_the_timer_when_trimmed_while_leases_are_kept() {
         begin("a", options(Duration.ofHours(1)));
-        keeper.trim();
+        extender.trim();
         timers.advance(s(10));
         assertThat(queue.extended).hasSize(1);
     }
@@ -305,7 +305,7 @@ class LeaseExtenderTest {
     @Test
     void should_keep_leases_that_begin_after_it_was_trimmed() {
         begin("a", options(Duration.ofHours(1))).acknowledge();
-        keeper.trim();
+        extender.trim();
         begin("b", options(Duration.ofHours(1)));
         timers.advance(s(10));
         assertThat(extended()).containsExactly("b");
@@ -322,7 +322,7 @@ class LeaseExtenderTest {
             assertThat(a.isLeaseLost()).isTrue();
             timers.advance(s(100));
             assertThat(queue.extended).hasSize(1);
-            assertThat(keeper.size()).isZero();
+            assertThat(extender.size()).isZero();
         }
         assertThat(timers.waiting()).isZero();
     }

@@ -83,7 +83,7 @@ class PartitionedConsumerLoopTest {
                     return new PartitionState(settlementsOf(), own, CallGate.OPEN, timers.nanoTime());
                 })
                 .toList();
-        ConsumerLoop task = new ConsumerLoop(
+        ConsumerLoop loop = new ConsumerLoop(
                 all,
                 new ConsumerOptions(concurrentConsumers, 100, LEASE, true, Duration.ofHours(1), "unnamed"),
                 new FakeHost(),
@@ -92,8 +92,8 @@ class PartitionedConsumerLoopTest {
                 new LeaseExtender(timers),
                 executor,
                 handler);
-        task.start();
-        return task;
+        loop.start();
+        return loop;
     }
 
     private int[] counts() {
@@ -115,16 +115,16 @@ class PartitionedConsumerLoopTest {
 
     @Test
     void should_tell_once_that_the_queue_is_paused_and_once_that_it_is_resumed() {
-        ConsumerLoop task = running(3, 3);
+        ConsumerLoop loop = running(3, 3);
         answerNothing(0);
         assertThat(paused).isEmpty();
         answerPaused(1);
         answerPaused(2);
         assertThat(paused).containsExactly(true);
-        task.checkNow(1);
+        loop.checkNow(1);
         answerNothing(1);
         assertThat(paused).as("while one is paused").containsExactly(true);
-        task.checkNow(2);
+        loop.checkNow(2);
         answerNothing(2);
         assertThat(paused).containsExactly(true, false);
     }
@@ -258,11 +258,11 @@ class PartitionedConsumerLoopTest {
 
     @Test
     void should_leave_no_slot_idle_while_another_partition_has_something() {
-        ConsumerLoop task = running(3, 4);
+        ConsumerLoop loop = running(3, 4);
         for (int i = 0; i < 3; i++) {
             answerNothing(i);
         }
-        task.wakeUp(2, 0);
+        loop.wakeUp(2, 0);
         assertThat(counts()).containsExactly(1, 1, 2);
         assertThat(claims.get(2).last().request().messages()).isEqualTo(4);
         answerAll(2);
@@ -271,7 +271,7 @@ class PartitionedConsumerLoopTest {
 
     @Test
     void should_wait_no_longer_than_a_second_for_a_node_that_is_away() {
-        ConsumerLoop task = running(2, 1);
+        ConsumerLoop loop = running(2, 1);
         assertThat(counts()).containsExactly(1, 0);
         timers.advance(Duration.ofNanos(PartitionState.ANSWER_NANOS - 1));
         assertThat(counts()).containsExactly(1, 0);
@@ -284,31 +284,31 @@ class PartitionedConsumerLoopTest {
         assertThat(begun).hasSize(1);
         timers.advance(Duration.ofSeconds(1));
         assertThat(begun).hasSize(1);
-        assertThat(task.underWay()).isEqualTo(1);
+        assertThat(loop.underWay()).isEqualTo(1);
     }
 
     @Test
     void should_give_up_the_room_of_a_claim_that_failed_at_once() {
-        ConsumerLoop task = running(2, 1);
-        task.attemptFailed(0, new IllegalStateException("no connection"));
+        ConsumerLoop loop = running(2, 1);
+        loop.attemptFailed(0, new IllegalStateException("no connection"));
         assertThat(counts()).containsExactly(1, 1);
         assertThat(failing).containsExactly("no connection");
-        assertThat(task.lastError()).hasMessage("no connection");
-        task.attemptFailed(1, new IllegalStateException("no connection either"));
+        assertThat(loop.lastError()).hasMessage("no connection");
+        loop.attemptFailed(1, new IllegalStateException("no connection either"));
         answerNothing(1);
-        assertThat(task.lastError()).as("one still fails").isNotNull();
+        assertThat(loop.lastError()).as("one still fails").isNotNull();
         answerNothing(0);
-        assertThat(task.lastError()).isNull();
+        assertThat(loop.lastError()).isNull();
         assertThat(failing).as("told once, not for each partition").containsExactly("no connection", "works");
     }
 
     @Test
     void should_begin_what_killed_its_consumers_alone_in_all_partitions() {
-        ConsumerLoop task = running(2, 4);
+        ConsumerLoop loop = running(2, 4);
         claims.get(0).answer(reply(null, null, message("poison", 2)));
         assertThat(begun).extracting(Delivery::id).containsExactly("poison");
         answerNothing(1);
-        task.wakeUp(1, 0);
+        loop.wakeUp(1, 0);
         assertThat(counts()).as("no claim beside it").containsExactly(1, 1);
         begun.remove(0).acknowledge();
         assertThat(counts()).containsExactly(1, 2);
@@ -316,11 +316,11 @@ class PartitionedConsumerLoopTest {
 
     @Test
     void should_release_and_leave_everywhere_when_it_stops() {
-        ConsumerLoop task = running(3, 3);
+        ConsumerLoop loop = running(3, 3);
         for (int i = 0; i < 3; i++) {
             answerNothing(i);
         }
-        task.stop(false);
+        loop.stop(false);
         for (FakeClaims each : claims) {
             assertThat(each.left).isEqualTo(1);
             assertThat(each.closed).isEqualTo(1);
@@ -329,10 +329,10 @@ class PartitionedConsumerLoopTest {
 
     @Test
     void should_hear_wake_ups_of_one_partition_only() {
-        ConsumerLoop task = running(2, 1);
+        ConsumerLoop loop = running(2, 1);
         answerNothing(0);
         answerNothing(1);
-        task.wakeUp(1, 5_000_000);
+        loop.wakeUp(1, 5_000_000);
         timers.advance(Duration.ofSeconds(5));
         assertThat(counts()).containsExactly(1, 2);
     }

@@ -40,8 +40,8 @@ class WakeupChannelIT {
     private RTopic topic;
     private WakeupChannel channel;
 
-    /** Notes what it hears. */
-    private static final class Ear implements WakeupListener {
+    /** Records the calls. */
+    private static final class RecordingListener implements WakeupListener {
         final List<Long> waits = new CopyOnWriteArrayList<>();
         final AtomicInteger passes = new AtomicInteger();
 
@@ -75,18 +75,18 @@ class WakeupChannelIT {
         await().atMost(Duration.ofSeconds(10)).until(topic::countSubscribers, found -> found == count);
     }
 
-    private static Ear added(WakeupChannel channel, String base) throws Exception {
-        Ear ear = new Ear();
-        channel.add(base, ear).get(10, TimeUnit.SECONDS);
-        return ear;
+    private static RecordingListener added(WakeupChannel channel, String base) throws Exception {
+        RecordingListener listener = new RecordingListener();
+        channel.add(base, listener).get(10, TimeUnit.SECONDS);
+        return listener;
     }
 
     @Test
     void should_wake_those_who_wait_for_the_queue_and_nobody_else() throws Exception {
-        Ear one = added(channel, "p:{orders}");
-        Ear two = added(channel, "p:{orders}");
-        Ear other = added(channel, "p:{orders}:dead");
-        Ear spaced = added(channel, "p:{my orders}");
+        RecordingListener one = added(channel, "p:{orders}");
+        RecordingListener two = added(channel, "p:{orders}");
+        RecordingListener other = added(channel, "p:{orders}:dead");
+        RecordingListener spaced = added(channel, "p:{my orders}");
         publish("1500 p:{orders}");
         publish("0 p:{my orders}");
         await().until(() -> one.waits.size() + two.waits.size() + spaced.waits.size() == 3);
@@ -98,7 +98,7 @@ class WakeupChannelIT {
 
     @Test
     void should_take_what_it_cannot_read_for_a_reason_to_look_or_for_nothing() throws Exception {
-        Ear ear = added(channel, "q");
+        RecordingListener listener = added(channel, "q");
         publish("nospace");
         publish("");
         publish("echo somebodyElse");
@@ -106,16 +106,16 @@ class WakeupChannelIT {
         publish("1e3 q");
         publish("99999999999999999999999 q");
         publish("7 q");
-        await().until(() -> ear.waits.size() == 4);
-        assertThat(ear.waits).containsExactlyInAnyOrder(0L, 0L, 0L, 7L);
-        assertThat(ear.passes.get()).isLessThanOrEqualTo(1);
+        await().until(() -> listener.waits.size() == 4);
+        assertThat(listener.waits).containsExactlyInAnyOrder(0L, 0L, 0L, 7L);
+        assertThat(listener.passes.get()).isLessThanOrEqualTo(1);
     }
 
     @Test
     void should_have_one_subscription_while_somebody_waits_and_none_otherwise() throws Exception {
         assertThat(topic.countSubscribers()).isZero();
-        Ear one = added(channel, "a");
-        Ear two = added(channel, "b");
+        RecordingListener one = added(channel, "a");
+        RecordingListener two = added(channel, "b");
         assertThat(topic.countSubscribers()).isEqualTo(1);
         assertThat(channel.listening()).isEqualTo(2);
         channel.remove("a", one);
@@ -131,10 +131,10 @@ class WakeupChannelIT {
     @Test
     void should_subscribe_again_for_one_who_comes_after_the_last_has_gone() throws Exception {
         for (int i = 0; i < 20; i++) {
-            Ear ear = added(channel, "q");
+            RecordingListener listener = added(channel, "q");
             publish("3 q");
-            await().until(() -> ear.waits.contains(3L));
-            channel.remove("q", ear);
+            await().until(() -> listener.waits.contains(3L));
+            channel.remove("q", listener);
         }
         awaitSubscribers(0);
     }
@@ -142,9 +142,9 @@ class WakeupChannelIT {
     @Test
     void should_end_without_a_subscription_after_many_came_and_went_without_waiting() {
         for (int i = 0; i < 1_000; i++) {
-            Ear ear = new Ear();
-            channel.add("q" + i % 7, ear);
-            channel.remove("q" + i % 7, ear);
+            RecordingListener listener = new RecordingListener();
+            channel.add("q" + i % 7, listener);
+            channel.remove("q" + i % 7, listener);
         }
         awaitSubscribers(0);
         await().until(() -> timers.waiting() == 0);
@@ -155,11 +155,11 @@ class WakeupChannelIT {
     @Test
     void should_hear_after_many_came_and_went_without_waiting() throws Exception {
         for (int i = 0; i < 200; i++) {
-            Ear ear = new Ear();
-            channel.add("q", ear);
-            channel.remove("q", ear);
+            RecordingListener listener = new RecordingListener();
+            channel.add("q", listener);
+            channel.remove("q", listener);
         }
-        Ear last = added(channel, "q");
+        RecordingListener last = added(channel, "q");
         publish("3 q");
         await().until(() -> last.waits.contains(3L));
         assertThat(topic.countSubscribers()).isEqualTo(1);
@@ -184,35 +184,35 @@ class WakeupChannelIT {
 
     @Test
     void should_keep_its_subscription_while_its_echo_comes_back() throws Exception {
-        Ear ear = added(channel, "q");
+        RecordingListener listener = added(channel, "q");
         CopyOnWriteArrayList<String> heard = overhear();
         // The pass of the subscription is made by then.
         publish("begin");
         await().until(() -> heard.contains("begin"));
-        int passes = ear.passes.get();
+        int passes = listener.passes.get();
         for (int i = 0; i < 5; i++) {
             echo(heard);
             timers.advance(timers.next()); // looks for the echo
         }
         assertThat(heard).contains("echo me");
-        assertThat(ear.passes).hasValue(passes);
+        assertThat(listener.passes).hasValue(passes);
         assertThat(timers.waiting()).isEqualTo(1);
         topic.removeAllListeners();
     }
 
     @Test
     void should_subscribe_again_and_make_a_pass_when_its_echo_does_not_come_back() throws Exception {
-        Ear ear = added(channel, "q");
-        int passes = ear.passes.get();
+        RecordingListener listener = added(channel, "q");
+        int passes = listener.passes.get();
         topic.removeAllListeners();
         awaitSubscribers(0);
         // An echo at the latest after its interval, and the time that it may take.
         timers.advance(ECHO);
         timers.advance(ECHO);
         awaitSubscribers(1);
-        await().until(() -> ear.passes.get() > passes);
+        await().until(() -> listener.passes.get() > passes);
         publish("3 q");
-        await().until(() -> ear.waits.contains(3L));
+        await().until(() -> listener.waits.contains(3L));
         await().untilAsserted(() -> assertThat(timers.waiting()).isEqualTo(1));
     }
 
@@ -225,16 +225,16 @@ class WakeupChannelIT {
             try {
                 RTopic own = client.getTopic("wakeup", ByteArrayCodec.INSTANCE);
                 WakeupChannel lonely = new WakeupChannel(own, "me", timers, new Random(1));
-                Ear ear = added(lonely, "q");
-                int passes = ear.passes.get();
+                RecordingListener listener = added(lonely, "q");
+                int passes = listener.passes.get();
                 try (Socket socket = new Socket(server.host(), server.port())) {
                     socket.getOutputStream().write("CLIENT KILL TYPE pubsub\r\n".getBytes(StandardCharsets.US_ASCII));
                     assertThat(socket.getInputStream().read()).isEqualTo(':');
                 }
-                await().atMost(Duration.ofSeconds(20)).until(() -> ear.passes.get() > passes);
+                await().atMost(Duration.ofSeconds(20)).until(() -> listener.passes.get() > passes);
                 await().until(() -> {
                     own.publish("3 q".getBytes(StandardCharsets.UTF_8));
-                    return ear.waits.contains(3L);
+                    return listener.waits.contains(3L);
                 });
                 lonely.close().get(10, TimeUnit.SECONDS);
             } finally {
@@ -245,18 +245,18 @@ class WakeupChannelIT {
 
     @Test
     void should_end_its_subscription_when_closed() throws Exception {
-        Ear ear = added(channel, "q");
+        RecordingListener listener = added(channel, "q");
         channel.close().get(10, TimeUnit.SECONDS);
         assertThat(topic.countSubscribers()).isZero();
         assertThat(timers.waiting()).isZero();
         assertThat(channel.listening()).isZero();
-        channel.remove("q", ear);
+        channel.remove("q", listener);
         assertThat(channel.listening()).isZero();
     }
 
     @Test
     void should_end_its_subscription_when_closed_while_it_subscribes() {
-        channel.add("q", new Ear());
+        channel.add("q", new RecordingListener());
         channel.close();
         awaitSubscribers(0);
         await().until(() -> timers.waiting() == 0);
@@ -275,7 +275,7 @@ class WakeupChannelIT {
             try {
                 RTopic own = client.getTopic("wakeup", ByteArrayCodec.INSTANCE);
                 WakeupChannel lonely = new WakeupChannel(own, "me", timers, new Random(1));
-                Ear ear = added(lonely, "q");
+                RecordingListener listener = added(lonely, "q");
                 server.kill();
                 // Several echoes and tries to subscribe while nobody is there.
                 for (int i = 0; i < 20; i++) {
@@ -283,16 +283,16 @@ class WakeupChannelIT {
                     CompletableFuture<Void> turn = new CompletableFuture<>();
                     turn.completeOnTimeout(null, 200, TimeUnit.MILLISECONDS).join();
                 }
-                int passes = ear.passes.get();
+                int passes = listener.passes.get();
                 server.start();
                 // A connection of the pool may still be broken, and this client repeats nothing.
                 await().atMost(Duration.ofSeconds(60)).ignoreExceptions().until(() -> {
                     timers.advance(ECHO);
-                    if (ear.passes.get() == passes) {
+                    if (listener.passes.get() == passes) {
                         return false;
                     }
                     own.publish("3 q".getBytes(StandardCharsets.UTF_8));
-                    return ear.waits.contains(3L);
+                    return listener.waits.contains(3L);
                 });
                 lonely.close().get(10, TimeUnit.SECONDS);
                 assertThat(timers.waiting()).isZero();
@@ -317,8 +317,8 @@ class WakeupChannelIT {
                 server.kill();
                 RTopic own = client.getTopic("wakeup", ByteArrayCodec.INSTANCE);
                 WakeupChannel lonely = new WakeupChannel(own, "me", timers, new Random(1));
-                Ear ear = new Ear();
-                CompletableFuture<Void> added = lonely.add("q", ear);
+                RecordingListener listener = new RecordingListener();
+                CompletableFuture<Void> added = lonely.add("q", listener);
                 await().atMost(Duration.ofSeconds(20)).until(() -> timers.waiting() == 1);
                 assertThat(added).isNotDone();
                 server.start();
@@ -329,7 +329,7 @@ class WakeupChannelIT {
                 // A connection of the pool may still be broken, and this client repeats nothing.
                 await().atMost(Duration.ofSeconds(60)).ignoreExceptions().until(() -> {
                     own.publish("3 q".getBytes(StandardCharsets.UTF_8));
-                    return ear.waits.contains(3L);
+                    return listener.waits.contains(3L);
                 });
                 lonely.close().get(10, TimeUnit.SECONDS);
             } finally {
