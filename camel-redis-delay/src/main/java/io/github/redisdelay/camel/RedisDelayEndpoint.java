@@ -381,7 +381,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         return configuration.getPartitions();
     }
 
-    /** Tells whether it leads to the dead letters of its queue. */
+    /** Returns whether it leads to the dead letters of its queue. */
     boolean isOfDeadLetters() {
         return producerSettings().state() == MessageScope.DEAD;
     }

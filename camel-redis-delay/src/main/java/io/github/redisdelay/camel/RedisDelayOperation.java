@@ -13,15 +13,15 @@ public enum RedisDelayOperation {
     reschedule,
     /** Makes a message due now, or all waiting ones. */
     promote,
-    /** Looks at the message with the given id. */
+    /** Reads the message with the given id. */
     get,
-    /** Looks at messages, page by page. */
+    /** Lists messages, page by page. */
     list,
     /** Reads the queue's figures. */
     stats,
     /** Counts what becomes due when. */
     outlook,
-    /** Looks at the names of all queues that were used. */
+    /** Lists the names of all queues that were used. */
     queues,
     /** Stops deliveries to all consumers everywhere. */
     pause,

@@ -111,11 +111,11 @@ public interface DelayQueue {
      */
     Submission<Boolean> resume();
 
-    /** Looks at a message, without disturbing it. Empty if it is not in the queue. */
+    /** Reads a message, without disturbing it. Empty if it is not in the queue. */
     CompletableFuture<Optional<StoredMessage>> get(String id);
 
     /**
-     * Looks for the dead letters that an id means, in O(log N): the dead letter with this very id, or else those of the
+     * Finds the dead letters that an id means, in O(log N): the dead letter with this very id, or else those of the
      * message with this id.
      *
      * @return the newest first, at most 100
@@ -124,7 +124,7 @@ public interface DelayQueue {
     CompletableFuture<List<DeadLetterId>> deadLettersOf(String id);
 
     /**
-     * Looks at some messages, without disturbing them, in O(log N) for each: at those that wait in the order of their due times,
+     * Lists some messages, without disturbing them, in O(log N) for each: at those that wait in the order of their due times,
      * at leased ones in the order in which their leases end, and at those of the same microsecond in the order of the bytes of
      * their ids; or all in the opposite order.
      *
@@ -185,7 +185,7 @@ public interface DelayQueue {
     CompletableFuture<Long> trimDeadLetters(Duration retention, long maximum);
 
     /**
-     * Looks through all messages for those that neither wait nor are being delivered, as an evicted or deleted key
+     * Searches all messages for those that neither wait nor are being delivered, as an evicted or deleted key
      * leaves them behind, and lets them wait again: due when they were if that is still known, else now. In slices,
      * while others go on: what is being delivered or was just finished is left alone. Logs what was amiss. The {@link
      * #deadLetters()} are checked by a call of their own.
@@ -261,7 +261,7 @@ public interface DelayQueue {
     }
 
     /**
-     * Tells which consumers were seen in the last day, also those that are suspended or full, and those that were killed. One
+     * Lists the consumers that were seen in the last day, also those that are suspended or full, and those that were killed. One
      * that was stopped is not told of, nor is a receiver of single messages. Of the {@link #deadLetters()} it tells their own.
      *
      * @return the last seen first, each once, also where the queue has partitions; at most 10 000. Fails with a {@link

@@ -16,7 +16,7 @@ public interface Delivery {
     /** The queue's name. */
     String queue();
 
-    /** Tells whether the message came from this queue, through the same connection. */
+    /** Returns whether the message came from this queue, through the same connection. */
     boolean isFrom(DelayQueue queue);
 
     /** The message's id. */

@@ -141,7 +141,7 @@ final class BatchCollector {
         return together.size() + alone.size();
     }
 
-    /** Tells whether messages should be claimed. */
+    /** Returns whether messages should be claimed. */
     synchronized boolean wantsMore() {
         return !full && !resting;
     }

@@ -49,7 +49,7 @@ public record DeliveriesOfExchange(DeliveryCompletion latest, String reason, Del
         return all;
     }
 
-    /** Tells whether a dead letter that the exchange holds came with this reason in its header. */
+    /** Returns whether a dead letter that the exchange holds came with this reason in its header. */
     static boolean isKnownReason(Exchange exchange, Object reason) {
         return latestFirst(exchange).anyMatch(held -> reason.equals(held.reason));
     }

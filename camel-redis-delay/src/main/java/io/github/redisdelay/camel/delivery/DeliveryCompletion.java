@@ -127,7 +127,7 @@ public final class DeliveryCompletion {
         superseded = true;
     }
 
-    /** Tells whether the delivery was finished or superseded. Its claim id has no effect any more. */
+    /** Returns whether the delivery was finished or superseded. Its claim id has no effect any more. */
     public boolean isOver() {
         return superseded || done.get();
     }

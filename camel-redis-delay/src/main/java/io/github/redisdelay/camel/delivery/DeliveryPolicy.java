@@ -26,7 +26,7 @@ public interface DeliveryPolicy {
      */
     Decision decide(Delivery delivery, MessagePolicy terms, String routeId, RouteOutcome outcome);
 
-    /** Tells whether the deliveries are those of dead letters. */
+    /** Returns whether the deliveries are those of dead letters. */
     boolean isOfDeadLetters();
 
     /**

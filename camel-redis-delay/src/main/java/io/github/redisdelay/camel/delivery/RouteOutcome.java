@@ -99,7 +99,7 @@ public record RouteOutcome(
     }
 
     /**
-     * Tells whether Camel has wrapped a failure in this one. Camel wraps what is no {@code Exception}, failures in a part of
+     * Returns whether Camel has wrapped a failure in this one. Camel wraps what is no {@code Exception}, failures in a part of
      * a split or multicast, and checked exceptions. An exception that a route throws itself has a class or words of its own.
      */
     private static boolean isWrapper(Throwable failure) {
@@ -146,7 +146,7 @@ public record RouteOutcome(
         return text.isBlank() ? NO_REASON : text;
     }
 
-    /** Tells whether the route neither failed nor asked for another delivery, readably or not. */
+    /** Returns whether the route neither failed nor asked for another delivery, readably or not. */
     boolean succeeded() {
         return !failed && retryAfter == null && unreadable == null;
     }

@@ -16,7 +16,7 @@ public final class RouteProcessors {
 
     private RouteProcessors() {}
 
-    /** Tells whether the route has a resequencer. One behind {@code direct:} is in another route, and not seen. */
+    /** Returns whether the route has a resequencer. One behind {@code direct:} is in another route, and not seen. */
     public static boolean haveResequencer(Route route) {
         return contains(route.navigate(), "Resequencer", Collections.newSetFromMap(new IdentityHashMap<>()));
     }

@@ -16,7 +16,7 @@ public final class MessageLog {
 
     private MessageLog() {}
 
-    /** Tells whether it is switched on. */
+    /** Returns whether it is switched on. */
     public static boolean isOn() {
         return LOG.isDebugEnabled();
     }

@@ -43,7 +43,7 @@ public record MessagePolicy(RetryPolicy retries, Duration remember, Duration tim
         return period.compareTo(Durations.MAX) > 0 ? Durations.MAX : period;
     }
 
-    /** Tells whether a delivery was claimed after its time to live, by the Redis server's clock. */
+    /** Returns whether a delivery was claimed after its time to live, by the Redis server's clock. */
     public boolean isExpired(Delivery delivery) {
         if (timeToLive == null) {
             return false;

@@ -77,12 +77,12 @@ public record RetryPolicy(
                 -1, redeliveryDelay, backOffMultiplier, maximumRedeliveryDelay, redeliveryJitter, redeliveryDelays);
     }
 
-    /** Tells whether no delivery may follow after this attempt has failed. */
+    /** Returns whether no delivery may follow after this attempt has failed. */
     public boolean isLast(int attempt) {
         return maximumRedeliveries >= 0 && attempt > maximumRedeliveries;
     }
 
-    /** Tells whether this attempt is already one too many. The attempts before it ended by a crash or a lost lease. */
+    /** Returns whether this attempt is already one too many. The attempts before it ended by a crash or a lost lease. */
     public boolean isExceeded(int attempt) {
         return maximumRedeliveries >= 0 && attempt - 1 > maximumRedeliveries;
     }

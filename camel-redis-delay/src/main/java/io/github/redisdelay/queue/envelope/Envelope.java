@@ -334,7 +334,7 @@ public final class Envelope {
         return settings;
     }
 
-    /** Tells whether the other is an envelope that is written as the same bytes. */
+    /** Returns whether the other is an envelope that is written as the same bytes. */
     @Override
     public boolean equals(Object other) {
         return other instanceof Envelope that

@@ -31,7 +31,7 @@ public record Burst(Instant at, Instant to, long count) {
     /** How many steps of a span are looked into: those with the most messages. */
     private static final int LOOKED_INTO = 3;
 
-    /** Tells if there still are so many messages. */
+    /** Returns whether there still are so many messages. */
     boolean isIn(Outlook outlook) {
         List<Long> bounds = outlook.boundsMicros();
         return IntStream.range(0, outlook.counts().size())

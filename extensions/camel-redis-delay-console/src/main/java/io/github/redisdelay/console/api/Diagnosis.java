@@ -52,12 +52,12 @@ final class Diagnosis {
 
     private Diagnosis() {}
 
-    /** Tells if messages are not delivered in time. */
+    /** Returns whether messages are not delivered in time. */
     static boolean isLate(QueueStats stats) {
         return stats.oldestOverdueMicros() >= LATE_MICROS || stats.overdue() > 0 && stats.consumers() == 0;
     }
 
-    /** Tells if messages wait, and nobody is there for them. */
+    /** Returns whether messages wait, and nobody is there for them. */
     static boolean isDeserted(QueueStats stats) {
         return stats.consumers() == 0 && stats.delayed() > 0;
     }

@@ -167,7 +167,7 @@ final class Directory {
                 .orElseGet(() -> observed(all.get(0), name));
     }
 
-    /** Tells if a source or a registry knows a queue; true also if a registry cannot be asked. */
+    /** Returns whether a source or a registry knows a queue; true also if a registry cannot be asked. */
     boolean isKnown(String name) {
         List<QueueSource> all = sources();
         if (all.stream().anyMatch(source -> source.partitions().containsKey(name))) {
