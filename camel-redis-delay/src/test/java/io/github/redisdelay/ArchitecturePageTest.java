@@ -162,6 +162,7 @@ class ArchitecturePageTest {
     @Test
     void should_name_scripts_that_exist() throws IOException {
         Set<String> scripts = files(SCRIPTS);
+        scripts.addAll(files(EXTENSIONS));
         assertThat(found(SCRIPT, page + Files.readString(CONTRIBUTING))
                         .map(MatchResult::group)
                         .distinct()

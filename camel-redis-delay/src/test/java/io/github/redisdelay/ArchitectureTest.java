@@ -31,7 +31,7 @@ class ArchitectureTest {
     private static final String QUEUE = "io.github.redisdelay.queue..";
     private static final String CAMEL = "io.github.redisdelay.camel..";
 
-    private static JavaClasses all;
+    static JavaClasses all;
 
     @BeforeAll
     static void read() {

@@ -49,10 +49,11 @@ class LayersTest {
 
     static final List<Set<String>> CAMEL = List.of(
             Set.of("camel.option"),
-            Set.of("camel.connection", "camel.message", "camel.migration", "camel.redelivery", "camel.thread"),
+            Set.of("camel.connection", "camel.message", "camel.redelivery", "camel.thread"),
             Set.of("camel.monitor"),
             Set.of("camel.delivery"),
             Set.of("camel.producer"),
+            Set.of("camel.imports"),
             Set.of("camel"));
 
     /** Names and values that Camel's users write: each package of the Camel layer may use them. */

@@ -60,8 +60,6 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "delay": getOrCreateConfiguration(target).setDelay(property(camelContext, java.lang.String.class, value)); return true;
         case "deliverat":
         case "deliverAt": getOrCreateConfiguration(target).setDeliverAt(property(camelContext, java.lang.String.class, value)); return true;
-        case "dryrun":
-        case "dryRun": getOrCreateConfiguration(target).setDryRun(property(camelContext, boolean.class, value)); return true;
         case "exceptionclass":
         case "exceptionClass": getOrCreateConfiguration(target).setExceptionClass(property(camelContext, java.lang.String.class, value)); return true;
         case "executorservice":
@@ -74,18 +72,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "healthCheckConsumerEnabled": target.setHealthCheckConsumerEnabled(property(camelContext, boolean.class, value)); return true;
         case "healthcheckproducerenabled":
         case "healthCheckProducerEnabled": target.setHealthCheckProducerEnabled(property(camelContext, boolean.class, value)); return true;
-        case "importahead":
-        case "importAhead": getOrCreateConfiguration(target).setImportAhead(property(camelContext, java.lang.String.class, value)); return true;
-        case "importcodec":
-        case "importCodec": getOrCreateConfiguration(target).setImportCodec(property(camelContext, java.lang.String.class, value)); return true;
-        case "importconverter":
-        case "importConverter": getOrCreateConfiguration(target).setImportConverter(property(camelContext, io.github.redisdelay.camel.migration.ImportConverter.class, value)); return true;
-        case "importfrom":
-        case "importFrom": getOrCreateConfiguration(target).setImportFrom(property(camelContext, java.lang.String.class, value)); return true;
-        case "importid":
-        case "importId": getOrCreateConfiguration(target).setImportId(property(camelContext, java.lang.String.class, value)); return true;
-        case "importonerror":
-        case "importOnError": getOrCreateConfiguration(target).setImportOnError(property(camelContext, java.lang.String.class, value)); return true;
+        case "importoptions":
+        case "importOptions": getOrCreateConfiguration(target).setImportOptions(property(camelContext, java.util.Map.class, value)); return true;
         case "keyprefix":
         case "keyPrefix": getOrCreateConfiguration(target).setKeyPrefix(property(camelContext, java.lang.String.class, value)); return true;
         case "lazystartproducer":
@@ -188,8 +176,6 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "delay": return java.lang.String.class;
         case "deliverat":
         case "deliverAt": return java.lang.String.class;
-        case "dryrun":
-        case "dryRun": return boolean.class;
         case "exceptionclass":
         case "exceptionClass": return java.lang.String.class;
         case "executorservice":
@@ -202,18 +188,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "healthCheckConsumerEnabled": return boolean.class;
         case "healthcheckproducerenabled":
         case "healthCheckProducerEnabled": return boolean.class;
-        case "importahead":
-        case "importAhead": return java.lang.String.class;
-        case "importcodec":
-        case "importCodec": return java.lang.String.class;
-        case "importconverter":
-        case "importConverter": return io.github.redisdelay.camel.migration.ImportConverter.class;
-        case "importfrom":
-        case "importFrom": return java.lang.String.class;
-        case "importid":
-        case "importId": return java.lang.String.class;
-        case "importonerror":
-        case "importOnError": return java.lang.String.class;
+        case "importoptions":
+        case "importOptions": return java.util.Map.class;
         case "keyprefix":
         case "keyPrefix": return java.lang.String.class;
         case "lazystartproducer":
@@ -312,8 +288,6 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "delay": return getOrCreateConfiguration(target).getDelay();
         case "deliverat":
         case "deliverAt": return getOrCreateConfiguration(target).getDeliverAt();
-        case "dryrun":
-        case "dryRun": return getOrCreateConfiguration(target).isDryRun();
         case "exceptionclass":
         case "exceptionClass": return getOrCreateConfiguration(target).getExceptionClass();
         case "executorservice":
@@ -326,18 +300,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "healthCheckConsumerEnabled": return target.isHealthCheckConsumerEnabled();
         case "healthcheckproducerenabled":
         case "healthCheckProducerEnabled": return target.isHealthCheckProducerEnabled();
-        case "importahead":
-        case "importAhead": return getOrCreateConfiguration(target).getImportAhead();
-        case "importcodec":
-        case "importCodec": return getOrCreateConfiguration(target).getImportCodec();
-        case "importconverter":
-        case "importConverter": return getOrCreateConfiguration(target).getImportConverter();
-        case "importfrom":
-        case "importFrom": return getOrCreateConfiguration(target).getImportFrom();
-        case "importid":
-        case "importId": return getOrCreateConfiguration(target).getImportId();
-        case "importonerror":
-        case "importOnError": return getOrCreateConfiguration(target).getImportOnError();
+        case "importoptions":
+        case "importOptions": return getOrCreateConfiguration(target).getImportOptions();
         case "keyprefix":
         case "keyPrefix": return getOrCreateConfiguration(target).getKeyPrefix();
         case "lazystartproducer":
@@ -398,6 +362,15 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "waitForDisk": return getOrCreateConfiguration(target).isWaitForDisk();
         case "waitforreplicas":
         case "waitForReplicas": return getOrCreateConfiguration(target).getWaitForReplicas();
+        default: return null;
+        }
+    }
+
+    @Override
+    public Object getCollectionValueType(Object target, String name, boolean ignoreCase) {
+        switch (ignoreCase ? name.toLowerCase() : name) {
+        case "importoptions":
+        case "importOptions": return java.lang.Object.class;
         default: return null;
         }
     }

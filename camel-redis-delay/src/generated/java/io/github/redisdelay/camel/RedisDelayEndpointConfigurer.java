@@ -50,8 +50,6 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "delay": target.getConfiguration().setDelay(property(camelContext, java.lang.String.class, value)); return true;
         case "deliverat":
         case "deliverAt": target.getConfiguration().setDeliverAt(property(camelContext, java.lang.String.class, value)); return true;
-        case "dryrun":
-        case "dryRun": target.getConfiguration().setDryRun(property(camelContext, boolean.class, value)); return true;
         case "exceptionclass":
         case "exceptionClass": target.getConfiguration().setExceptionClass(property(camelContext, java.lang.String.class, value)); return true;
         case "exceptionhandler":
@@ -64,18 +62,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "extendMessageVisibility": target.getConfiguration().setExtendMessageVisibility(property(camelContext, boolean.class, value)); return true;
         case "headerfilterstrategy":
         case "headerFilterStrategy": target.getConfiguration().setHeaderFilterStrategy(property(camelContext, org.apache.camel.spi.HeaderFilterStrategy.class, value)); return true;
-        case "importahead":
-        case "importAhead": target.getConfiguration().setImportAhead(property(camelContext, java.lang.String.class, value)); return true;
-        case "importcodec":
-        case "importCodec": target.getConfiguration().setImportCodec(property(camelContext, java.lang.String.class, value)); return true;
-        case "importconverter":
-        case "importConverter": target.getConfiguration().setImportConverter(property(camelContext, io.github.redisdelay.camel.migration.ImportConverter.class, value)); return true;
-        case "importfrom":
-        case "importFrom": target.getConfiguration().setImportFrom(property(camelContext, java.lang.String.class, value)); return true;
-        case "importid":
-        case "importId": target.getConfiguration().setImportId(property(camelContext, java.lang.String.class, value)); return true;
-        case "importonerror":
-        case "importOnError": target.getConfiguration().setImportOnError(property(camelContext, java.lang.String.class, value)); return true;
+        case "importoptions":
+        case "importOptions": target.getConfiguration().setImportOptions(property(camelContext, java.util.Map.class, value)); return true;
         case "keyprefix":
         case "keyPrefix": target.getConfiguration().setKeyPrefix(property(camelContext, java.lang.String.class, value)); return true;
         case "lazystartproducer":
@@ -173,8 +161,6 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "delay": return java.lang.String.class;
         case "deliverat":
         case "deliverAt": return java.lang.String.class;
-        case "dryrun":
-        case "dryRun": return boolean.class;
         case "exceptionclass":
         case "exceptionClass": return java.lang.String.class;
         case "exceptionhandler":
@@ -187,18 +173,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "extendMessageVisibility": return boolean.class;
         case "headerfilterstrategy":
         case "headerFilterStrategy": return org.apache.camel.spi.HeaderFilterStrategy.class;
-        case "importahead":
-        case "importAhead": return java.lang.String.class;
-        case "importcodec":
-        case "importCodec": return java.lang.String.class;
-        case "importconverter":
-        case "importConverter": return io.github.redisdelay.camel.migration.ImportConverter.class;
-        case "importfrom":
-        case "importFrom": return java.lang.String.class;
-        case "importid":
-        case "importId": return java.lang.String.class;
-        case "importonerror":
-        case "importOnError": return java.lang.String.class;
+        case "importoptions":
+        case "importOptions": return java.util.Map.class;
         case "keyprefix":
         case "keyPrefix": return java.lang.String.class;
         case "lazystartproducer":
@@ -292,8 +268,6 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "delay": return target.getConfiguration().getDelay();
         case "deliverat":
         case "deliverAt": return target.getConfiguration().getDeliverAt();
-        case "dryrun":
-        case "dryRun": return target.getConfiguration().isDryRun();
         case "exceptionclass":
         case "exceptionClass": return target.getConfiguration().getExceptionClass();
         case "exceptionhandler":
@@ -306,18 +280,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "extendMessageVisibility": return target.getConfiguration().isExtendMessageVisibility();
         case "headerfilterstrategy":
         case "headerFilterStrategy": return target.getConfiguration().getHeaderFilterStrategy();
-        case "importahead":
-        case "importAhead": return target.getConfiguration().getImportAhead();
-        case "importcodec":
-        case "importCodec": return target.getConfiguration().getImportCodec();
-        case "importconverter":
-        case "importConverter": return target.getConfiguration().getImportConverter();
-        case "importfrom":
-        case "importFrom": return target.getConfiguration().getImportFrom();
-        case "importid":
-        case "importId": return target.getConfiguration().getImportId();
-        case "importonerror":
-        case "importOnError": return target.getConfiguration().getImportOnError();
+        case "importoptions":
+        case "importOptions": return target.getConfiguration().getImportOptions();
         case "keyprefix":
         case "keyPrefix": return target.getConfiguration().getKeyPrefix();
         case "lazystartproducer":
@@ -376,6 +340,15 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "waitForDisk": return target.getConfiguration().isWaitForDisk();
         case "waitforreplicas":
         case "waitForReplicas": return target.getConfiguration().getWaitForReplicas();
+        default: return null;
+        }
+    }
+
+    @Override
+    public Object getCollectionValueType(Object target, String name, boolean ignoreCase) {
+        switch (ignoreCase ? name.toLowerCase() : name) {
+        case "importoptions":
+        case "importOptions": return java.lang.Object.class;
         default: return null;
         }
     }

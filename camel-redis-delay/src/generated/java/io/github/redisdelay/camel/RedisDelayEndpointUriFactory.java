@@ -23,7 +23,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
     private static final Set<String> SECRET_PROPERTY_NAMES;
     private static final Map<String, String> MULTI_VALUE_PREFIXES;
     static {
-        Set<String> props = new HashSet<>(64);
+        Set<String> props = new HashSet<>(58);
         props.add("address");
         props.add("all");
         props.add("backOffMultiplier");
@@ -40,19 +40,13 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
         props.add("deduplicationPeriod");
         props.add("delay");
         props.add("deliverAt");
-        props.add("dryRun");
         props.add("exceptionClass");
         props.add("exceptionHandler");
         props.add("exchangePattern");
         props.add("executorService");
         props.add("extendMessageVisibility");
         props.add("headerFilterStrategy");
-        props.add("importAhead");
-        props.add("importCodec");
-        props.add("importConverter");
-        props.add("importFrom");
-        props.add("importId");
-        props.add("importOnError");
+        props.add("importOptions");
         props.add("keyPrefix");
         props.add("lazyStartProducer");
         props.add("limit");
@@ -93,7 +87,9 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
         secretProps.add("password");
         secretProps.add("username");
         SECRET_PROPERTY_NAMES = Collections.unmodifiableSet(secretProps);
-        MULTI_VALUE_PREFIXES = Collections.emptyMap();
+        Map<String, String> prefixes = new HashMap<>(1);
+        prefixes.put("importOptions", "import.");
+        MULTI_VALUE_PREFIXES = Collections.unmodifiableMap(prefixes);
     }
 
     @Override

@@ -2,6 +2,7 @@
 package io.github.redisdelay.camel;
 
 import io.github.redisdelay.camel.connection.ConnectionSettings;
+import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.camel.option.OwnHeaders;
 import java.lang.reflect.Field;
@@ -49,8 +50,8 @@ final class EndpointOptions {
     }
 
     /**
-     * The component's options without those that an endpoint replaces as a whole. A connection, a delivery time, a
-     * redelivery delay or a converter of imports that the endpoint names must not be mixed with the component's.
+     * The component's options without those that an endpoint replaces as a whole. A connection, a delivery time or a
+     * redelivery delay that the endpoint names must not be mixed with the component's.
      *
      * @param own the names of the options that the endpoint sets
      * @throws IllegalArgumentException if the endpoint sets a part of a connection that it cannot change, or the
@@ -63,7 +64,7 @@ final class EndpointOptions {
         checkChooses("exceptionClass", component.getExceptionClass() != null);
         checkChooses("reason", component.getReason() != null);
         checkChooses("routeId", component.getRouteId() != null);
-        checkChooses("importFrom", component.getImportFrom() != null);
+        checkChooses("importOptions[from]", component.getImportOptions().containsKey("from"));
         RedisDelayConfiguration options = component.copy();
         if (names.contains("delay") || names.contains("deliverAt")) {
             options.setDelay(null);
@@ -71,12 +72,6 @@ final class EndpointOptions {
         }
         if (names.contains("redeliveryDelay")) {
             options.setRedeliveryDelays(null); // as with a message's own delay
-        }
-        if (names.contains("importCodec")) {
-            options.setImportConverter(null);
-        }
-        if (names.contains("importConverter")) {
-            options.setImportCodec(null);
         }
         boolean client = names.contains("redisson");
         boolean file = names.contains("configurationUri");
@@ -159,6 +154,14 @@ final class EndpointOptions {
                         .map(option -> option.getKey() + "=" + OptionValues.shown(option.getValue()))
                         .collect(Collectors.joining("&"))
                 + "\")";
+    }
+
+    /** Refuses the options of imports where nothing can be imported. */
+    static void checkNoImport(RedisDelayConfiguration options, String where) {
+        options.getImportOptions().keySet().stream().findFirst().ifPresent(option -> {
+            throw new IllegalArgumentException(
+                    "option '" + ImportModule.PREFIX + OptionValues.shown(option) + "' is set on " + where);
+        });
     }
 
     /**

@@ -134,8 +134,7 @@ public record OptionReader(RedisDelayConfiguration options) {
                         options.getReason(),
                         options.getRouteId(),
                         own.contains("limit") ? options.getLimit() : null),
-                MessageScope.of(options.getState()),
-                new ImportOptionReader(options, own).producer(operation));
+                MessageScope.of(options.getState()));
     }
 
     ConsumerOptions claims() {
@@ -193,8 +192,7 @@ public record OptionReader(RedisDelayConfiguration options) {
                 OptionValues.constant(OnExpiry.class, "option 'onExpiry'", options.getOnExpiry()) == OnExpiry.DEAD,
                 deadLetters ? new DeadLetterTrimmer.Limits(Duration.ZERO, 0) : limits(),
                 options.isBatching() ? batches(claims) : null,
-                options.getExecutorService(),
-                new ImportOptionReader(options, own).consumer(deadLetters));
+                options.getExecutorService());
     }
 
     private void checkDeadLetters(boolean deadLetters, Set<String> own) {
@@ -205,6 +203,10 @@ public record OptionReader(RedisDelayConfiguration options) {
                         + " is returned, as often as it takes, and none is given up. Set it on the consumer of the"
                         + " queue itself");
             }
+        }
+        if (deadLetters) {
+            EndpointOptions.checkNoImport(
+                    options, "a consumer of dead letters (state=dead): set it on the consumer of the queue itself");
         }
         for (String option : List.of("deadLetterRetention", "maximumDeadLetters")) {
             if (!options.isDeadLetter() && own.contains("deadLetter") && own.contains(option)) {

@@ -7,7 +7,7 @@ import io.github.redisdelay.camel.connection.ConnectionSettings;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.connection.SpringBootProperties;
 import io.github.redisdelay.camel.delivery.ConsumerNames;
-import io.github.redisdelay.camel.migration.ImportRuns;
+import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.monitor.NoConsumerReport;
 import io.github.redisdelay.camel.monitor.StartupLog;
@@ -17,6 +17,7 @@ import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.QueueNames;
 import java.net.URISyntaxException;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -28,6 +29,7 @@ import org.apache.camel.SSLContextParametersAware;
 import org.apache.camel.spi.Metadata;
 import org.apache.camel.spi.annotations.Component;
 import org.apache.camel.support.HealthCheckComponent;
+import org.apache.camel.util.PropertiesHelper;
 import org.apache.camel.util.URISupport;
 
 /**
@@ -56,10 +58,10 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     private final ConsumerNames consumerNames = new ConsumerNames();
     private final Set<RedisDelayConsumer> consumers = ConcurrentHashMap.newKeySet();
 
-    private final ImportRuns imports = new ImportRuns(System::nanoTime);
-
     private final Object resourcesLock = new Object();
     private volatile Resources resources; // written under resourcesLock
+    /** Null before the first endpoint that imports. Written under resourcesLock. */
+    private volatile ImportModule imports;
     /** Keeps the client of the component's own settings open from its first use on. */
     private Reference<OpenClient> own; // guarded by resourcesLock
 
@@ -88,11 +90,10 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
         EndpointOptions.removeUnset(getCamelContext(), parameters);
         EndpointOptions.check(remaining, parameters);
         QueueNames.check("queueName", remaining);
-        RedisDelayEndpoint endpoint = new RedisDelayEndpoint(
-                maskable(uri, parameters.get("address")),
-                this,
-                remaining,
-                EndpointOptions.inherit(configuration, parameters.keySet()));
+        RedisDelayConfiguration options = EndpointOptions.inherit(configuration, parameters.keySet());
+        options.setImportOptions(PropertiesHelper.extractProperties(parameters, ImportModule.PREFIX));
+        RedisDelayEndpoint endpoint =
+                new RedisDelayEndpoint(maskable(uri, parameters.get("address")), this, remaining, options);
         endpoint.setOwnOptions(parameters);
         return endpoint;
     }
@@ -162,8 +163,23 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     }
 
     /** Its imports by the operation {@code import}: those under way, and those that have ended within the last hour. */
-    public ImportRuns imports() {
-        return imports;
+    public List<ImportModule.Run> imports() {
+        ImportModule found = imports;
+        return found == null ? List.of() : found.runs();
+    }
+
+    /**
+     * The module for imports.
+     *
+     * @param asked what asks for it, for the error
+     */
+    ImportModule imports(String asked) {
+        synchronized (resourcesLock) {
+            if (imports == null) {
+                imports = ImportModule.find(getCamelContext(), asked);
+            }
+            return imports;
+        }
     }
 
     private Resources resources() {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.camel.migration.ImportConverter;
+import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.queue.ClientOptions;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import org.apache.camel.RuntimeCamelException;
 import org.apache.camel.spi.HeaderFilterStrategy;
@@ -113,26 +115,8 @@ public class RedisDelayConfiguration implements Cloneable {
     @UriParam(label = "common", enums = "delayed,leased,dead")
     private String state;
 
-    @UriParam(label = "common")
-    private String importFrom;
-
-    @UriParam(label = "common", enums = "string,json,plainJson,kryo5,marshalling,fst,raw")
-    private String importCodec;
-
-    @UriParam(label = "common")
-    private ImportConverter importConverter;
-
-    @UriParam(label = "common", defaultValue = "none", enums = "none,body")
-    private String importId = "none";
-
-    @UriParam(label = "common", defaultValue = "leave", enums = "leave,raw")
-    private String importOnError = "leave";
-
-    @UriParam(label = "consumer", defaultValue = "0", javaType = "java.time.Duration")
-    private String importAhead = "0";
-
-    @UriParam(label = "producer", defaultValue = "false")
-    private boolean dryRun;
+    @UriParam(label = "common", prefix = ImportModule.PREFIX, multiValue = true)
+    private Map<String, Object> importOptions = new HashMap<>();
 
     @UriParam(label = "advanced", defaultValue = "100")
     private int browseLimit = 100;
@@ -821,83 +805,15 @@ public class RedisDelayConfiguration implements Cloneable {
         this.batchTimeout = batchTimeout;
     }
 
-    public String getImportFrom() {
-        return importFrom;
+    public Map<String, Object> getImportOptions() {
+        return importOptions;
     }
 
     /**
-     * The name of a delayed queue of Redisson (RDelayedQueue), as getBlockingQueue was given it, whose messages are moved into this queue:
-     * all that are there by the operation import, and by a consumer those that become due (see importAhead), as long as it runs. Cannot be
-     * set on the component.
+     * The options of an import from a delayed queue of Redisson (RDelayedQueue), such as import.from: by the operation import, or by a
+     * consumer while it runs. The artifact camel-redis-delay-import has to be on the class path; its page lists them.
      */
-    public void setImportFrom(String importFrom) {
-        this.importFrom = importFrom;
-    }
-
-    public String getImportCodec() {
-        return importCodec;
-    }
-
-    /**
-     * The codec of the messages that are imported: string, json, plainJson (JSON without the names of classes), kryo5, marshalling, fst, or raw
-     * (their bytes as they are). There is no default; a dry run without it tells which one they look like.
-     */
-    public void setImportCodec(String importCodec) {
-        this.importCodec = importCodec;
-    }
-
-    public ImportConverter getImportConverter() {
-        return importConverter;
-    }
-
-    /**
-     * A converter of your own, in place of importCodec, for messages that are imported, such as #bean:orders.
-     */
-    public void setImportConverter(ImportConverter importConverter) {
-        this.importConverter = importConverter;
-    }
-
-    public String getImportId() {
-        return importId;
-    }
-
-    /**
-     * The ids of imported messages: none generates them, or takes those that your own ImportConverter gives; body takes the body, which must be
-     * text or a whole number. A message whose id is in use gets it with a # and a generated id behind it.
-     */
-    public void setImportId(String importId) {
-        this.importId = importId;
-    }
-
-    public String getImportOnError() {
-        return importOnError;
-    }
-
-    /**
-     * The treatment of a message that importCodec cannot convert: leave leaves it where it is, raw imports its bytes as they are.
-     */
-    public void setImportOnError(String importOnError) {
-        this.importOnError = importOnError;
-    }
-
-    public String getImportAhead() {
-        return importAhead;
-    }
-
-    /**
-     * The time before their due time at which a consumer with importFrom moves messages, 0 or more. With 0 it moves what is due, and what
-     * is not can still be removed by the applications that offered it.
-     */
-    public void setImportAhead(String importAhead) {
-        this.importAhead = importAhead;
-    }
-
-    public boolean isDryRun() {
-        return dryRun;
-    }
-
-    /** True if the operation import only counts and converts, and moves nothing. */
-    public void setDryRun(boolean dryRun) {
-        this.dryRun = dryRun;
+    public void setImportOptions(Map<String, Object> importOptions) {
+        this.importOptions = importOptions;
     }
 }

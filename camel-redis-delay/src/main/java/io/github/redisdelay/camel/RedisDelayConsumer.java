@@ -8,16 +8,15 @@ import io.github.redisdelay.camel.delivery.ConsumerSettings;
 import io.github.redisdelay.camel.delivery.DeadLetterTrimmer;
 import io.github.redisdelay.camel.delivery.DeliveryReport;
 import io.github.redisdelay.camel.delivery.RouteProcessors;
+import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.camel.message.MessageMapper;
-import io.github.redisdelay.camel.migration.ImportBridge;
-import io.github.redisdelay.camel.migration.ImportListener;
-import io.github.redisdelay.camel.migration.ImportSettings;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.camel.CamelContext;
 import org.apache.camel.ExtendedStartupListener;
@@ -46,6 +45,8 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
 
     private volatile ConsumerSettings settings; // changed under lock
     private final LongAdder received = new LongAdder();
+    /** Makes {@link #bridge}; null if it imports nothing. */
+    private final Function<ImportModule.Site, ImportModule.Bridge> imports;
 
     /** The name of a consumer without a route; no other of the component has it. */
     private final Supplier<String> ownName;
@@ -57,15 +58,14 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     // Of the latest start, for their counts: not cleared.
     private volatile DeliveryReport report = new DeliveryReport(received, () -> {}, Meters.Consuming.NONE);
     private volatile DeadLetterTrimmer trimmer;
-    private volatile ImportBridge bridge; // null if it imports nothing
+    private volatile ImportModule.Bridge bridge; // null if it imports nothing
 
     /**
      * The parts of a started consumer.
      *
      * @param queue which is that of the dead letters if they are consumed
      */
-    private record Running(
-            Reference<OpenClient> client, DelayQueue queue, ConsumerDeliveries deliveries, Meters.Importing imports) {}
+    private record Running(Reference<OpenClient> client, DelayQueue queue, ConsumerDeliveries deliveries) {}
 
     private boolean waitsForContext; // guarded by lock: whether the context will tell us that it has started
 
@@ -75,6 +75,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     public RedisDelayConsumer(RedisDelayEndpoint endpoint, Processor processor) {
         super(endpoint, processor);
         this.settings = endpoint.consumerSettings();
+        this.imports = endpoint.importBridge();
         this.ownName = Suppliers.memorize(
                 () -> endpoint.getComponent().consumerNames().next(processor, endpoint.getQueueName()));
     }
@@ -127,14 +128,16 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         RedisDelayComponent component = getEndpoint().getComponent();
         Reference<OpenClient> client = getEndpoint().acquireClient();
         Meters.Consuming meters = Meters.Consuming.NONE;
-        Meters.Importing importMeters = Meters.Importing.NONE;
+        ImportModule.Bridge opened = null;
         try {
-            DelayQueue whole = getEndpoint().queue(client);
+            Meters.MeteredQueue metered = getEndpoint().metered(client);
+            DelayQueue whole = metered.queue();
             DelayQueue queue = settings.deadLetters() ? whole.deadLetters() : whole;
-            ImportSettings imports = settings.imports();
             if (imports != null) {
-                whole.checkImport(imports.source()); // before anything is asked or recorded
+                // Before anything is asked or recorded: it refuses a queue that it cannot import into.
+                opened = imports.apply(getEndpoint().importSite(metered, name()));
             }
+            bridge = opened;
             component
                     .startReport()
                     .log(
@@ -148,14 +151,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                     limits,
                     () -> whole.trimDeadLetters(limits.retention(), limits.maximum()),
                     component.threads().timers());
-            Meters.MeteredQueue metered = getEndpoint().metered(client);
             meters = getEndpoint().meters().consuming(metered, name(), settings.deadLetters());
-            if (imports != null) {
-                importMeters = getEndpoint()
-                        .meters()
-                        .importing(metered, imports.source().name(), name());
-                bridge = bridge(whole, imports, importMeters);
-            }
             report = new DeliveryReport(received, trimmer::buried, meters);
             int slots = settings.claims("").concurrentConsumers();
             if (slots == 1 && getRoute() != null && RouteProcessors.haveResequencer(getRoute())) {
@@ -170,11 +166,12 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
             return new Running(
                     client,
                     queue,
-                    new ConsumerDeliveries(this, own, settings, client, queue, mapper, report, component.threads()),
-                    importMeters);
+                    new ConsumerDeliveries(this, own, settings, client, queue, mapper, report, component.threads()));
         } catch (Throwable e) {
             meters.release();
-            importMeters.release();
+            if (opened != null) {
+                opened.close();
+            }
             client.release();
             throw e;
         }
@@ -205,17 +202,6 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                 && mine.getKeyPrefix().equals(others.getKeyPrefix())
                 && settings.deadLetters() == other.settings.deadLetters()
                 && mine.place().equals(others.place());
-    }
-
-    private ImportBridge bridge(DelayQueue queue, ImportSettings imports, ImportListener listener) {
-        RedisDelayComponent component = getEndpoint().getComponent();
-        return new ImportBridge(
-                queue.name(),
-                imports,
-                options -> queue.importFrom(
-                        imports.source(), imports.payloads(imports.converter()), options.withExecutor(component::goOn)),
-                component.threads().timers(),
-                listener);
     }
 
     /** Begins to receive, unless it was suspended before it ever did: then {@link #doResume} does. */
@@ -265,7 +251,9 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         super.doSuspend();
         Running suspended = running;
         if (suspended != null) {
-            stopBridge();
+            if (bridge != null) {
+                bridge.stop();
+            }
             suspended.deliveries().suspend();
         }
     }
@@ -293,12 +281,13 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         running = null;
         getEndpoint().getComponent().consumers().remove(this);
         if (stopping != null) {
-            stopBridge();
+            if (bridge != null) {
+                bridge.close();
+            }
             trimmer.stop();
             ShutdownStrategy patience = getEndpoint().getCamelContext().getShutdownStrategy();
             stopping.deliveries().stop(patience.getTimeUnit().toNanos(patience.getTimeout()));
             report.close();
-            stopping.imports().release();
             stopping.client().release();
         }
         super.doStop();
@@ -324,15 +313,8 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         // Nothing: a forced stop calls this after doStop.
     }
 
-    private void stopBridge() {
-        ImportBridge open = bridge;
-        if (open != null) {
-            open.stop();
-        }
-    }
-
-    /** The bridge from a delayed queue of Redisson's, or null if there is none. */
-    ImportBridge bridge() {
+    /** What it imports while it runs, or null if it imports nothing. */
+    ImportModule.Bridge bridge() {
         return bridge;
     }
 
@@ -432,9 +414,9 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
 
     @ManagedAttribute(
             description =
-                    "Messages imported from a delayed queue of Redisson, as importFrom says, since the route was last started")
+                    "Messages imported from a delayed queue of Redisson, as import.from says, since the route was last started")
     public long getImported() {
-        ImportBridge open = bridge;
+        ImportModule.Bridge open = bridge;
         return open == null ? 0 : open.imported();
     }
 }

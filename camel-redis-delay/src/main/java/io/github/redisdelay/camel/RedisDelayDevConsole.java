@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.camel.migration.ImportBridge;
-import io.github.redisdelay.camel.migration.ImportFigures;
-import io.github.redisdelay.camel.migration.ImportRun;
+import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.camel.monitor.StatsText;
 import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.queue.DelayQueueConsumer;
-import io.github.redisdelay.queue.ImportReport;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.exception.ErrorText;
 import java.time.Duration;
@@ -71,9 +68,7 @@ public class RedisDelayDevConsole extends AbstractDevConsole {
         for (RedisDelayConsumer consumer : consumers(options)) {
             text.append(text(consumer)).append('\n');
         }
-        for (ImportRun run : imports(options)) {
-            text.append(text(run)).append('\n');
-        }
+        imports(options).forEach(run -> text.append(run).append('\n'));
         return text.toString();
     }
 
@@ -97,25 +92,10 @@ public class RedisDelayDevConsole extends AbstractDevConsole {
                         ? ""
                         : ", the longest for " + Durations.text(consumer.longestRunning()))
                 + (consumer.isSuspended() ? ", suspended" : "")
-                + text(consumer.bridge())
+                + (consumer.bridge() == null ? "" : ", " + consumer.bridge())
                 + (failing.isZero()
                         ? ""
                         : ", cannot receive for " + Durations.text(failing) + ": " + ErrorText.of(claims.lastError()));
-    }
-
-    private static String text(ImportBridge bridge) {
-        return bridge == null
-                ? ""
-                : ", " + bridge.imported() + " imported from Redisson's queue " + bridge.source()
-                        + (bridge.problem() == null ? "" : ", " + bridge.problem());
-    }
-
-    private static String text(ImportRun run) {
-        return (run.isDryRun() ? "dry run of import " : "import ") + run.id() + " into " + run.queue()
-                + " from Redisson's queue " + run.source() + ": " + OptionValues.lower(run.state()) + ", "
-                + Durations.text(run.took())
-                + (run.report() == null ? "" : ": " + ImportFigures.text(run.report()))
-                + (run.problem() == null ? "" : ": " + run.problem());
     }
 
     @Override
@@ -128,7 +108,9 @@ public class RedisDelayDevConsole extends AbstractDevConsole {
                 consumers(options).stream().map(RedisDelayDevConsole::json).toList());
         root.put(
                 "imports",
-                imports(options).stream().map(RedisDelayDevConsole::json).toList());
+                imports(options).stream()
+                        .map(run -> new JsonObject(run.figures()))
+                        .toList());
         return root;
     }
 
@@ -171,35 +153,8 @@ public class RedisDelayDevConsole extends AbstractDevConsole {
         if (!failing.isZero()) {
             json.put("error", ErrorText.of(claims.lastError()));
         }
-        ImportBridge bridge = consumer.bridge();
-        if (bridge != null) {
-            json.put("importFrom", bridge.source());
-            json.put("imported", bridge.imported());
-            json.put("importLeft", bridge.left());
-            if (bridge.problem() != null) {
-                json.put("importProblem", bridge.problem());
-            }
-        }
-        return json;
-    }
-
-    private static JsonObject json(ImportRun run) {
-        JsonObject json = new JsonObject();
-        json.put("id", run.id());
-        json.put("queue", run.queue());
-        json.put("importFrom", run.source());
-        json.put("dryRun", run.isDryRun());
-        json.put("state", OptionValues.lower(run.state()));
-        json.put("tookMillis", run.took().toMillis());
-        ImportReport report = run.report();
-        if (report != null) {
-            json.put("found", report.found().all());
-            json.put("moved", report.moved());
-            json.put("left", report.leftInAll());
-            json.put("remaining", report.remaining());
-        }
-        if (run.problem() != null) {
-            json.put("error", run.problem());
+        if (consumer.bridge() != null) {
+            json.put("import", new JsonObject(consumer.bridge().figures()));
         }
         return json;
     }
@@ -245,11 +200,11 @@ public class RedisDelayDevConsole extends AbstractDevConsole {
     }
 
     /** Of the components whose endpoints there are, also where an endpoint of its own has gone. */
-    private List<ImportRun> imports(Map<String, Object> options) {
+    private List<ImportModule.Run> imports(Map<String, Object> options) {
         return endpoints().stream()
                 .map(RedisDelayEndpoint::getComponent)
                 .distinct()
-                .flatMap(component -> component.imports().list().stream())
+                .flatMap(component -> component.imports().stream())
                 .filter(run -> isShown(run.queue(), options))
                 .limit(limit(options))
                 .toList();

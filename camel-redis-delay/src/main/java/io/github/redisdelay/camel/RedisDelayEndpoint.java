@@ -7,10 +7,12 @@ import io.github.redisdelay.camel.connection.RedisConnection;
 import io.github.redisdelay.camel.connection.RedisUnusableException;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.delivery.ConsumerSettings;
+import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.camel.monitor.CachedStats;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.option.MessageScope;
+import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.camel.producer.ProducerSettings;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
@@ -103,7 +105,8 @@ public class RedisDelayEndpoint extends DefaultEndpoint
             ClientOptions clientOptions,
             int partitions,
             ProducerSettings producer,
-            MessageMapper mapper) {}
+            MessageMapper mapper,
+            Function<ImportModule.Site, ImportModule.Operation> imports) {}
 
     public RedisDelayEndpoint(
             String uri, RedisDelayComponent component, String queueName, RedisDelayConfiguration configuration) {
@@ -156,21 +159,28 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         options.browseLimit();
         options.claims();
         options.retries();
+        ProducerSettings producer = options.producer(ownOptions.keySet());
         resolved = new Resolved(
                 options.connection(),
                 options.client(),
                 options.partitions(),
-                options.producer(ownOptions.keySet()),
-                options.mapper(queueName));
+                producer,
+                options.mapper(queueName),
+                producer.operation() == RedisDelayOperation.IMPORT
+                        ? getComponent()
+                                .imports("option 'operation' is 'import'")
+                                .operation(importOptions())
+                        : null);
     }
 
     @Override
     public Producer createProducer() {
         warnOfUnused(EndpointOptions.unusedByProducer(queueName, ownOptions));
-        if (producerSettings().imports() == null) {
-            new ImportOptionReader(configuration, ownOptions.keySet())
-                    .checkNone("a producer whose operation is '"
-                            + producerSettings().operation() + "': set operation=import, or remove it");
+        if (resolved.imports() == null) {
+            EndpointOptions.checkNoImport(
+                    configuration,
+                    "a producer whose operation is '" + producerSettings().operation()
+                            + "': set operation=import, or remove it");
         }
         return new RedisDelayProducer(this);
     }
@@ -353,8 +363,8 @@ public class RedisDelayEndpoint extends DefaultEndpoint
      * @throws IllegalArgumentException if the options are not possible for one
      */
     ConsumerSettings pollingSettings() {
-        new ImportOptionReader(configuration, ownOptions.keySet())
-                .checkNone("an endpoint that is polled: consume from it in a route, or import by operation=import");
+        EndpointOptions.checkNoImport(
+                configuration, "an endpoint that is polled: consume from it in a route, or import by operation=import");
         if (configuration.isBatching() && ownOptions.containsKey("batching")) {
             throw new IllegalArgumentException("option 'batching' is set on an endpoint that is polled, which gives one"
                     + " message at a time: remove it, or consume from the endpoint in a route");
@@ -364,6 +374,39 @@ public class RedisDelayEndpoint extends DefaultEndpoint
 
     MessageMapper mapper() {
         return resolved.mapper();
+    }
+
+    private ImportModule.Options importOptions() {
+        Map<String, Object> defaults = getComponent().getConfiguration().getImportOptions();
+        return new ImportModule.Options(
+                getCamelContext(), configuration.getImportOptions(), defaults, ownOptions.keySet());
+    }
+
+    /** The operation import of a producer that is started; null if its operation is another one. */
+    ImportModule.Operation importOperation(Meters.MeteredQueue queue) {
+        return resolved.imports() == null ? null : resolved.imports().apply(importSite(queue, ""));
+    }
+
+    /** What a consumer imports while it runs, if it is started; null if it imports nothing. */
+    Function<ImportModule.Site, ImportModule.Bridge> importBridge() {
+        return configuration.getImportOptions().keySet().stream()
+                .findFirst()
+                .map(option -> getComponent()
+                        .imports("option '" + ImportModule.PREFIX + OptionValues.shown(option) + "' is set")
+                        .bridge(importOptions()))
+                .orElse(null);
+    }
+
+    ImportModule.Site importSite(Meters.MeteredQueue queue, String routeId) {
+        RedisDelayComponent component = getComponent();
+        return new ImportModule.Site(
+                queue.client().get().queues().queue(queueName, resolved.partitions()),
+                queue,
+                meters(),
+                routeId,
+                component::goOn,
+                component.threads().timers(),
+                producerSettings().maximumQueueLength());
     }
 
     @ManagedAttribute(description = "Name of the queue")

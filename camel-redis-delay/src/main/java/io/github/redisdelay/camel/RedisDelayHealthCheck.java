@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.camel.migration.ImportBridge;
+import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.camel.monitor.StatsText;
 import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.queue.DelayQueue;
@@ -33,7 +33,7 @@ final class RedisDelayHealthCheck implements HealthCheck {
     private final Supplier<String> address;
     private final Supplier<DelayQueueConsumer> claims;
     private final Supplier<DelayQueue> queue;
-    private final Supplier<ImportBridge> bridge;
+    private final Supplier<ImportModule.Bridge> bridge;
     private final Duration tolerance;
     private volatile boolean enabled = true; // set by the configuration of Camel's checks
 
@@ -51,7 +51,7 @@ final class RedisDelayHealthCheck implements HealthCheck {
             Supplier<String> address,
             Supplier<DelayQueueConsumer> claims,
             Supplier<DelayQueue> queue,
-            Supplier<ImportBridge> bridge,
+            Supplier<ImportModule.Bridge> bridge,
             Duration tolerance) {
         this.name = name;
         this.queueName = queueName;
@@ -111,16 +111,13 @@ final class RedisDelayHealthCheck implements HealthCheck {
 
     /** Camel has no state between up and down. The consumer does its other work, so it is up and says what is amiss. */
     private void addImport(HealthCheckResultBuilder result) {
-        ImportBridge importing = bridge.get();
+        ImportModule.Bridge importing = bridge.get();
         if (importing == null) {
             return;
         }
-        result.detail("redis.import.from", importing.source());
-        result.detail("redis.import.imported", importing.imported());
-        result.detail("redis.import.left", importing.left());
+        importing.figures().forEach((name, value) -> result.detail("redis.import." + name, value));
         String problem = importing.problem();
         if (problem != null) {
-            result.detail("redis.import.problem", problem);
             result.message("queue '" + queueName + "': Redisson's queue '" + importing.source() + "': " + problem);
         }
     }

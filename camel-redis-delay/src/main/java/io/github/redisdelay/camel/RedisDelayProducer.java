@@ -3,11 +3,10 @@ package io.github.redisdelay.camel;
 
 import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
-import io.github.redisdelay.camel.migration.ImportSettings;
+import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.monitor.NoConsumerReport;
 import io.github.redisdelay.camel.option.OwnHeaders;
-import io.github.redisdelay.camel.producer.ImportOperation;
 import io.github.redisdelay.camel.producer.ManageOperations;
 import io.github.redisdelay.camel.producer.PendingRequest;
 import io.github.redisdelay.camel.producer.ProducerSettings;
@@ -41,7 +40,7 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
             Reference<OpenClient> client,
             DelayQueue queue,
             Meters.Producing meters,
-            Meters.Importing imports,
+            ImportModule.Operation imports,
             NoConsumerReport.Watch deserted) {}
 
     public RedisDelayProducer(RedisDelayEndpoint endpoint) {
@@ -64,8 +63,6 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
             throw new RuntimeCamelException(e.getCause().getMessage(), e.getCause());
         }
         Meters.MeteredQueue metered = getEndpoint().metered(client);
-        Meters meters = getEndpoint().meters();
-        ImportSettings imports = getEndpoint().producerSettings().imports();
         RedisDelayComponent component = getEndpoint().getComponent();
         String address = client.get().address();
         if (getEndpoint().producerSettings().operation() == RedisDelayOperation.schedule) {
@@ -74,10 +71,8 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
         opened = new Opened(
                 client,
                 metered.queue(),
-                meters.producing(metered),
-                imports == null || imports.dryRun()
-                        ? Meters.Importing.NONE
-                        : meters.importing(metered, imports.source().name(), ""),
+                getEndpoint().meters().producing(metered),
+                getEndpoint().importOperation(metered),
                 component.deserted().of(metered.queue(), address, metered.keyPrefix()));
     }
 
@@ -87,7 +82,9 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
         opened = null;
         if (open != null) {
             open.meters().release();
-            open.imports().release();
+            if (open.imports() != null) {
+                open.imports().close();
+            }
             open.client().release();
         }
         super.doStop();
@@ -173,15 +170,15 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
                                 getEndpoint().mapper(),
                                 open.client().get().queues()::queues)
                         .send(operation, exchange);
-            case IMPORT ->
-                new ImportOperation(
-                                settings,
-                                queue,
-                                getEndpoint().getComponent()::goOn,
-                                () -> isToGoOn(exchange),
-                                getEndpoint().getComponent().imports(),
-                                open.imports())
-                        .send();
+            case IMPORT -> {
+                settings.checkState(operation);
+                if (open.imports() == null) {
+                    throw new IllegalArgumentException("operation 'import' is asked for by header '"
+                            + RedisDelayConstants.OPERATION + "', and the endpoint does not say from where: set"
+                            + " operation=import, import.from and import.codec on the endpoint");
+                }
+                yield open.imports().send(() -> isToGoOn(exchange));
+            }
         };
     }
 

@@ -194,37 +194,6 @@ public interface DelayQueue {
      */
     CompletableFuture<CheckResult> check();
 
-    /**
-     * Moves messages of a delayed queue of Redisson's into this queue, each due when it was due there. It goes through them
-     * once, the ready ones first, then the pending ones by their time, in slices of at most 64. A message is in one of both
-     * queues at any time: each slice is one script, which takes away there what it stores here. So an import can be killed,
-     * repeated, and run at several places and beside old consumers and producers.
-     *
-     * <p>What others add behind its back is in {@link ImportReport#remaining()}, and is moved by the next import. To go on with
-     * what becomes due, import {@link ImportOptions#DUE} again and again, each time after {@link
-     * ImportReport#nextDueMicros()} or 200 ms, whichever is sooner.
-     *
-     * <p>Where the client waits for replicas or the disk, each slice does. If that fails, the import fails with a {@link
-     * io.github.redisdelay.queue.exception.ReplicationTimeoutException}; the slice is moved, and another import goes on behind it.
-     *
-     * @param converter makes a message of each payload
-     * @return fails with an {@link IllegalArgumentException} if no call can name the keys of both queues (another slot of the
-     *     cluster, a NameMapper), or with a {@link DelayQueueException}: what was moved until then is moved, and nothing is lost.
-     *     When it is cancelled it ends after the slice under way
-     * @throws IllegalStateException if this queue is one of dead letters
-     */
-    CompletableFuture<ImportReport> importFrom(ImportSource source, PayloadConverter converter, ImportOptions options);
-
-    /**
-     * Checks whether messages of a delayed queue of Redisson's can be moved into this queue at all. Asks nobody, and says nothing
-     * of what is there.
-     *
-     * @throws IllegalArgumentException if no call can name the keys of both queues, as {@link #importFrom} fails then; it says
-     *     what to do
-     * @throws IllegalStateException if this queue is one of dead letters
-     */
-    void checkImport(ImportSource source);
-
     /** Reads the queue's figures. */
     CompletableFuture<QueueStats> stats();
 

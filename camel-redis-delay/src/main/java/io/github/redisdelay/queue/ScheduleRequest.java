@@ -55,13 +55,13 @@ public record ScheduleRequest(
         checkMaximumQueueLength(maximumQueueLength);
     }
 
-    static void checkPriority(int priority) {
+    public static void checkPriority(int priority) {
         if (priority < 0 || priority > MAX_PRIORITY) {
             throw new IllegalArgumentException("priority is " + priority + ": it must be from 0 to " + MAX_PRIORITY);
         }
     }
 
-    static void checkMaximumQueueLength(long maximumQueueLength) {
+    public static void checkMaximumQueueLength(long maximumQueueLength) {
         if (maximumQueueLength < 0 || maximumQueueLength > DueTime.MAX_MICROS) {
             throw new IllegalArgumentException(
                     "maximumQueueLength is " + maximumQueueLength + ": it must be 1 or more, or 0 for no limit");

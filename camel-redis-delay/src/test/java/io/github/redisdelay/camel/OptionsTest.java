@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.connection.ConnectionSettings;
-import io.github.redisdelay.camel.migration.ImportCodec;
-import io.github.redisdelay.camel.migration.ImportConverter;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.producer.MessageChoice;
 import io.github.redisdelay.camel.producer.OutlookSteps;
@@ -64,7 +62,6 @@ class OptionsTest {
                         100,
                         new OutlookSteps(Duration.ofMinutes(1), 60),
                         new MessageChoice(false, null, null, null, null),
-                        null,
                         null));
         assertThat(new OptionReader(endpoint.getConfiguration()).claims())
                 .isEqualTo(io.github.redisdelay.queue.ConsumerOptions.DEFAULTS);
@@ -95,8 +92,7 @@ class OptionsTest {
                         256,
                         new OutlookSteps(Duration.ofHours(3), 240),
                         new MessageChoice(true, "a.B", "failed", "notify", 256),
-                        MessageScope.DELAYED,
-                        null));
+                        MessageScope.DELAYED));
         assertThat(new OptionReader(endpoint.getConfiguration()).claims())
                 .isEqualTo(new io.github.redisdelay.queue.ConsumerOptions(
                         7, 256, Duration.ofMinutes(1), false, Duration.ofHours(2), "unnamed"));
@@ -329,26 +325,39 @@ class OptionsTest {
         return new OptionReader(endpoint(uri).getConfiguration()).retries();
     }
 
-    @Test
-    void should_let_the_endpoints_converter_of_imports_replace_the_components_codec_and_the_other_way_round() {
-        ImportConverter own = payload -> null;
-        context.getRegistry().bind("own", own);
-
-        component().getConfiguration().setImportCodec("kryo5");
-        assertThat(importer("importConverter=#own")).isSameAs(own);
-
-        component().getConfiguration().setImportCodec(null);
-        component().getConfiguration().setImportConverter(own);
-        assertThat(importer("importCodec=raw")).isSameAs(ImportCodec.of("raw"));
-        assertThatThrownBy(() -> importer("importCodec=raw&importConverter=#own"))
-                .hasStackTraceContaining("options 'importCodec' and 'importConverter' are both set");
+    @ParameterizedTest
+    @ValueSource(strings = {"operation=import", "operation=import&import.from=old"})
+    void should_name_the_artifact_where_an_import_is_asked_for_without_it(String options) {
+        assertThatThrownBy(() -> endpoint("redis-delay:a?" + options))
+                .hasStackTraceContaining(
+                        "option 'operation' is 'import', and the module for imports is not on the class"
+                                + " path: add the artifact io.github.redisdelay:camel-redis-delay-import, of the same version");
     }
 
-    private ImportConverter importer(String options) {
-        return endpoint("redis-delay:a?operation=import&importFrom=old&" + options)
-                .producerSettings()
-                .imports()
-                .converter();
+    @Test
+    void should_name_the_artifact_where_a_consumer_asks_for_an_import_without_it() {
+        RedisDelayEndpoint endpoint = endpoint("redis-delay:a?import.codec=json");
+        assertThatThrownBy(() -> endpoint.createConsumer(exchange -> {}))
+                .hasMessageContaining(
+                        "option 'import.codec' is set, and the module for imports is not on the class path:"
+                                + " add the artifact io.github.redisdelay:camel-redis-delay-import");
+    }
+
+    @Test
+    void should_refuse_options_of_imports_where_nothing_can_be_imported() {
+        RedisDelayEndpoint endpoint = endpoint("redis-delay:a?import.from=old");
+        assertThatThrownBy(endpoint::createProducer)
+                .hasMessage("option 'import.from' is set on a producer whose operation is 'schedule': set"
+                        + " operation=import, or remove it");
+        assertThatThrownBy(endpoint::createPollingConsumer)
+                .hasMessageStartingWith("option 'import.from' is set on an endpoint that is polled");
+        assertThatThrownBy(() ->
+                        endpoint("redis-delay:a?state=dead&import.from=old").createConsumer(exchange -> {}))
+                .hasMessage("option 'import.from' is set on a consumer of dead letters (state=dead): set it on the"
+                        + " consumer of the queue itself");
+        component().getConfiguration().getImportOptions().put("from", "old");
+        assertThatThrownBy(() -> endpoint("redis-delay:b"))
+                .hasStackTraceContaining("option 'importOptions[from]' is set on the component");
     }
 
     @Test

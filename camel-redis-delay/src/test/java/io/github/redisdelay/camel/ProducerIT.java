@@ -133,10 +133,9 @@ class ProducerIT extends CamelRedisIT {
     }
 
     @ParameterizedTest
-    @EnumSource(RedisDelayOperation.class)
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "IMPORT") // needs a module of its own
     void should_do_nothing_with_a_header_that_is_nearly_one_of_its_own(RedisDelayOperation operation) {
-        String more = operation == RedisDelayOperation.IMPORT ? "&importFrom=old&importCodec=string" : "&delay=1h";
-        Exchange sent = send(uri + "?operation=" + operation + more, "x", Map.of("CamelRedisDelayId", "a"));
+        Exchange sent = send(uri + "?operation=" + operation + "&delay=1h", "x", Map.of("CamelRedisDelayId", "a"));
         assertThat(sent.getException()).isInstanceOf(IllegalArgumentException.class);
         assertFails(sent, "header 'CamelRedisDelayId' is unknown: 'CamelRedisDelayScheduleId' is the nearest");
     }

@@ -24,7 +24,7 @@ import java.util.regex.Pattern;
 record Block(String page, int line, String language, String code) {
 
     /** The root of the checkout, where tests of this module run beside it. */
-    static final Path ROOT = Path.of("..");
+    static final Path ROOT = Path.of(Files.exists(Path.of("../camel-redis-delay-bom")) ? ".." : "../..");
 
     static final String CONSOLE = "docs/console.md";
 
@@ -169,6 +169,11 @@ record Block(String page, int line, String language, String code) {
             case "xml" -> begins("<routes", "<route>");
             default -> false;
         };
+    }
+
+    /** Tells whether it is a route that imports, by the module for imports. */
+    boolean imports() {
+        return isRoutes() && has("\\b(operation=import|import\\.from)\\b");
     }
 
     @Override

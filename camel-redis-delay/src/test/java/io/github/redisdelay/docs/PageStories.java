@@ -230,7 +230,7 @@ final class PageStories {
             assertThat(stage.secondsToWait("orders")).isBetween(1_700.0, 1_801.0); // that of A-2
         });
 
-        story("importFrom={app}:orders", stage -> {
+        story("import.from={app}:orders", stage -> {
             BlockingQueue<String> received = new LinkedBlockingQueue<>();
             stage.bind("orders", (Processor)
                     exchange -> received.add(exchange.getMessage().getBody(String.class)));

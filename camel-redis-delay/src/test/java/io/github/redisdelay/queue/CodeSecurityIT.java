@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 /** Calls that no code of ours uses, because they make objects, classes or code of data. {@link ArchitectureTest} has more. */
 class CodeSecurityIT {
 
-    private static JavaClasses all;
+    static JavaClasses all;
 
     @BeforeAll
     static void read() {

@@ -2,7 +2,6 @@
 package io.github.redisdelay.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.queue.client.DelayQueueClient;
@@ -10,20 +9,13 @@ import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.PartitionMismatchException;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
-import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.testkit.ClusterServers;
 import io.github.redisdelay.testkit.ClusterServers.Node;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -57,151 +49,27 @@ class OpenSlotIT {
         }
     }
 
-    /** A queue in a slot that is open, half of whose keys are on each of two nodes in the end. */
-    private static final class OpenQueue {
-        final QueueKeys keys;
-        final int slot;
-        final Node from;
-        final Node to;
-        /** The keys that are not moved yet. */
-        final List<String> left = new ArrayList<>();
-
-        /** @param all whether each key exists that any script names; else those of a queue as most are */
-        OpenQueue(String name, boolean all) {
-            keys = QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, name).importing(name);
-            slot = cluster.slot(keys.base());
-            from = cluster.owner(slot);
-            to = cluster.nodes().get((cluster.nodes().indexOf(from) + 1) % 3);
-            List<String> few = Stream.of("messages", "delayed", "leased", "state", "sessions")
-                    .map(keys::key)
-                    .toList();
-            for (String key : all ? allKeys() : few) {
-                from.call(fill(key));
-                left.add(key);
-            }
-            cluster.openSlot(slot, from, to);
-        }
-
-        private Set<String> allKeys() {
-            Set<String> all = new LinkedHashSet<>();
-            for (LuaScript script : LuaScript.values()) {
-                keys.of(script).forEach(key -> all.add((String) key));
-                keys.dead().of(script).forEach(key -> all.add((String) key));
-            }
-            all.removeIf(key -> key.endsWith(":none")); // one that is never there
-            return all;
-        }
-
-        private static List<String> fill(String key) {
-            return key.matches(".*:(messages|state|sessions|config|consumers)")
-                    ? List.of("HSET", key, "field", "1")
-                    : List.of("ZADD", key, "1", "member");
-        }
-
-        void move(String key) {
-            cluster.moveKey(key, from, to);
-            left.remove(key);
-        }
-
-        void close() {
-            left.forEach(key -> cluster.moveKey(key, from, to));
-            cluster.closeSlot(slot, from, to);
-        }
-    }
-
-    /** A node's answer to a script that it is not asked for by name. The script would end at its first look at its arguments. */
-    private static String ask(Node node, LuaScript script, List<Object> keys) {
-        List<String> command = new ArrayList<>(List.of("EVAL", script.source(), Integer.toString(keys.size())));
-        keys.forEach(key -> command.add((String) key));
-        // After a standstill of the machine its nodes take one another for failed.
-        return await().pollDelay(Duration.ZERO)
-                .atMost(Duration.ofSeconds(60))
-                .until(() -> node.call(List.of("ASKING"), command), answer -> !answer.startsWith("-CLUSTERDOWN"));
-    }
-
-    private static boolean isExecuted(String answer) {
-        return !answer.matches("-(TRYAGAIN|ASK|MOVED) .*");
-    }
-
-    private static void assertNothingIsExecuted(OpenQueue queue, QueueKeys keys) {
-        for (LuaScript script : LuaScript.values()) {
-            if (keys.of(script).size() == 1) {
-                continue; // it cannot meet a part of a queue
-            }
-            List<Object> named = RedissonScriptExecutor.withGuard(keys.of(script));
-            for (Node node : List.of(queue.from, queue.to)) {
-                String answer = ask(node, script, named);
-                assertThat(isExecuted(answer))
-                        .as("%s is executed with %s left: %s", script, queue.left, answer)
-                        .isFalse();
-            }
-        }
-    }
-
-    private static void moveAll(OpenQueue queue) {
-        long seed = System.nanoTime();
-        List<String> order = new ArrayList<>(queue.left);
-        Collections.shuffle(order, new Random(seed));
-        for (String key : order) {
-            assertNothingIsExecuted(queue, queue.keys);
-            assertNothingIsExecuted(queue, queue.keys.dead());
-            queue.move(key);
-        }
-        assertNothingIsExecuted(queue, queue.keys);
-        assertNothingIsExecuted(queue, queue.keys.dead());
-        queue.close();
-        for (LuaScript script : LuaScript.values()) {
-            assertThat(isExecuted(ask(queue.to, script, RedissonScriptExecutor.withGuard(queue.keys.of(script)))))
-                    .as("%s is executed on the new owner", script)
-                    .isTrue();
-        }
+    private static OpenSlotQueue open(String name, boolean all) {
+        QueueKeys keys = QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, name);
+        return new OpenSlotQueue(cluster, keys, List.of(LuaScript.values()), all);
     }
 
     @Test
     void should_execute_nothing_on_a_part_of_a_queue_all_of_whose_keys_exist() {
-        moveAll(new OpenQueue("all", true));
+        open("all", true).moveAll();
     }
 
     @Test
     void should_execute_nothing_on_a_part_of_a_plain_queue() {
-        moveAll(new OpenQueue("plain", false));
+        open("plain", false).moveAll();
     }
 
     @Test
     void should_execute_nothing_on_a_queue_without_messages() {
-        OpenQueue queue = new OpenQueue("empty", false);
+        OpenSlotQueue queue = open("empty", false);
         queue.left.forEach(key -> queue.from.call(List.of("DEL", key)));
         queue.left.clear();
-        moveAll(queue);
-    }
-
-    @Test
-    void should_import_from_the_same_slot_only() throws Exception {
-        try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
-            OldQueue old = new OldQueue(redisson, "{imported}:delayed");
-            old.offer("pending", System.currentTimeMillis() + 3_600_000);
-            old.ready("ready");
-            for (DelayQueue other : List.of(client.queue("another"), client.queue("imported", 3))) {
-                assertThatThrownBy(() -> other.importFrom(
-                                        new ImportSource(old.name), ConvertedPayload::of, ImportOptions.EVERYTHING)
-                                .get(20, TimeUnit.SECONDS))
-                        .cause()
-                        .isInstanceOf(IllegalArgumentException.class)
-                        .hasMessageMatching("queue '(another|imported', partition 1 of 3).*: cannot import from"
-                                + " Redisson's queue '\\{imported}:delayed': its keys are in slot "
-                                + cluster.slot(old.name) + " of the cluster, those of the queue in slot \\d+: import"
-                                + " into a queue with one partition and the name 'imported', if need be with another"
-                                + " keyPrefix");
-            }
-            assertThat(old.size()).isEqualTo(2);
-            DelayQueue queue = client.queue("imported");
-            ImportReport report = queue.importFrom(
-                            new ImportSource(old.name), ConvertedPayload::of, ImportOptions.EVERYTHING)
-                    .get(20, TimeUnit.SECONDS);
-            assertThat(report.moved()).isEqualTo(2);
-            assertThat(queue.stats().get(20, TimeUnit.SECONDS).delayed()).isEqualTo(2);
-            assertThat(old.size()).isZero();
-        }
+        queue.moveAll();
     }
 
     /** Looks, the beginning of a check and the first use of a partitioned queue go on by themselves. */
@@ -244,7 +112,7 @@ class OpenSlotIT {
     /** Why: without the key that is never there, a script that empties a key may end in its middle. */
     @Test
     void should_know_that_redis_ends_a_script_that_has_emptied_one_of_its_keys() {
-        OpenQueue queue = new OpenQueue("emptied", false);
+        OpenSlotQueue queue = open("emptied", false);
         String leased = queue.keys.key("leased");
         String calls = queue.keys.key("sessions");
         String script = "redis.call('ZREM', KEYS[1], 'member') redis.call('HSET', KEYS[2], 'field', '2') "

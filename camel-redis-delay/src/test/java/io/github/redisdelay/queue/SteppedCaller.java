@@ -5,7 +5,7 @@ import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import java.time.Duration;
-import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -22,7 +22,7 @@ final class SteppedCaller implements ScriptExecutor {
 
     private static final String TIME = "redis.call('TIME')";
 
-    private final Map<LuaScript, String> sources = new EnumMap<>(LuaScript.class);
+    private final Map<LuaScript, String> sources = new HashMap<>();
     private final RScript redis;
 
     /** @param key of a string: by how many seconds the clock is ahead */

@@ -12,6 +12,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.redisson.api.RedissonClient;
 
 /** Clients for tests outside of this package that need a hand on what a client does not show. */
@@ -43,7 +44,7 @@ public final class TestClients {
         ScriptExecutor redis = new RedissonScriptExecutor(redisson);
         return ClientAccess.create(redisson, options, (script, keys, arguments, attempt) -> {
             boolean group = isGroup(script, arguments);
-            String name = isExtension(script, arguments) ? "EXTEND" : script.name();
+            String name = isExtension(script, arguments) ? "EXTEND" : script.toString();
             listener.reached(name, group, Moment.BEFORE);
             CompletableFuture<Object> answer = redis.call(script, keys, arguments, attempt)
                     .whenComplete((reply, error) -> {
@@ -62,7 +63,7 @@ public final class TestClients {
 
     /** The arguments of each request are behind two of the call, up to two base keys or channels, or none. */
     private static boolean isGroup(LuaScript script, Object[] arguments) {
-        return switch (script.name()) {
+        return switch (script.toString()) {
             case "SCHEDULE" -> arguments.length >= 3 + 2 * 5;
             case "SETTLE" -> arguments.length >= 4 + 2 * 5;
             case "ACKNOWLEDGE" -> arguments.length >= 2 + 2 * 2;
@@ -103,6 +104,10 @@ public final class TestClients {
 
     /** The digest by which a script is called, such as that of {@code SCHEDULE}. */
     public static String digest(String script) {
-        return LuaScript.valueOf(script).sha();
+        return Stream.of(LuaScript.values())
+                .filter(each -> each.toString().equals(script))
+                .findFirst()
+                .orElseThrow()
+                .sha();
     }
 }

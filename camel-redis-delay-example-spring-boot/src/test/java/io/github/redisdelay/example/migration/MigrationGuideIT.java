@@ -198,7 +198,7 @@ class MigrationGuideIT {
 
         // 1: a dry run
         cli("ZCARD");
-        importAs("--orders.import=dryRun");
+        importAs("--orders.import=import.dryRun");
         shown(output, "queue 'orders': the dry run");
 
         // 2: consumers
@@ -231,7 +231,7 @@ class MigrationGuideIT {
         assertThat(service.paidInTime("A-2")).isFalse();
 
         // 4: import
-        importAs("'--orders.import=importCodec");
+        importAs("'--orders.import=import.codec");
         shown(output, "queue 'orders': the import");
         assertThat(producers.getBean(RDelayedQueue.class)).isEmpty();
         assertThat(stats(producers).toString()).contains("delayed=1");
@@ -281,7 +281,7 @@ class MigrationGuideIT {
         both.getBean(ProducerTemplate.class)
                 .sendBodyAndHeader("redis-delay:orders?operation=promote", null, "CamelRedisDelayScheduleId", "B-2");
         awaitClosed("A-1", "B-1", "B-2");
-        importAs("'--orders.import=importCodec");
+        importAs("'--orders.import=import.codec");
         cli("EXISTS");
     }
 
@@ -298,7 +298,7 @@ class MigrationGuideIT {
         both.getBean(io.github.redisdelay.example.migration.after.OrderService.class)
                 .placed("B-1", now());
         awaitClosed("A-2", "B-1");
-        importAs("'--orders.import=importCodec");
+        importAs("'--orders.import=import.codec");
         cli("EXISTS");
         both.getBean(io.github.redisdelay.example.migration.after.OrderService.class)
                 .placed("B-2");

@@ -26,7 +26,7 @@ public class OrderImport implements ApplicationRunner {
 
     @Override
     public void run(ApplicationArguments arguments) {
-        String uri = "redis-delay:orders?operation=import&importFrom=orders" + "&" + options;
+        String uri = "redis-delay:orders?operation=import&import.from=orders" + "&" + options;
         LOG.info("{}: {}", options, producer.requestBody(uri, (Object) null));
     }
 }

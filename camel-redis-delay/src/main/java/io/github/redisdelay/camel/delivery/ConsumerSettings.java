@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.delivery;
 
-import io.github.redisdelay.camel.migration.ImportSettings;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.camel.redelivery.RetryPolicy;
 import io.github.redisdelay.queue.ConsumerOptions;
@@ -27,7 +26,6 @@ import java.util.random.RandomGenerator;
  * @param limits which dead letters are kept
  * @param batches how batches are made; null if each message has an exchange of its own
  * @param executor a pool of the user's for its exchanges; null for that of the component
- * @param imports what it imports from a delayed queue of Redisson's while it runs; null for nothing
  */
 public record ConsumerSettings(
         boolean deadLetters,
@@ -37,8 +35,7 @@ public record ConsumerSettings(
         boolean keepExpired,
         DeadLetterTrimmer.Limits limits,
         Batches batches,
-        ExecutorService executor,
-        ImportSettings imports) {
+        ExecutorService executor) {
 
     private static final int MAX_BATCH_SIZE = 256;
 
@@ -65,8 +62,7 @@ public record ConsumerSettings(
      */
     public ConsumerSettings withConcurrentConsumers(int concurrentConsumers) {
         ConsumerOptions changed = claims(concurrentConsumers, claims.name());
-        return new ConsumerSettings(
-                deadLetters, changed, retries, deadLetter, keepExpired, limits, batches, executor, imports);
+        return new ConsumerSettings(deadLetters, changed, retries, deadLetter, keepExpired, limits, batches, executor);
     }
 
     private static Map<String, Function<ConsumerSettings, Object>> deciding() {

@@ -3,11 +3,12 @@ package io.github.redisdelay.camel.monitor;
 
 import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
-import io.github.redisdelay.camel.migration.ImportListener;
 import io.github.redisdelay.queue.CallListener;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.Timers;
+import java.util.Map;
+import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import org.apache.camel.CamelContext;
 
@@ -86,10 +87,20 @@ public interface Meters {
         default void expired() {}
     }
 
-    /** The meters of those who import into a queue. */
-    interface Importing extends Use, ImportListener {
+    /** The meters that another module adds to those of a queue. */
+    interface Added extends Use {
 
-        Importing NONE = new Importing() {};
+        Added NONE = new Added() {};
+
+        /** A counter, by what adds to it. */
+        default LongConsumer counting(String name, String description) {
+            return more -> {};
+        }
+
+        /** A gauge, by what sets it. */
+        default LongConsumer showing(String name, String description, String tag, String value) {
+            return now -> {};
+        }
     }
 
     default Producing producing(MeteredQueue queue) {
@@ -104,12 +115,9 @@ public interface Meters {
         return Consuming.NONE;
     }
 
-    /**
-     * @param source the name of the queue of Redisson's
-     * @param routeId that of the consumer that imports while it runs; empty for the operation
-     */
-    default Importing importing(MeteredQueue queue, String source, String routeId) {
-        return Importing.NONE;
+    /** @param tags what tells them apart from others of the queue */
+    default Added added(MeteredQueue queue, Map<String, String> tags) {
+        return Added.NONE;
     }
 
     /** A listener that measures the calls of a client; null for none. */

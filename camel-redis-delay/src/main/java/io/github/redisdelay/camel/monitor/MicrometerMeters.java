@@ -3,28 +3,26 @@ package io.github.redisdelay.camel.monitor;
 
 import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
-import io.github.redisdelay.camel.migration.ImportFigures;
 import io.github.redisdelay.queue.CallListener;
 import io.github.redisdelay.queue.Delivery;
-import io.github.redisdelay.queue.ImportReport;
-import io.github.redisdelay.queue.ImportReport.Reason;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.Timers;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import org.apache.camel.CamelContext;
@@ -196,13 +194,16 @@ final class MicrometerMeters implements Meters {
     }
 
     @Override
-    public Importing importing(MeteredQueue queue, String source, String routeId) {
-        Tags tags = tags(queue).and("importFrom", source, "routeId", routeId);
-        ImportGroup group = use(ImportGroup.class, tags, () -> {
+    public Added added(MeteredQueue queue, Map<String, String> more) {
+        Tags tags = tags(queue)
+                .and(more.entrySet().stream()
+                        .map(tag -> Tag.of(tag.getKey(), tag.getValue()))
+                        .toList());
+        AddedGroup group = use(AddedGroup.class, tags, () -> {
             QueueGroup whole = queue(queue);
-            return whole == null ? null : new ImportGroup(tags, whole);
+            return whole == null ? null : new AddedGroup(tags, whole);
         });
-        return group == null ? Importing.NONE : group;
+        return group == null ? Added.NONE : group;
     }
 
     @Override
@@ -279,47 +280,37 @@ final class MicrometerMeters implements Meters {
         }
     }
 
-    /** The counters of imports, and what the latest one has left. */
-    private final class ImportGroup extends Group implements Importing {
+    /** The meters of another module. */
+    private final class AddedGroup extends Group implements Added {
 
         private final QueueGroup queue;
-        private final Counter moved = counter("import.moved", "Messages that were moved here");
-        private final Counter renamed = counter("import.renamed", "Messages that were moved here under another id");
-        private final Counter gone = counter("import.gone", "Messages that others took in the moment between");
-        private final Counter failed = counter("import.failed", "Imports that failed");
-        private final Map<Reason, AtomicLong> left = new EnumMap<>(Reason.class);
+        private final Map<String, AtomicLong> gauges = new HashMap<>(); // guarded by groups
 
-        ImportGroup(Tags tags, QueueGroup queue) {
+        AddedGroup(Tags tags, QueueGroup queue) {
             super(tags);
             this.queue = queue;
-            for (Reason reason : Reason.values()) {
-                AtomicLong count = new AtomicLong();
-                left.put(reason, count);
-                keep(Gauge.builder(NAME + "import.left", count, AtomicLong::get)
-                        .description("Messages that the latest import has left where they are")
-                        .tags(tags.and("reason", ImportFigures.name(reason)))
-                        .register(registry));
+        }
+
+        /** Each user of the group asks for the same ones. */
+        @Override
+        public LongConsumer counting(String name, String description) {
+            synchronized (groups) {
+                return counter(name, description)::increment;
             }
         }
 
         @Override
-        public void slice(long moved, long renamed, long gone) {
-            this.moved.increment(moved);
-            this.renamed.increment(renamed);
-            this.gone.increment(gone);
-        }
-
-        @Override
-        public void ended(ImportReport report) {
-            left.forEach((reason, count) -> {
-                ImportReport.Left some = report.left().get(reason);
-                count.set(some == null ? 0 : some.count());
-            });
-        }
-
-        @Override
-        public void failed() {
-            failed.increment();
+        public LongConsumer showing(String name, String description, String tag, String value) {
+            synchronized (groups) {
+                return gauges.computeIfAbsent(name + ' ' + value, made -> {
+                    AtomicLong latest = new AtomicLong();
+                    keep(Gauge.builder(NAME + name, latest, AtomicLong::get)
+                            .description(description)
+                            .tags(tags.and(tag, value))
+                            .register(registry));
+                    return latest;
+                })::set;
+            }
         }
 
         @Override

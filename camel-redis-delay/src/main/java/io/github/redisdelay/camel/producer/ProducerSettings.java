@@ -2,7 +2,6 @@
 package io.github.redisdelay.camel.producer;
 
 import io.github.redisdelay.camel.RedisDelayOperation;
-import io.github.redisdelay.camel.migration.ImportSettings;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.queue.DelayQueue;
@@ -21,7 +20,6 @@ import io.github.redisdelay.queue.envelope.Envelope;
  * @param outlook the steps of an outlook
  * @param choice the messages that redrive, purge and promote mean if no id is given
  * @param state the messages that an operation is about; null if the option is not set
- * @param imports what the operation import moves; null if the operation of the endpoint is another one
  */
 public record ProducerSettings(
         DueTime due,
@@ -34,8 +32,7 @@ public record ProducerSettings(
         int limit,
         OutlookSteps outlook,
         MessageChoice choice,
-        MessageScope state,
-        ImportSettings imports) {
+        MessageScope state) {
 
     /** @throws IllegalArgumentException naming the option, its value and what would be right */
     public ProducerSettings {
@@ -53,7 +50,7 @@ public record ProducerSettings(
      *
      * @throws IllegalArgumentException if it cannot
      */
-    void checkState(RedisDelayOperation operation) {
+    public void checkState(RedisDelayOperation operation) {
         boolean possible =
                 switch (operation) {
                     case list -> true;

@@ -9,10 +9,10 @@ import org.apache.camel.Message;
 /**
  * An idempotent call: a query, or a bulk change that continues where it stopped.
  */
-final class RepeatableCall<T> implements PendingRequest {
+public final class RepeatableCall<T> implements PendingRequest {
 
     /** Puts a result into a message. */
-    interface Results<T> {
+    public interface Results<T> {
         void put(T result, Message message) throws Exception;
     }
 
@@ -22,7 +22,7 @@ final class RepeatableCall<T> implements PendingRequest {
     // Used by one thread at a time.
     private CompletableFuture<T> answer;
 
-    RepeatableCall(Supplier<CompletableFuture<T>> call, Results<T> results) {
+    public RepeatableCall(Supplier<CompletableFuture<T>> call, Results<T> results) {
         this.call = call;
         this.results = results;
         answer = call.get();

@@ -13,7 +13,6 @@ import io.github.redisdelay.queue.internal.format.MessageIdGenerator;
 import io.github.redisdelay.queue.internal.partition.PartitionCount;
 import io.github.redisdelay.queue.internal.partition.PartitionHash;
 import io.github.redisdelay.queue.internal.partition.PartitionedQueue;
-import io.github.redisdelay.queue.internal.queue.QueueImporter;
 import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.ObservedScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
@@ -67,7 +66,6 @@ public final class DelayQueueClient implements AutoCloseable {
     private final UnbatchedCalls calls;
     private final RequestRouter router;
     private final ConsumerStarter consumers;
-    private final QueueImporter importer;
     private final QueueRegistry registry;
     private final Map<PartitionedName, PartitionedQueue> partitioned = new ConcurrentHashMap<>();
 
@@ -88,7 +86,6 @@ public final class DelayQueueClient implements AutoCloseable {
         ClientSessions sessions = new ClientSessions(random);
         this.router = new RequestRouter(redis, options, sessions, timers, random, registry);
         this.consumers = new ConsumerStarter(redisson, redis, options, sessions, calls, registry, timers, random);
-        this.importer = new QueueImporter(redis, calls, router, ids, timers, random);
     }
 
     /**
@@ -198,9 +195,7 @@ public final class DelayQueueClient implements AutoCloseable {
             partitioned.clear();
         }
         return partitioned.computeIfAbsent(
-                key,
-                k -> new PartitionedQueue(
-                        partitions(name, partitions), count(name, partitions), ids, consumers, importer));
+                key, k -> new PartitionedQueue(partitions(name, partitions), count(name, partitions), ids, consumers));
     }
 
     private PartitionCount count(String name, int partitions) {
@@ -208,7 +203,7 @@ public final class DelayQueueClient implements AutoCloseable {
     }
 
     private RedisDelayQueue queue(QueueAddress address) {
-        return new RedisDelayQueue(address, router, calls, ids, consumers, importer);
+        return new RedisDelayQueue(address, router, calls, ids, consumers);
     }
 
     /** The partitions of a queue that has more than one. */
@@ -270,7 +265,6 @@ public final class DelayQueueClient implements AutoCloseable {
         DelayQueueException reason = new DelayQueueException("the delay queue client is closed");
         router.close(reason);
         calls.close(reason);
-        importer.close(reason);
         try {
             long left = deadline - System.nanoTime();
             consumers

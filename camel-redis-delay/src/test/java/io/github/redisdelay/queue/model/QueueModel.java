@@ -132,13 +132,13 @@ public final class QueueModel {
         for (int i = 0; i < items.size(); i++) {
             Object[] item = items.get(i);
             String id = text(item[0]);
-            switch (script) {
-                case SCHEDULE -> {
+            switch (script.command()) {
+                case "schedule" -> {
                     double due = Long.parseLong(text(item[2]));
                     due = text(item[1]).startsWith("after ") ? time + due + i : due;
                     earliest = due > MAX ? earliest : Math.min(earliest, due);
                 }
-                case CHANGE -> {
+                case "change" -> {
                     String action = text(item[1]);
                     double due = Long.parseLong(text(item[2]));
                     if (action.equals("resume")) {
@@ -150,7 +150,7 @@ public final class QueueModel {
                         earliest = Math.min(earliest, due);
                     }
                 }
-                case SETTLE -> {
+                case "settle" -> {
                     if (text(item[2]).equals("extend") || !holds(id, (byte[]) item[1]) || !finished.add(id)) {
                         continue; // it finishes nothing, perhaps because of one before it in this call
                     }
@@ -162,7 +162,7 @@ public final class QueueModel {
                         default -> {}
                     }
                 }
-                case REDRIVE ->
+                case "redrive" ->
                     earliest = dead.delayed.containsKey(id) || dead.holds(id, (byte[]) item[1]) ? time : earliest;
                 default -> {}
             }
@@ -183,8 +183,8 @@ public final class QueueModel {
     }
 
     private static boolean hasLane(LuaScript script) {
-        return switch (script) {
-            case SCHEDULE, CHANGE, CLAIM, SETTLE, ACKNOWLEDGE, REDRIVE -> true;
+        return switch (script.command()) {
+            case "schedule", "change", "claim", "settle", "acknowledge", "redrive" -> true;
             default -> false;
         };
     }
@@ -222,15 +222,15 @@ public final class QueueModel {
             return last.result;
         }
         int head =
-                switch (script) {
-                    case ACKNOWLEDGE -> 2;
-                    case SETTLE -> 4;
+                switch (script.command()) {
+                    case "acknowledge" -> 2;
+                    case "settle" -> 4;
                     default -> 3;
                 };
         int width =
-                switch (script) {
-                    case CHANGE -> 3;
-                    case ACKNOWLEDGE, REDRIVE -> 2;
+                switch (script.command()) {
+                    case "change" -> 3;
+                    case "acknowledge", "redrive" -> 2;
                     default -> 5;
                 };
         List<Object[]> items = new ArrayList<>();
@@ -240,11 +240,11 @@ public final class QueueModel {
         cover(script, items, time);
         ByteBuffer reply = ByteBuffer.allocate(8 + 9 * items.size()).order(ByteOrder.LITTLE_ENDIAN);
         reply.putDouble(time);
-        switch (script) {
-            case SCHEDULE -> schedule(items, time, reply);
-            case CHANGE -> change(items, time, reply);
-            case SETTLE -> settle(items, time, reply, this::holds);
-            case ACKNOWLEDGE ->
+        switch (script.command()) {
+            case "schedule" -> schedule(items, time, reply);
+            case "change" -> change(items, time, reply);
+            case "settle" -> settle(items, time, reply, this::holds);
+            case "acknowledge" ->
                 settle(
                         items.stream()
                                 .map(item ->
@@ -253,8 +253,8 @@ public final class QueueModel {
                         time,
                         reply,
                         this::claimed);
-            case REDRIVE -> redrive(items, time, reply);
-            default -> throw new IllegalArgumentException(script.name());
+            case "redrive" -> redrive(items, time, reply);
+            default -> throw new IllegalArgumentException(script.toString());
         }
         byte[] answer = reply.array();
         if (script == LuaScript.ACKNOWLEDGE && isAllDone(answer)) {
@@ -274,10 +274,10 @@ public final class QueueModel {
     }
 
     private Object look(LuaScript script, Object[] arguments, long time) {
-        return switch (script) {
-            case TRIM -> doubles(trim(Long.parseLong(text(arguments[0])), Long.parseLong(text(arguments[1])), time));
-            case GET -> get(text(arguments[0]));
-            case BROWSE ->
+        return switch (script.command()) {
+            case "trim" -> doubles(trim(Long.parseLong(text(arguments[0])), Long.parseLong(text(arguments[1])), time));
+            case "get" -> get(text(arguments[0]));
+            case "browse" ->
                 browse(
                         text(arguments[0]).equals("leased"),
                         Integer.parseInt(text(arguments[1])),
@@ -288,7 +288,7 @@ public final class QueueModel {
                         },
                         text(arguments[3]),
                         text(arguments[4]).equals("newest"));
-            case HEARTBEAT -> {
+            case "heartbeat" -> {
                 if (((byte[]) arguments[1]).length == 0) {
                     consumers.remove(text(arguments[0]));
                 } else {
@@ -299,20 +299,20 @@ public final class QueueModel {
                         .putDouble(time)
                         .array();
             }
-            case CONSUMERS ->
+            case "consumers" ->
                 consumers.entrySet().stream()
                         .flatMap(consumer ->
                                 java.util.stream.Stream.of(consumer.getKey(), "no time " + consumer.getValue()))
                         .map(text -> text.getBytes(StandardCharsets.ISO_8859_1))
                         .toList();
-            case REPAIR ->
+            case "repair" ->
                 text(arguments[0]).equals("index")
                         ? List.of(doubles(time, messages.size(), 0), ascii("0"))
                         : check(text(arguments[0]).equals("messages"), time);
-            case DEAD_LETTERS -> letters(text(arguments[0]), text(arguments[1]));
-            case STATS -> stats(time);
-            case OUTLOOK -> outlook(time, Stream.of(arguments).mapToLong(bound -> Long.parseLong(text(bound))));
-            default -> throw new IllegalArgumentException(script.name());
+            case "dead_letters" -> letters(text(arguments[0]), text(arguments[1]));
+            case "stats" -> stats(time);
+            case "outlook" -> outlook(time, Stream.of(arguments).mapToLong(bound -> Long.parseLong(text(bound))));
+            default -> throw new IllegalArgumentException(script.toString());
         };
     }
 

@@ -175,8 +175,8 @@ public final class SimulatedNetwork implements ScriptExecutor {
 
     /** The server's time at a call; at the last one before for those that do not tell it, which look at no near time. */
     private long timeOf(Packet packet) {
-        switch (packet.script) {
-            case TRIM, GET, BROWSE, DEAD_LETTERS, CONSUMERS -> {}
+        switch (packet.script.command()) {
+            case "trim", "get", "browse", "dead_letters", "consumers" -> {}
             default -> {
                 byte[] head = packet.reply instanceof byte[] bytes ? bytes : (byte[]) ((List<?>) packet.reply).get(0);
                 lastTime = (long)

@@ -2,7 +2,7 @@
 package io.github.redisdelay.console;
 
 import io.github.redisdelay.camel.connection.ConnectionSettings;
-import io.github.redisdelay.camel.migration.ImportRun;
+import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.console.api.ApiException;
 import io.github.redisdelay.console.api.ApiException.Kind;
 import io.github.redisdelay.console.api.QueueSource;
@@ -82,7 +82,7 @@ final class AddressSources implements ConsoleSources {
     }
 
     @Override
-    public List<ImportRun> imports() {
+    public List<ImportModule.Run> imports() {
         return List.of();
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.console;
 
-import io.github.redisdelay.camel.migration.ImportRun;
+import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.console.api.QueueSource;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.util.LinkedHashMap;
@@ -15,7 +15,7 @@ interface ConsoleSources extends AutoCloseable {
     List<QueueSource> get(List<String> named);
 
     /** The imports of this process. */
-    List<ImportRun> imports();
+    List<ImportModule.Run> imports();
 
     @Override
     void close();
@@ -34,7 +34,7 @@ interface ConsoleSources extends AutoCloseable {
             }
 
             @Override
-            public List<ImportRun> imports() {
+            public List<ImportModule.Run> imports() {
                 return List.of();
             }
 

@@ -4,7 +4,7 @@ package io.github.redisdelay.console;
 import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.camel.RedisDelayEndpoint;
 import io.github.redisdelay.camel.SharedRedis;
-import io.github.redisdelay.camel.migration.ImportRun;
+import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.console.api.QueueSource;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.Durability;
@@ -102,11 +102,11 @@ final class ContextSources implements ConsoleSources {
     }
 
     @Override
-    public List<ImportRun> imports() {
+    public List<ImportModule.Run> imports() {
         return context.getComponentNames().stream()
                 .map(name -> context.hasComponent(name))
                 .filter(RedisDelayComponent.class::isInstance)
-                .flatMap(component -> ((RedisDelayComponent) component).imports().list().stream())
+                .flatMap(component -> ((RedisDelayComponent) component).imports().stream())
                 .toList();
     }
 

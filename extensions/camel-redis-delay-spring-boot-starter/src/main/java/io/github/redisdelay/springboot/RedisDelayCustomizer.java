@@ -85,7 +85,8 @@ final class RedisDelayCustomizer implements ComponentCustomizer {
     }
 
     private void set(RedisDelayComponent component, String option, Object value) {
-        boolean simple = BeanUtils.isSimpleValueType((Class<?>) options.getOptionType(option, true));
+        boolean simple =
+                value instanceof Map || BeanUtils.isSimpleValueType((Class<?>) options.getOptionType(option, true));
         String text = String.valueOf(value);
         try {
             PropertyBindingSupport.build()

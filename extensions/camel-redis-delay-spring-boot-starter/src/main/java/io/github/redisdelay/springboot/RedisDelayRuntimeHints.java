@@ -24,6 +24,8 @@ final class RedisDelayRuntimeHints implements RuntimeHintsRegistrar {
     public void registerHints(RuntimeHints hints, ClassLoader classLoader) {
         hints.resources()
                 .registerPattern("io/github/redisdelay/queue/lua/**")
+                .registerPattern("io/github/redisdelay/imports/queue/lua/**")
+                .registerPattern("META-INF/services/org/apache/camel/redis-delay*")
                 .registerPattern("META-INF/services/org/apache/camel/*/redis-delay*")
                 .registerPattern("META-INF/io/github/redisdelay/camel/redis-delay.json");
         Stream.of(
@@ -36,6 +38,11 @@ final class RedisDelayRuntimeHints implements RuntimeHintsRegistrar {
         // Looked for by its name: not every application has it.
         hints.reflection()
                 .registerTypeIfPresent(classLoader, "io.micrometer.core.instrument.MeterRegistry", type -> {});
+        hints.reflection()
+                .registerTypeIfPresent(
+                        classLoader,
+                        "io.github.redisdelay.imports.RedissonImports",
+                        MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS);
         // Its fields say of which side an option is.
         hints.reflection().registerType(RedisDelayConfiguration.class, MemberCategory.DECLARED_FIELDS);
         // Its methods are looked up by name, because they are not the same in all versions of Redisson.

@@ -43,7 +43,8 @@ class MetadataTest {
             assertThat(property.getString("name"))
                     .matches("camel\\.(component\\.redis-delay|redis-delay\\.console)\\..+");
             assertThat(property.getString("type"))
-                    .matches("java\\.lang\\.\\w+|java\\.util\\.List<java\\.lang\\.String>");
+                    .matches(
+                            "java\\.lang\\.\\w+|java\\.util\\.(List<java\\.lang\\.String>|Map<java\\.lang\\.String,java\\.lang\\.Object>)");
             assertThat(property.getString("description")).isNotBlank();
         });
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.camel.RedisDelayConfiguration;
 import io.github.redisdelay.camel.RedisDelayHeaderFilterStrategy;
+import java.util.Map;
 import org.apache.camel.CamelContext;
 import org.apache.camel.spi.HeaderFilterStrategy;
 import org.apache.camel.spring.boot.CamelAutoConfiguration;
@@ -62,6 +63,8 @@ class RedisDelayAutoConfigurationTest {
                         PREFIX + "DEAD_LETTER=off",
                         PREFIX + "redelivery-jitter=0.5",
                         PREFIX + "auto-wired-enabled=false",
+                        PREFIX + "import-options.codec=json",
+                        PREFIX + "import-options.on-error=raw",
                         PREFIX + "redelivery-delays={{steps}}",
                         "steps=1s,2s")
                 .run(started -> {
@@ -72,7 +75,14 @@ class RedisDelayAutoConfigurationTest {
                             .returns(false, RedisDelayConfiguration::isDeadLetter)
                             .returns(0.5, RedisDelayConfiguration::getRedeliveryJitter)
                             .returns("1s,2s", RedisDelayConfiguration::getRedeliveryDelays)
-                            .returns("5s", RedisDelayConfiguration::getRequestTimeout);
+                            .returns("5s", RedisDelayConfiguration::getRequestTimeout)
+                            .returns(
+                                    Map.of("codec", "json", "on-error", "raw"),
+                                    RedisDelayConfiguration::getImportOptions);
+                    // By the module for imports, which is on the class path.
+                    assertThat(started.getBean(CamelContext.class)
+                                    .getEndpoint("redis-delay:a?operation=import&import.from=old"))
+                            .isNotNull();
                     assertThat(component(started, "redis-delay").isAutowiredEnabled())
                             .isFalse();
                 });

@@ -47,11 +47,15 @@ class RedisDelayRuntimeHintsTest {
     @Test
     void should_have_a_hint_for_each_resource() throws IOException {
         List<String> names = new ArrayList<>(resources("io/github/redisdelay/queue/lua/", "**/*.lua"));
+        names.addAll(resources("io/github/redisdelay/imports/", "**/*.lua"));
         names.addAll(resources(SERVICES, "**/redis-delay*"));
         names.addAll(resources("META-INF/io/github/redisdelay/", "**/*.json"));
         assertThat(names)
                 .hasSizeGreaterThan(20)
-                .contains(SERVICES + "component/redis-delay", "META-INF/io/github/redisdelay/camel/redis-delay.json")
+                .contains(
+                        SERVICES + "component/redis-delay",
+                        SERVICES + "redis-delay-import",
+                        "META-INF/io/github/redisdelay/camel/redis-delay.json")
                 .allSatisfy(name -> assertThat(RuntimeHintsPredicates.resource().forResource(name))
                         .accepts(hints));
         assertThat(RuntimeHintsPredicates.resource().forResource("application.properties"))

@@ -13,7 +13,6 @@ public final class ScriptDigests {
 
     /** The SHA-1 digest, in small hexadecimal letters, and the script's name, such as {@code claim}. */
     public static Map<String, String> names() {
-        return Arrays.stream(LuaScript.values()).collect(Collectors.toMap(LuaScript::sha, script -> script.name()
-                .toLowerCase()));
+        return Arrays.stream(LuaScript.values()).collect(Collectors.toMap(LuaScript::sha, LuaScript::command));
     }
 }

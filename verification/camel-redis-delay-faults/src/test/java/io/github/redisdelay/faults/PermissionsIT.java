@@ -7,11 +7,12 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.camel.RedisDelayConstants;
+import io.github.redisdelay.imports.queue.ConvertedPayload;
+import io.github.redisdelay.imports.queue.ImportOptions;
+import io.github.redisdelay.imports.queue.ImportReport;
+import io.github.redisdelay.imports.queue.ImportSource;
+import io.github.redisdelay.imports.queue.RedissonImport;
 import io.github.redisdelay.queue.ClientOptions;
-import io.github.redisdelay.queue.ConvertedPayload;
-import io.github.redisdelay.queue.ImportOptions;
-import io.github.redisdelay.queue.ImportReport;
-import io.github.redisdelay.queue.ImportSource;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import io.github.redisdelay.test.RedisServer;
@@ -34,7 +35,6 @@ import java.util.TreeSet;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Predicate;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -64,12 +64,13 @@ class PermissionsIT {
     static final Path PAGE = Path.of("../../camel-redis-delay/src/main/docs/redis-delay-component.adoc");
     private static final Path SCRIPTS =
             Path.of("../../camel-redis-delay/src/main/resources/io/github/redisdelay/queue");
+    private static final Path IMPORT =
+            Path.of("../../extensions/camel-redis-delay-import/src/main/resources/io/github/redisdelay/imports");
     private static final Pattern LINE = Pattern.compile("(?m)^ACL SETUSER (\\S+) reset on >(\\S+) (.+)$");
     private static final Pattern CALL = Pattern.compile("redis\\.p?call\\('(\\w+)'");
     /** The commands of the test itself while the user's commands are counted; AUTH is allowed to everybody. */
     private static final Set<String> NOT_COUNTED = Set.of("acl", "auth", "config", "config|resetstat");
 
-    private static final Set<String> IMPORT = Set.of("look.lua", "import.lua");
     private static final Set<String> LOADING = Set.of("eval", "script|load");
 
     /** The user of the documentation. */
@@ -160,17 +161,12 @@ class PermissionsIT {
         return commands;
     }
 
-    /** All commands that a script may call, whether a test gets there or not; without those of an import. */
-    private static Set<String> ofTheScripts() throws IOException {
-        return ofTheScripts(file -> !IMPORT.contains(file));
-    }
-
-    private static Set<String> ofTheScripts(Predicate<String> which) throws IOException {
+    /** All commands that a script may call, whether a test gets there or not. */
+    private static Set<String> ofTheScripts(Path folder) throws IOException {
         Set<String> commands = new TreeSet<>();
-        try (Stream<Path> files = Files.walk(SCRIPTS)) {
-            for (Path file : files.filter(path -> path.toString().endsWith(".lua"))
-                    .filter(path -> which.test(path.getFileName().toString()))
-                    .toList()) {
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file :
+                    files.filter(path -> path.toString().endsWith(".lua")).toList()) {
                 CALL.matcher(Files.readString(file))
                         .results()
                         .map((MatchResult found) -> found.group(1).toLowerCase(Locale.ROOT))
@@ -200,7 +196,7 @@ class PermissionsIT {
     void should_name_every_command_of_the_scripts() throws Exception {
         assertThat(User.ofThePage().commands())
                 .as("commands in the line ACL SETUSER of " + PAGE)
-                .containsAll(ofTheScripts());
+                .containsAll(ofTheScripts(SCRIPTS));
     }
 
     @Test
@@ -221,7 +217,7 @@ class PermissionsIT {
             // Redisson 3 takes the one to make a script known, Redisson 4 the other.
             assertThat(needed).containsAnyElementsOf(LOADING);
             needed.addAll(LOADING);
-            needed.addAll(ofTheScripts());
+            needed.addAll(ofTheScripts(SCRIPTS));
             assertThat(needed).as("commands that are needed").containsAll(user.commands());
         }
     }
@@ -237,7 +233,7 @@ class PermissionsIT {
                 .filter(word -> word.startsWith("+"))
                 .map(word -> word.substring(1))
                 .collect(Collectors.toCollection(TreeSet::new));
-        Set<String> needed = ofTheScripts(IMPORT::contains);
+        Set<String> needed = ofTheScripts(IMPORT);
         needed.removeAll(user.commands());
         assertThat(added).isEqualTo(needed);
         try (RedisServer server = RedisServer.dedicated()) {
@@ -258,8 +254,8 @@ class PermissionsIT {
                     .setPassword(user.password());
             RedissonClient redisson = Redisson.create(config);
             try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
-                ImportReport report = client.queue("orders")
-                        .importFrom(new ImportSource("orders"), ConvertedPayload::of, ImportOptions.EVERYTHING)
+                ImportReport report = RedissonImport.into(client.queue("orders"))
+                        .run(new ImportSource("orders"), ConvertedPayload::of, ImportOptions.EVERYTHING)
                         .get(20, TimeUnit.SECONDS);
                 assertThat(report.moved()).isEqualTo(2);
                 assertThat(report.remaining()).isOne(); // one that is no element

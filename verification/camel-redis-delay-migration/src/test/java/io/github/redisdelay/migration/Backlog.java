@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.migration;
 
-import io.github.redisdelay.camel.migration.ImportCodec;
-import io.github.redisdelay.queue.ConvertedPayload;
+import io.github.redisdelay.imports.ImportCodec;
+import io.github.redisdelay.imports.queue.ConvertedPayload;
+import io.github.redisdelay.imports.queue.ImportOptions;
+import io.github.redisdelay.imports.queue.ImportReport;
+import io.github.redisdelay.imports.queue.ImportSource;
+import io.github.redisdelay.imports.queue.RedissonImport;
 import io.github.redisdelay.queue.DelayQueue;
-import io.github.redisdelay.queue.ImportOptions;
-import io.github.redisdelay.queue.ImportReport;
-import io.github.redisdelay.queue.ImportSource;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -53,7 +54,8 @@ final class Backlog {
 
     /** Takes over texts from the queue of the same name. The ids are generated: nothing hides what was moved twice. */
     static ImportReport takeOver(DelayQueue queue, ImportCodec codec) throws Exception {
-        return queue.importFrom(
+        return RedissonImport.into(queue)
+                .run(
                         new ImportSource(queue.name()),
                         payload -> ConvertedPayload.of(
                                 ((String) codec.convert(payload).body()).getBytes(StandardCharsets.UTF_8)),

@@ -30,7 +30,7 @@ class ImportBench {
     private static final int LENGTH = 200;
     private static final String QUEUE = "bench";
     private static final String IMPORT =
-            "redis-delay:" + QUEUE + "?operation=import&importFrom=" + QUEUE + "&importCodec=string";
+            "redis-delay:" + QUEUE + "?operation=import&import.from=" + QUEUE + "&import.codec=string";
     /** How many the transfer is watched for: a million would take hours. */
     private static final int TRANSFERRED = Math.min(MESSAGES, 2_000);
 

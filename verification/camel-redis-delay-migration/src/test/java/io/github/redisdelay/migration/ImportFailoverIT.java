@@ -3,17 +3,18 @@ package io.github.redisdelay.migration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.redisdelay.imports.queue.ConvertedPayload;
+import io.github.redisdelay.imports.queue.ImportOptions;
+import io.github.redisdelay.imports.queue.ImportReport;
+import io.github.redisdelay.imports.queue.ImportSource;
+import io.github.redisdelay.imports.queue.PayloadConverter;
+import io.github.redisdelay.imports.queue.RedissonImport;
 import io.github.redisdelay.queue.ClientOptions;
-import io.github.redisdelay.queue.ConvertedPayload;
 import io.github.redisdelay.queue.DelayQueue;
-import io.github.redisdelay.queue.ImportOptions;
-import io.github.redisdelay.queue.ImportReport;
-import io.github.redisdelay.queue.ImportSource;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
-import io.github.redisdelay.queue.PayloadConverter;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.testkit.FaultyProxy.Kind;
 import io.github.redisdelay.testkit.SentinelServers;
@@ -56,8 +57,8 @@ class ImportFailoverIT {
                 DelayQueue queue = client.queue(QUEUE);
                 AtomicLong moved = new AtomicLong();
                 CompletableFuture<Void> died = new CompletableFuture<>();
-                CompletableFuture<ImportReport> first =
-                        queue.importFrom(new ImportSource(QUEUE), BY_TEXT, ImportOptions.EVERYTHING.withGoOn(report -> {
+                CompletableFuture<ImportReport> first = RedissonImport.into(queue)
+                        .run(new ImportSource(QUEUE), BY_TEXT, ImportOptions.EVERYTHING.withGoOn(report -> {
                             moved.set(report.moved());
                             if (report.moved() >= REPLICATED) {
                                 old.proxy.swallow(Kind.REPLICATION);
@@ -96,7 +97,8 @@ class ImportFailoverIT {
     private static ImportReport again(DelayQueue queue) {
         AtomicReference<ImportReport> report = new AtomicReference<>();
         SentinelServers.until(() -> {
-            report.set(queue.importFrom(new ImportSource(QUEUE), BY_TEXT, ImportOptions.EVERYTHING)
+            report.set(RedissonImport.into(queue)
+                    .run(new ImportSource(QUEUE), BY_TEXT, ImportOptions.EVERYTHING)
                     .get(1, TimeUnit.MINUTES));
             return true;
         });

@@ -53,11 +53,11 @@ class KilledRoutesIT {
     /** How messages are taken over. */
     enum Way {
         /** Consumers take what is due. */
-        BRIDGE("due", "&importFrom=" + QUEUE, ""),
+        BRIDGE("due", "&import.from=" + QUEUE, ""),
         /** Consumers take everything. */
-        BRIDGE_AHEAD("`importAhead=1d`", "&importFrom=" + QUEUE + "&importAhead=1d", ""),
+        BRIDGE_AHEAD("`import.ahead=1d`", "&import.from=" + QUEUE + "&import.ahead=1d", ""),
         /** A producer takes everything, again and again. */
-        OPERATION("`operation=import`", "", "&operation=import&importFrom=" + QUEUE);
+        OPERATION("`operation=import`", "", "&operation=import&import.from=" + QUEUE);
 
         private final String label;
         private final String consuming;
@@ -70,7 +70,7 @@ class KilledRoutesIT {
         }
 
         private static String with(String options, String codec) {
-            return options.isEmpty() ? "" : options + "&importCodec=" + codec;
+            return options.isEmpty() ? "" : options + "&import.codec=" + codec;
         }
     }
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class PayloadsIT {
 
     private static final Path COMMITTED =
-            Path.of("../../camel-redis-delay/src/test/resources/io/github/redisdelay/camel/migration");
+            Path.of("../../extensions/camel-redis-delay-import/src/test/resources/io/github/redisdelay/imports");
 
     @TempDir
     Path folder;

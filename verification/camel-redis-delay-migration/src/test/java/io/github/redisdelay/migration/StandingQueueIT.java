@@ -3,12 +3,12 @@ package io.github.redisdelay.migration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.redisdelay.camel.migration.ImportCodec;
+import io.github.redisdelay.imports.ImportCodec;
+import io.github.redisdelay.imports.queue.ImportReport;
 import io.github.redisdelay.migration.Fleet.Member;
 import io.github.redisdelay.migration.OldQueueProcess.Line;
 import io.github.redisdelay.migration.OldQueueProcess.Role;
 import io.github.redisdelay.queue.DelayQueue;
-import io.github.redisdelay.queue.ImportReport;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;

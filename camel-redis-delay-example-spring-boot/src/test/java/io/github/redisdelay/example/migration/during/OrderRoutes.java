@@ -11,7 +11,7 @@ public class OrderRoutes extends RouteBuilder {
 
     @Override
     public void configure() {
-        from("redis-delay:orders?importFrom=orders&importCodec=kryo5&importId=body")
+        from("redis-delay:orders?import.from=orders&import.codec=kryo5&import.id=body")
                 .routeId("close-unpaid")
                 .to("bean:orders?method=closeIfUnpaid");
     }

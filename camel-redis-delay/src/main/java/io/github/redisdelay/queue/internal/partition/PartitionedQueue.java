@@ -12,15 +12,11 @@ import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.DelayQueueReceiver;
 import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.ImportOptions;
-import io.github.redisdelay.queue.ImportReport;
-import io.github.redisdelay.queue.ImportSource;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.Outlook;
 import io.github.redisdelay.queue.PageStart;
-import io.github.redisdelay.queue.PayloadConverter;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.ScheduleRequest;
@@ -38,9 +34,8 @@ import io.github.redisdelay.queue.internal.format.MessageIdGenerator;
 import io.github.redisdelay.queue.internal.format.MessageRows;
 import io.github.redisdelay.queue.internal.format.PageCursor;
 import io.github.redisdelay.queue.internal.queue.Partitioned;
-import io.github.redisdelay.queue.internal.queue.QueueImporter;
 import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
-import io.github.redisdelay.queue.internal.redis.QueueAddress;
+import io.github.redisdelay.queue.internal.request.CallGate;
 import io.github.redisdelay.queue.internal.request.SubmissionPromise;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -64,19 +59,13 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
     private final PartitionCount count;
     private final MessageIdGenerator ids;
     private final ConsumerStarter starter;
-    private final QueueImporter importer;
 
     public PartitionedQueue(
-            List<RedisDelayQueue> partitions,
-            PartitionCount count,
-            MessageIdGenerator ids,
-            ConsumerStarter starter,
-            QueueImporter importer) {
+            List<RedisDelayQueue> partitions, PartitionCount count, MessageIdGenerator ids, ConsumerStarter starter) {
         this.partitions = partitions;
         this.count = count;
         this.ids = ids;
         this.starter = starter;
-        this.importer = importer;
     }
 
     @Override
@@ -92,6 +81,11 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
     @Override
     public List<RedisDelayQueue> partitions() {
         return partitions;
+    }
+
+    /** Lets calls pass that are made to its partitions. */
+    public CallGate gate() {
+        return count;
     }
 
     private boolean isDeadLetters() {
@@ -112,7 +106,7 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
     @Override
     public DelayQueue deadLetters() {
         return new PartitionedQueue(
-                partitions.stream().map(RedisDelayQueue::deadLetters).toList(), count, ids, starter, importer);
+                partitions.stream().map(RedisDelayQueue::deadLetters).toList(), count, ids, starter);
     }
 
     @Override
@@ -354,24 +348,6 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
                         sum.restored() + found.restored(),
                         sum.bodiesMissing() + found.bodiesMissing(),
                         sum.recordsDropped() + found.recordsDropped())));
-    }
-
-    @Override
-    public CompletableFuture<ImportReport> importFrom(
-            ImportSource source, PayloadConverter converter, ImportOptions options) {
-        partitions.get(0).checkNoDeadLetters("importFrom");
-        return importer.run(
-                addresses(), id -> PartitionHash.of(id, partitions.size()), count, source, converter, options);
-    }
-
-    @Override
-    public void checkImport(ImportSource source) {
-        partitions.get(0).checkNoDeadLetters("checkImport");
-        importer.targets(addresses(), source);
-    }
-
-    private List<QueueAddress> addresses() {
-        return partitions.stream().map(RedisDelayQueue::address).toList();
     }
 
     @Override

@@ -12,15 +12,11 @@ import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.DelayQueueReceiver;
 import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.ImportOptions;
-import io.github.redisdelay.queue.ImportReport;
-import io.github.redisdelay.queue.ImportSource;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.Outlook;
 import io.github.redisdelay.queue.PageStart;
-import io.github.redisdelay.queue.PayloadConverter;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.ScheduleRequest;
@@ -78,21 +74,18 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
     private final UnbatchedCalls calls;
     private final MessageIdGenerator ids;
     private final ConsumerStarter starter;
-    private final QueueImporter importer;
 
     public RedisDelayQueue(
             QueueAddress address,
             RequestRouter router,
             UnbatchedCalls calls,
             MessageIdGenerator ids,
-            ConsumerStarter starter,
-            QueueImporter importer) {
+            ConsumerStarter starter) {
         this.address = address;
         this.router = router;
         this.calls = calls;
         this.ids = ids;
         this.starter = starter;
-        this.importer = importer;
     }
 
     @Override
@@ -126,7 +119,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
         if (isDeadLetters()) {
             throw new IllegalStateException("queue '" + name() + "': dead letters have no dead letters of their own");
         }
-        return new RedisDelayQueue(address.deadLetters(), router, calls, ids, starter, importer);
+        return new RedisDelayQueue(address.deadLetters(), router, calls, ids, starter);
     }
 
     /** The bytes of an id; those of dead letters are longer. */
@@ -137,6 +130,18 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
 
     public QueueAddress address() {
         return address;
+    }
+
+    public RequestRouter router() {
+        return router;
+    }
+
+    public UnbatchedCalls calls() {
+        return calls;
+    }
+
+    public MessageIdGenerator ids() {
+        return ids;
     }
 
     @Override
@@ -374,19 +379,6 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
                                 : calls.once(address, LuaScript.REPAIR, walk, cursor, base, kind))
                 .thenCompose(found -> router.awaitDurable(
                         address, "a check made " + found.restored() + " messages wait again", found));
-    }
-
-    @Override
-    public CompletableFuture<ImportReport> importFrom(
-            ImportSource source, PayloadConverter converter, ImportOptions options) {
-        checkNoDeadLetters("importFrom");
-        return importer.run(List.of(address), id -> 0, CallGate.OPEN, source, converter, options);
-    }
-
-    @Override
-    public void checkImport(ImportSource source) {
-        checkNoDeadLetters("checkImport");
-        importer.targets(List.of(address), source);
     }
 
     @Override

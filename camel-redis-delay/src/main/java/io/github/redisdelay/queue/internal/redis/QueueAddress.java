@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.redis;
 
+import java.util.List;
+
 /**
  * The place of a queue, or of one partition of it, or of the registry of all queues, in Redis.
  *
@@ -25,9 +27,9 @@ public record QueueAddress(String name, String partitionLabel, QueueKeys keys) {
         return new QueueAddress(name, partitionLabel, keys.dead());
     }
 
-    /** The same place, with the keys of a Redisson queue from which messages are moved there. */
-    public QueueAddress importing(String redissonQueue) {
-        return new QueueAddress(name, partitionLabel, keys.importing(redissonQueue));
+    /** The same place, with keys outside of the queue that scripts of another module name as well. */
+    public QueueAddress with(List<Object> foreign) {
+        return new QueueAddress(name, partitionLabel, keys.with(foreign));
     }
 
     /** True if its messages are dead letters. */

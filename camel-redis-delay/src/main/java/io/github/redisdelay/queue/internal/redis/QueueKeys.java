@@ -12,9 +12,9 @@ import java.util.stream.Stream;
  *
  * @param base the beginning of each key; also the queue's name in wake-ups
  * @param deadLetters true if the messages are dead letters
- * @param source the name of the Redisson queue whose keys the scripts of an import name as well; null outside of an import
+ * @param foreign the keys outside of the queue that scripts of another module name as well; empty for those of the queues
  */
-public record QueueKeys(String base, boolean deadLetters, String source) {
+public record QueueKeys(String base, boolean deadLetters, List<Object> foreign) {
 
     /** The number of keys of a script that may leave out those of the priorities. */
     static final int WITHOUT_PRIORITIES = 8;
@@ -29,17 +29,17 @@ public record QueueKeys(String base, boolean deadLetters, String source) {
 
     /** @param tag the hash tag: the queue's name, or the tag of one of its partitions */
     public static QueueKeys of(String prefix, String tag) {
-        return new QueueKeys(prefix + ":{" + tag + "}", false, null);
+        return new QueueKeys(prefix + ":{" + tag + "}", false, List.of());
     }
 
     /** The key of the registry of queues. It has no hash tag, and all keys of queues have one: it is none of them. */
     public static QueueKeys registry(String prefix) {
-        return new QueueKeys(prefix, false, null);
+        return new QueueKeys(prefix, false, List.of());
     }
 
     /** The dead letters: a queue of their own in the same slot. */
     public QueueKeys dead() {
-        return new QueueKeys(base + DEAD, true, source);
+        return new QueueKeys(base + DEAD, true, foreign);
     }
 
     /** The beginning of the queue's keys, those of its dead letters included. */
@@ -47,48 +47,28 @@ public record QueueKeys(String base, boolean deadLetters, String source) {
         return deadLetters ? base.substring(0, base.length() - DEAD.length()) : base;
     }
 
-    /** The same keys with those of a Redisson queue. */
-    public QueueKeys importing(String redissonQueue) {
-        return new QueueKeys(base, deadLetters, redissonQueue);
+    /** The same keys with some outside of the queue. */
+    public QueueKeys with(List<Object> others) {
+        return new QueueKeys(base, deadLetters, others);
     }
 
     /** The keys of a script, in the order that its comment names. */
     public List<Object> of(LuaScript script) {
-        return switch (script) {
-            case SCHEDULE, CLAIM -> common();
-            case CHANGE -> common("index", "dead:index", "dead:messages");
-            case REPAIR -> common("index");
-            case SETTLE -> common("dead:messages", "dead:delayed", "dead:state", "dead:waiters", "dead:index", "index");
-            case REDRIVE -> common("dead:messages", "dead:delayed", "dead:leased", "dead:state", "dead:index");
-            case ACKNOWLEDGE -> keys(COMMON.stream().limit(6));
-            case GET, BROWSE -> common("consumers");
-            case OUTLOOK -> common();
-            case STATS -> common("consumers", "dead:delayed", "dead:leased");
-            case DEAD_LETTERS -> keys(Stream.of("dead:index", "dead:messages", "config"));
-            case TRIM -> keys(Stream.of("dead:messages", "dead:delayed", "dead:state", "config", "dead:index"));
-            case HEARTBEAT, CONSUMERS -> keys(Stream.of("consumers"));
-            case SERVER -> keys(Stream.of("messages"));
-            case REGISTER, QUEUES -> keys(Stream.of("queues"));
-            case PARTITIONS -> keys(Stream.of("config", "dead:config", "messages", "dead:messages", "seen"));
-            case REPLICATION -> keys(Stream.of("sessions"));
-            case LOOK -> List.of(foreign("redisson_delay_queue_timeout"), source);
-            case IMPORT -> {
-                String pending = foreign("redisson_delay_queue_timeout");
-                yield Stream.concat(
-                                common().stream(),
-                                Stream.of(pending, foreign("redisson_delay_queue"), source, pending + ":none"))
-                        .toList();
-            }
-        };
+        return script.keys(this);
     }
 
-    /** A key of Redisson's delayed queue, named as RedissonObject.prefixName does. */
-    private String foreign(String prefix) {
-        return prefix + (source.contains("{") ? ":" + source : ":{" + source + "}");
-    }
-
-    private List<Object> common(String... more) {
+    /** The common keys of {@code queue.lua}, and more behind them. */
+    public List<Object> common(String... more) {
         return keys(Stream.concat(COMMON.stream(), Stream.of(more)));
+    }
+
+    /** The common keys that a script needs which neither remembers ids nor makes messages due. */
+    List<Object> plain() {
+        return keys(COMMON.stream().limit(6));
+    }
+
+    List<Object> keys(String... parts) {
+        return keys(Stream.of(parts));
     }
 
     private List<Object> keys(Stream<String> parts) {

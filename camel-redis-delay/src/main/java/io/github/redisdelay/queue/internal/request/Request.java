@@ -99,9 +99,12 @@ public abstract class Request<T> {
 
     /** A clause that says what its execution has done. */
     String done() {
-        return script == LuaScript.SCHEDULE || script == LuaScript.IMPORT
-                ? "message '" + id + "' is stored"
-                : change() + " was made";
+        return stores() ? "message '" + id + "' is stored" : change() + " was made";
+    }
+
+    /** True if its execution stores its message. */
+    protected boolean stores() {
+        return script == LuaScript.SCHEDULE;
     }
 
     /** The change that it asks for, for people. */

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -71,7 +71,7 @@ public final class RequestBatcher {
     private final ArrayDeque<Request<?>> waiting = new ArrayDeque<>();
     private long waitingBytes;
     /** The keys of the scripts that were called so far. To put their names together costs as much as ten messages. */
-    private final Map<LuaScript, List<Object>> keysOf = new EnumMap<>(LuaScript.class);
+    private final Map<LuaScript, List<Object>> keysOf = new HashMap<>();
     /** Requests that were left out of a call. Their callers are told once the lock is free. */
     private final List<Request<?>> cancelled = new ArrayList<>();
 
@@ -261,11 +261,10 @@ public final class RequestBatcher {
 
     /** The arguments of a script between the call's number and the first request's. */
     private Object[] header(LuaScript script) {
-        return switch (script) {
-            case SETTLE -> new Object[] {base, deadBase};
-            case ACKNOWLEDGE -> new Object[] {};
-            default -> new Object[] {base};
-        };
+        if (script == LuaScript.SETTLE) {
+            return new Object[] {base, deadBase};
+        }
+        return script == LuaScript.ACKNOWLEDGE ? new Object[] {} : new Object[] {base};
     }
 
     /**

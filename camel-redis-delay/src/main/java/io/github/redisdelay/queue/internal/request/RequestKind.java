@@ -20,10 +20,7 @@ public enum RequestKind {
     DELIVERY;
 
     static RequestKind of(LuaScript script) {
-        return switch (script) {
-            case SETTLE, ACKNOWLEDGE -> DELIVERY;
-            default -> CHANGE;
-        };
+        return script == LuaScript.SETTLE || script == LuaScript.ACKNOWLEDGE ? DELIVERY : CHANGE;
     }
 
     /** True if an error is Redis's last word on a call. All else is worth another try. */

@@ -25,8 +25,8 @@ import java.util.stream.IntStream;
 
 /**
  * The way of requests to the batchers of their queues. Each queue has two batchers, one for each {@link RequestKind}, and one
- * for each Redisson queue that is imported into it. A
- * batcher is made for the first request and dropped when it has nothing to do and many others are in use. Thread-safe.
+ * for each {@link QueueKeys#foreign} keys that requests of another module name. A batcher is made for the first request and
+ * dropped when it has nothing to do and many others are in use. Thread-safe.
  */
 public final class RequestRouter implements Request.Sender {
 
@@ -48,7 +48,7 @@ public final class RequestRouter implements Request.Sender {
     /** The reason why nothing is sent any more; null until the router is closed. Written before the batchers are closed. */
     private volatile DelayQueueException closed;
 
-    /** The batcher of a queue, or of an import into it, for one kind of requests. */
+    /** The batcher of a queue, alone or together with foreign keys, for one kind of requests. */
     private record BatcherKey(QueueKeys keys, RequestKind kind) {}
 
     /** Requests for one batcher that are to go together. Used by one thread. */
@@ -173,13 +173,13 @@ public final class RequestRouter implements Request.Sender {
                 timers,
                 random,
                 registry.of(queue.name())::requested);
-        return new RequestBatcher(channel, sessions(deliveries, queue.keys().source()));
+        return new RequestBatcher(channel, sessions(deliveries, queue.keys().foreign()));
     }
 
-    /** The sessions of a batcher; an import has one call under way. */
-    private List<Session> sessions(boolean deliveries, String source) {
-        return source != null
-                ? List.of(sessions.session("i" + source))
+    /** The sessions of a batcher; one with foreign keys has one call under way. */
+    private List<Session> sessions(boolean deliveries, List<Object> foreign) {
+        return !foreign.isEmpty()
+                ? List.of(sessions.session("i" + foreign.get(0)))
                 : IntStream.range(0, CALLS)
                         .mapToObj(number -> sessions.session((deliveries ? "d" : "s") + number))
                         .toList();

@@ -31,8 +31,8 @@ public final class UnbatchedCalls {
     private final RandomGenerator random;
     private final Duration requestTimeout;
 
-    /** The calls that have no outcome yet. Thread-safe. */
-    private final Set<Attempts> open = ConcurrentHashMap.newKeySet();
+    /** The calls, and what goes on by several of them, that have no outcome yet. Thread-safe. */
+    private final Set<CompletableFuture<?>> open = ConcurrentHashMap.newKeySet();
     /**
      * The reason why nothing is called any more; null until the client is closed. Written before the open calls are
      * failed.
@@ -71,10 +71,32 @@ public final class UnbatchedCalls {
         return new Attempts(queue, script, arguments, RedisErrors::isNotYet).begin();
     }
 
+    /** Fails what is made of several calls when the client is closed, unless it has an outcome before. */
+    public void failOnClose(CompletableFuture<?> outcome) {
+        open.add(outcome);
+        outcome.whenComplete((reply, error) -> open.remove(outcome));
+        DelayQueueException reason = closed;
+        if (reason != null) {
+            outcome.completeExceptionally(reason);
+        }
+    }
+
     /** Fails the calls that have no outcome, and all that come later. */
     public void close(DelayQueueException reason) {
         closed = reason;
-        open.forEach(attempts -> attempts.outcome.completeExceptionally(reason));
+        open.forEach(outcome -> outcome.completeExceptionally(reason));
+    }
+
+    public ScriptExecutor redis() {
+        return redis;
+    }
+
+    public Timers timers() {
+        return timers;
+    }
+
+    public RandomGenerator random() {
+        return random;
     }
 
     private final class Attempts {
@@ -100,8 +122,7 @@ public final class UnbatchedCalls {
 
         /** Makes the first attempt. */
         CompletableFuture<Object> begin() {
-            open.add(this);
-            outcome.whenComplete((reply, error) -> open.remove(this));
+            failOnClose(outcome);
             next();
             return outcome.orTimeout(requestTimeout.toNanos(), TimeUnit.NANOSECONDS)
                     .exceptionally(error -> {
@@ -110,10 +131,7 @@ public final class UnbatchedCalls {
         }
 
         private void next() {
-            DelayQueueException reason = closed;
-            if (reason != null) {
-                outcome.completeExceptionally(reason);
-            } else if (!outcome.isDone()) {
+            if (!outcome.isDone()) {
                 // An answer that does not come is not asked for again, so the attempt waits as long as a last repeat.
                 redis.call(script, queue.keys().of(script), arguments, RedissonScriptExecutor.TIMEOUT_STEPS)
                         .whenComplete((reply, error) -> {

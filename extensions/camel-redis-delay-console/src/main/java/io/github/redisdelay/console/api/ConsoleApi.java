@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.console.api;
 
-import io.github.redisdelay.camel.migration.ImportRun;
+import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.console.ConsoleAction;
 import io.github.redisdelay.console.ConsoleOptions;
 import io.github.redisdelay.console.api.ApiException.Kind;
@@ -43,7 +43,8 @@ public final class ConsoleApi implements AutoCloseable {
      * @param sources is asked with each call
      * @param imports the imports of this process
      */
-    public ConsoleApi(Supplier<List<QueueSource>> sources, Supplier<List<ImportRun>> imports, ConsoleOptions options) {
+    public ConsoleApi(
+            Supplier<List<QueueSource>> sources, Supplier<List<ImportModule.Run>> imports, ConsoleOptions options) {
         this.options = options;
         directory = new Directory(Objects.requireNonNull(sources, "sources"), System::nanoTime);
         messages = new MessageViews(new ContentView(options.hiddenHeaders(), options.bodies(), options.redactor()));

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.console.api;
 
-import io.github.redisdelay.camel.migration.ImportRun;
+import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.console.ConsoleAction;
 import io.github.redisdelay.console.api.ApiException.Kind;
 import io.github.redisdelay.queue.CheckResult;
 import io.github.redisdelay.queue.DelayQueue;
-import io.github.redisdelay.queue.ImportReport;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.ShownId;
@@ -35,7 +34,7 @@ final class Jobs {
 
     private static final Logger LOG = LoggerFactory.getLogger(Jobs.class);
 
-    private final Supplier<List<ImportRun>> imports;
+    private final Supplier<List<ImportModule.Run>> imports;
     private final LongSupplier nanoTime;
 
     private final Deque<Job> jobs = new ArrayDeque<>(); // the latest first; guarded by this
@@ -68,7 +67,7 @@ final class Jobs {
 
     public record Views(List<View> jobs) {}
 
-    Jobs(Supplier<List<ImportRun>> imports, LongSupplier nanoTime) {
+    Jobs(Supplier<List<ImportModule.Run>> imports, LongSupplier nanoTime) {
         this.imports = imports;
         this.nanoTime = nanoTime;
     }
@@ -236,10 +235,10 @@ final class Jobs {
 
     /** Has a job end behind the step under way. */
     ActionResult stop(String id) {
-        for (ImportRun run : imports.get()) {
+        for (ImportModule.Run run : imports.get()) {
             if (id.equals(id(run))) {
                 run.stop();
-                return stopping(run.state() == ImportRun.State.RUNNING);
+                return stopping(run.isRunning());
             }
         }
         Job job;
@@ -260,23 +259,22 @@ final class Jobs {
                 : new ActionResult("nothing", "It had ended already.");
     }
 
-    private static String id(ImportRun run) {
+    private static String id(ImportModule.Run run) {
         return IMPORT + "-" + run.id();
     }
 
-    private static View view(ImportRun run) {
-        ImportReport report = run.report();
-        boolean running = run.state() == ImportRun.State.RUNNING;
-        long moved = report == null ? 0 : report.moved();
+    private static View view(ImportModule.Run run) {
+        boolean running = run.isRunning();
+        long moved = run.moved();
         return new View(
                 id(run),
                 IMPORT,
                 run.queue(),
                 moved,
-                report == null || report.remaining() < 0 ? null : moved + report.remaining(),
+                run.remaining() < 0 ? null : moved + run.remaining(),
                 running,
                 null,
-                run.state() == ImportRun.State.STOPPED,
+                run.isStopped(),
                 running || run.problem() != null
                         ? null
                         : moved + (run.isDryRun() ? " messages would be moved from" : " messages were moved from")

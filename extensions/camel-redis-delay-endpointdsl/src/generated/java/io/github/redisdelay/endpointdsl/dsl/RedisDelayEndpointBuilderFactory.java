@@ -155,106 +155,48 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The codec of the messages that are imported: string, json, plainJson
-         * (JSON without the names of classes), kryo5, marshalling, fst, or raw
-         * (their bytes as they are). There is no default; a dry run without it
-         * tells which one they look like.
+         * The options of an import from a delayed queue of Redisson
+         * (RDelayedQueue), such as import.from: by the operation import, or by
+         * a consumer while it runs. The artifact camel-redis-delay-import has
+         * to be on the class path; its page lists them. This is a multi-value
+         * option with prefix: import.
          * 
-         * The option is a: <code>java.lang.String</code> type.
+         * The option is a: <code>java.util.Map&lt;java.lang.String,
+         * java.lang.Object&gt;</code> type.
+         * The option is multivalued, and you can use the importOptions(String,
+         * Object) method to add a value (call the method multiple times to set
+         * more values).
          * 
          * Group: common
          * 
-         * @param importCodec the value to set
+         * @param key the option key
+         * @param value the option value
          * @return the dsl builder
          */
-        default RedisDelayEndpointConsumerBuilder importCodec(String importCodec) {
-            doSetProperty("importCodec", importCodec);
+        default RedisDelayEndpointConsumerBuilder importOptions(String key, Object value) {
+            doSetMultiValueProperty("importOptions", "import." + key, value);
             return this;
         }
         /**
-         * A converter of your own, in place of importCodec, for messages that
-         * are imported, such as #bean:orders.
+         * The options of an import from a delayed queue of Redisson
+         * (RDelayedQueue), such as import.from: by the operation import, or by
+         * a consumer while it runs. The artifact camel-redis-delay-import has
+         * to be on the class path; its page lists them. This is a multi-value
+         * option with prefix: import.
          * 
-         * The option is a:
-         * <code>io.github.redisdelay.camel.migration.ImportConverter</code>
-         * type.
-         * 
-         * Group: common
-         * 
-         * @param importConverter the value to set
-         * @return the dsl builder
-         */
-        default RedisDelayEndpointConsumerBuilder importConverter(io.github.redisdelay.camel.migration.ImportConverter importConverter) {
-            doSetProperty("importConverter", importConverter);
-            return this;
-        }
-        /**
-         * A converter of your own, in place of importCodec, for messages that
-         * are imported, such as #bean:orders.
-         * 
-         * The option will be converted to a
-         * <code>io.github.redisdelay.camel.migration.ImportConverter</code>
-         * type.
+         * The option is a: <code>java.util.Map&lt;java.lang.String,
+         * java.lang.Object&gt;</code> type.
+         * The option is multivalued, and you can use the importOptions(String,
+         * Object) method to add a value (call the method multiple times to set
+         * more values).
          * 
          * Group: common
          * 
-         * @param importConverter the value to set
+         * @param values the values
          * @return the dsl builder
          */
-        default RedisDelayEndpointConsumerBuilder importConverter(String importConverter) {
-            doSetProperty("importConverter", importConverter);
-            return this;
-        }
-        /**
-         * The name of a delayed queue of Redisson (RDelayedQueue), as
-         * getBlockingQueue was given it, whose messages are moved into this
-         * queue: all that are there by the operation import, and by a consumer
-         * those that become due (see importAhead), as long as it runs. Cannot
-         * be set on the component.
-         * 
-         * The option is a: <code>java.lang.String</code> type.
-         * 
-         * Group: common
-         * 
-         * @param importFrom the value to set
-         * @return the dsl builder
-         */
-        default RedisDelayEndpointConsumerBuilder importFrom(String importFrom) {
-            doSetProperty("importFrom", importFrom);
-            return this;
-        }
-        /**
-         * The ids of imported messages: none generates them, or takes those
-         * that your own ImportConverter gives; body takes the body, which must
-         * be text or a whole number. A message whose id is in use gets it with
-         * a # and a generated id behind it.
-         * 
-         * The option is a: <code>java.lang.String</code> type.
-         * 
-         * Default: none
-         * Group: common
-         * 
-         * @param importId the value to set
-         * @return the dsl builder
-         */
-        default RedisDelayEndpointConsumerBuilder importId(String importId) {
-            doSetProperty("importId", importId);
-            return this;
-        }
-        /**
-         * The treatment of a message that importCodec cannot convert: leave
-         * leaves it where it is, raw imports its bytes as they are.
-         * 
-         * The option is a: <code>java.lang.String</code> type.
-         * 
-         * Default: leave
-         * Group: common
-         * 
-         * @param importOnError the value to set
-         * @return the dsl builder
-         */
-        default RedisDelayEndpointConsumerBuilder importOnError(String importOnError) {
-            doSetProperty("importOnError", importOnError);
+        default RedisDelayEndpointConsumerBuilder importOptions(Map values) {
+            doSetMultiValueProperties("importOptions", "import.", values);
             return this;
         }
         /**
@@ -513,23 +455,6 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         default RedisDelayEndpointConsumerBuilder extendMessageVisibility(String extendMessageVisibility) {
             doSetProperty("extendMessageVisibility", extendMessageVisibility);
-            return this;
-        }
-        /**
-         * The time before their due time at which a consumer with importFrom
-         * moves messages, 0 or more. With 0 it moves what is due, and what is
-         * not can still be removed by the applications that offered it.
-         * 
-         * The option is a: <code>java.lang.String</code> type.
-         * 
-         * Default: 0
-         * Group: consumer
-         * 
-         * @param importAhead the value to set
-         * @return the dsl builder
-         */
-        default RedisDelayEndpointConsumerBuilder importAhead(String importAhead) {
-            doSetProperty("importAhead", importAhead);
             return this;
         }
         /**
@@ -1252,106 +1177,48 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The codec of the messages that are imported: string, json, plainJson
-         * (JSON without the names of classes), kryo5, marshalling, fst, or raw
-         * (their bytes as they are). There is no default; a dry run without it
-         * tells which one they look like.
+         * The options of an import from a delayed queue of Redisson
+         * (RDelayedQueue), such as import.from: by the operation import, or by
+         * a consumer while it runs. The artifact camel-redis-delay-import has
+         * to be on the class path; its page lists them. This is a multi-value
+         * option with prefix: import.
          * 
-         * The option is a: <code>java.lang.String</code> type.
+         * The option is a: <code>java.util.Map&lt;java.lang.String,
+         * java.lang.Object&gt;</code> type.
+         * The option is multivalued, and you can use the importOptions(String,
+         * Object) method to add a value (call the method multiple times to set
+         * more values).
          * 
          * Group: common
          * 
-         * @param importCodec the value to set
+         * @param key the option key
+         * @param value the option value
          * @return the dsl builder
          */
-        default RedisDelayEndpointProducerBuilder importCodec(String importCodec) {
-            doSetProperty("importCodec", importCodec);
+        default RedisDelayEndpointProducerBuilder importOptions(String key, Object value) {
+            doSetMultiValueProperty("importOptions", "import." + key, value);
             return this;
         }
         /**
-         * A converter of your own, in place of importCodec, for messages that
-         * are imported, such as #bean:orders.
+         * The options of an import from a delayed queue of Redisson
+         * (RDelayedQueue), such as import.from: by the operation import, or by
+         * a consumer while it runs. The artifact camel-redis-delay-import has
+         * to be on the class path; its page lists them. This is a multi-value
+         * option with prefix: import.
          * 
-         * The option is a:
-         * <code>io.github.redisdelay.camel.migration.ImportConverter</code>
-         * type.
-         * 
-         * Group: common
-         * 
-         * @param importConverter the value to set
-         * @return the dsl builder
-         */
-        default RedisDelayEndpointProducerBuilder importConverter(io.github.redisdelay.camel.migration.ImportConverter importConverter) {
-            doSetProperty("importConverter", importConverter);
-            return this;
-        }
-        /**
-         * A converter of your own, in place of importCodec, for messages that
-         * are imported, such as #bean:orders.
-         * 
-         * The option will be converted to a
-         * <code>io.github.redisdelay.camel.migration.ImportConverter</code>
-         * type.
+         * The option is a: <code>java.util.Map&lt;java.lang.String,
+         * java.lang.Object&gt;</code> type.
+         * The option is multivalued, and you can use the importOptions(String,
+         * Object) method to add a value (call the method multiple times to set
+         * more values).
          * 
          * Group: common
          * 
-         * @param importConverter the value to set
+         * @param values the values
          * @return the dsl builder
          */
-        default RedisDelayEndpointProducerBuilder importConverter(String importConverter) {
-            doSetProperty("importConverter", importConverter);
-            return this;
-        }
-        /**
-         * The name of a delayed queue of Redisson (RDelayedQueue), as
-         * getBlockingQueue was given it, whose messages are moved into this
-         * queue: all that are there by the operation import, and by a consumer
-         * those that become due (see importAhead), as long as it runs. Cannot
-         * be set on the component.
-         * 
-         * The option is a: <code>java.lang.String</code> type.
-         * 
-         * Group: common
-         * 
-         * @param importFrom the value to set
-         * @return the dsl builder
-         */
-        default RedisDelayEndpointProducerBuilder importFrom(String importFrom) {
-            doSetProperty("importFrom", importFrom);
-            return this;
-        }
-        /**
-         * The ids of imported messages: none generates them, or takes those
-         * that your own ImportConverter gives; body takes the body, which must
-         * be text or a whole number. A message whose id is in use gets it with
-         * a # and a generated id behind it.
-         * 
-         * The option is a: <code>java.lang.String</code> type.
-         * 
-         * Default: none
-         * Group: common
-         * 
-         * @param importId the value to set
-         * @return the dsl builder
-         */
-        default RedisDelayEndpointProducerBuilder importId(String importId) {
-            doSetProperty("importId", importId);
-            return this;
-        }
-        /**
-         * The treatment of a message that importCodec cannot convert: leave
-         * leaves it where it is, raw imports its bytes as they are.
-         * 
-         * The option is a: <code>java.lang.String</code> type.
-         * 
-         * Default: leave
-         * Group: common
-         * 
-         * @param importOnError the value to set
-         * @return the dsl builder
-         */
-        default RedisDelayEndpointProducerBuilder importOnError(String importOnError) {
-            doSetProperty("importOnError", importOnError);
+        default RedisDelayEndpointProducerBuilder importOptions(Map values) {
+            doSetMultiValueProperties("importOptions", "import.", values);
             return this;
         }
         /**
@@ -1511,38 +1378,6 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         default RedisDelayEndpointProducerBuilder deliverAt(String deliverAt) {
             doSetProperty("deliverAt", deliverAt);
-            return this;
-        }
-        /**
-         * True if the operation import only counts and converts, and moves
-         * nothing.
-         * 
-         * The option is a: <code>boolean</code> type.
-         * 
-         * Default: false
-         * Group: producer
-         * 
-         * @param dryRun the value to set
-         * @return the dsl builder
-         */
-        default RedisDelayEndpointProducerBuilder dryRun(boolean dryRun) {
-            doSetProperty("dryRun", dryRun);
-            return this;
-        }
-        /**
-         * True if the operation import only counts and converts, and moves
-         * nothing.
-         * 
-         * The option will be converted to a <code>boolean</code> type.
-         * 
-         * Default: false
-         * Group: producer
-         * 
-         * @param dryRun the value to set
-         * @return the dsl builder
-         */
-        default RedisDelayEndpointProducerBuilder dryRun(String dryRun) {
-            doSetProperty("dryRun", dryRun);
             return this;
         }
         /**
@@ -2345,106 +2180,48 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The codec of the messages that are imported: string, json, plainJson
-         * (JSON without the names of classes), kryo5, marshalling, fst, or raw
-         * (their bytes as they are). There is no default; a dry run without it
-         * tells which one they look like.
+         * The options of an import from a delayed queue of Redisson
+         * (RDelayedQueue), such as import.from: by the operation import, or by
+         * a consumer while it runs. The artifact camel-redis-delay-import has
+         * to be on the class path; its page lists them. This is a multi-value
+         * option with prefix: import.
          * 
-         * The option is a: <code>java.lang.String</code> type.
+         * The option is a: <code>java.util.Map&lt;java.lang.String,
+         * java.lang.Object&gt;</code> type.
+         * The option is multivalued, and you can use the importOptions(String,
+         * Object) method to add a value (call the method multiple times to set
+         * more values).
          * 
          * Group: common
          * 
-         * @param importCodec the value to set
+         * @param key the option key
+         * @param value the option value
          * @return the dsl builder
          */
-        default RedisDelayEndpointBuilder importCodec(String importCodec) {
-            doSetProperty("importCodec", importCodec);
+        default RedisDelayEndpointBuilder importOptions(String key, Object value) {
+            doSetMultiValueProperty("importOptions", "import." + key, value);
             return this;
         }
         /**
-         * A converter of your own, in place of importCodec, for messages that
-         * are imported, such as #bean:orders.
+         * The options of an import from a delayed queue of Redisson
+         * (RDelayedQueue), such as import.from: by the operation import, or by
+         * a consumer while it runs. The artifact camel-redis-delay-import has
+         * to be on the class path; its page lists them. This is a multi-value
+         * option with prefix: import.
          * 
-         * The option is a:
-         * <code>io.github.redisdelay.camel.migration.ImportConverter</code>
-         * type.
-         * 
-         * Group: common
-         * 
-         * @param importConverter the value to set
-         * @return the dsl builder
-         */
-        default RedisDelayEndpointBuilder importConverter(io.github.redisdelay.camel.migration.ImportConverter importConverter) {
-            doSetProperty("importConverter", importConverter);
-            return this;
-        }
-        /**
-         * A converter of your own, in place of importCodec, for messages that
-         * are imported, such as #bean:orders.
-         * 
-         * The option will be converted to a
-         * <code>io.github.redisdelay.camel.migration.ImportConverter</code>
-         * type.
+         * The option is a: <code>java.util.Map&lt;java.lang.String,
+         * java.lang.Object&gt;</code> type.
+         * The option is multivalued, and you can use the importOptions(String,
+         * Object) method to add a value (call the method multiple times to set
+         * more values).
          * 
          * Group: common
          * 
-         * @param importConverter the value to set
+         * @param values the values
          * @return the dsl builder
          */
-        default RedisDelayEndpointBuilder importConverter(String importConverter) {
-            doSetProperty("importConverter", importConverter);
-            return this;
-        }
-        /**
-         * The name of a delayed queue of Redisson (RDelayedQueue), as
-         * getBlockingQueue was given it, whose messages are moved into this
-         * queue: all that are there by the operation import, and by a consumer
-         * those that become due (see importAhead), as long as it runs. Cannot
-         * be set on the component.
-         * 
-         * The option is a: <code>java.lang.String</code> type.
-         * 
-         * Group: common
-         * 
-         * @param importFrom the value to set
-         * @return the dsl builder
-         */
-        default RedisDelayEndpointBuilder importFrom(String importFrom) {
-            doSetProperty("importFrom", importFrom);
-            return this;
-        }
-        /**
-         * The ids of imported messages: none generates them, or takes those
-         * that your own ImportConverter gives; body takes the body, which must
-         * be text or a whole number. A message whose id is in use gets it with
-         * a # and a generated id behind it.
-         * 
-         * The option is a: <code>java.lang.String</code> type.
-         * 
-         * Default: none
-         * Group: common
-         * 
-         * @param importId the value to set
-         * @return the dsl builder
-         */
-        default RedisDelayEndpointBuilder importId(String importId) {
-            doSetProperty("importId", importId);
-            return this;
-        }
-        /**
-         * The treatment of a message that importCodec cannot convert: leave
-         * leaves it where it is, raw imports its bytes as they are.
-         * 
-         * The option is a: <code>java.lang.String</code> type.
-         * 
-         * Default: leave
-         * Group: common
-         * 
-         * @param importOnError the value to set
-         * @return the dsl builder
-         */
-        default RedisDelayEndpointBuilder importOnError(String importOnError) {
-            doSetProperty("importOnError", importOnError);
+        default RedisDelayEndpointBuilder importOptions(Map values) {
+            doSetMultiValueProperties("importOptions", "import.", values);
             return this;
         }
         /**
