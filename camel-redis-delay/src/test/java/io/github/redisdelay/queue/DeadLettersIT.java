@@ -4,8 +4,11 @@ package io.github.redisdelay.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.fake.GatedCaller;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.model.QueueSnapshot;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -117,6 +120,27 @@ class DeadLettersIT extends RealQueueIT {
         ClaimedDelivery again = claimDead(1).get(0);
         assertThat(again.id()).isEqualTo(dead);
         assertThat(again.redeliveryReason()).isEqualTo(RedeliveryReason.LEASE_EXPIRED);
+    }
+
+    @Test
+    void should_redrive_after_what_was_asked_for_before_about_the_same_message() {
+        String dead = bury("a", 0);
+        GatedCaller gate = new GatedCaller(redis.client());
+        gate.hold(LuaScript.SCHEDULE);
+        try (DelayQueueClient other = ClientAccess.create(redis.client(), ClientOptions.DEFAULTS, gate)) {
+            DelayQueue sameQueue = other.queue(queue.name());
+            Submission<ScheduleResult> scheduled = sameQueue.schedule(message("a", IN_AN_HOUR, 0));
+            Submission<RedriveOutcome> redriven = sameQueue.redrive(dead);
+            List<Submission<RedriveOutcome>> others = new ArrayList<>();
+            for (int i = 0; i < 64; i++) {
+                others.add(sameQueue.redrive("none" + i + "@1")); // so many are worth a call of their own
+            }
+            assertThat(get(others.get(0))).isEqualTo(RedriveOutcome.NONE);
+            assertThat(redriven).as("while the schedule is under way").isNotDone();
+            gate.open();
+            assertThat(get(scheduled).outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
+            assertThat(get(redriven)).isEqualTo(RedriveOutcome.DUPLICATE);
+        }
     }
 
     @Test

@@ -84,6 +84,7 @@ public final class Main {
                 Rates.all(others),
                 Rates.overLink(),
                 new Mixed(),
+                new Mixes(),
                 new Scale(),
                 new Recovery(),
                 new Lateness(),

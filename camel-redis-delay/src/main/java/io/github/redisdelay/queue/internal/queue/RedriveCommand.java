@@ -2,6 +2,7 @@
 package io.github.redisdelay.queue.internal.queue;
 
 import io.github.redisdelay.queue.ClaimId;
+import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.exception.DuplicateMessageException;
 import io.github.redisdelay.queue.exception.StaleDeliveryException;
@@ -18,12 +19,19 @@ final class RedriveCommand extends Request<RedriveOutcome> {
     /** The bytes that a redriven body counts for, so that at most 16 of them, whatever their sizes, are moved in one call. */
     private static final int BODY_BYTES = RequestBatcher.MAX_BYTES_PER_CALL / 16;
 
+    private final String messageId;
     private final boolean held;
 
     /** @param held the claim id of the caller's delivery of the dead letter; null if it has none */
     RedriveCommand(QueueAddress queue, String deadLetterId, byte[] idBytes, ClaimId held) {
         super(queue, LuaScript.REDRIVE, deadLetterId, BODY_BYTES, idBytes, held == null ? NO_CLAIM : held.bytes());
+        this.messageId = DeadLetterId.messageIdOf(deadLetterId);
         this.held = held != null;
+    }
+
+    @Override
+    protected String messageId() {
+        return messageId;
     }
 
     /** A caller that holds the delivery must not take the dead letter for moved: anything else is an error. */

@@ -13,6 +13,7 @@ import io.github.redisdelay.queue.internal.redis.UnmetDurability;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -102,8 +103,9 @@ final class InFlightCall {
         return requests;
     }
 
+    /** The ids of the messages that it is about; a new set. */
     Set<String> messageIds() {
-        return requests.stream().map(Request::id).collect(Collectors.toSet());
+        return requests.stream().map(Request::messageId).collect(Collectors.toCollection(HashSet::new));
     }
 
     /** The error of the last sending; null if none has failed. */

@@ -75,6 +75,11 @@ public abstract class Request<T> {
         return id;
     }
 
+    /** The id of the message whose requests keep their order: for a dead letter that of the message it was. */
+    protected String messageId() {
+        return id;
+    }
+
     int bytes() {
         return bytes;
     }

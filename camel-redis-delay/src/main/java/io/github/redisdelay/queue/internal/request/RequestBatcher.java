@@ -11,6 +11,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -55,6 +56,9 @@ public final class RequestBatcher {
      */
     private static final long SLOW_NETWORK_NANOS = 600_000;
 
+    /** How many waiting requests a call passes over at most, because they are for another script or must keep their order. */
+    private static final int MAX_PASSED_OVER = 4 * MAX_REQUESTS_PER_CALL;
+
     private final RequestChannel channel;
     private final RequestErrors errors;
     /** The sessions of the calls; as many calls may be under way at the same time. */
@@ -70,6 +74,8 @@ public final class RequestBatcher {
 
     private final ArrayDeque<Request<?>> waiting = new ArrayDeque<>();
     private long waitingBytes;
+    /** How many of them waited when none could go beside the call under way; 0 if some could. They are not looked at again at once. */
+    private int heldBack;
     /** The keys of the scripts that were called so far. To put their names together costs as much as ten messages. */
     private final Map<LuaScript, List<Object>> keysOf = new HashMap<>();
     /** Requests that were left out of a call. Their callers are told once the lock is free. */
@@ -200,10 +206,10 @@ public final class RequestBatcher {
                 other = underWay[i];
             }
         }
-        if (slot < 0 || waiting.isEmpty() || (other != null && waiting.size() < worthwhileForSecond())) {
+        if (slot < 0 || waiting.isEmpty() || (other != null && waiting.size() - heldBack < worthwhileForSecond())) {
             return null;
         }
-        List<Request<?>> requests = takeForCall(other == null ? Set.of() : other.messageIds());
+        List<Request<?>> requests = takeForCall(other == null ? new HashSet<>() : other.messageIds());
         spaceAvailable.signalAll();
         if (requests.isEmpty()) {
             return null;
@@ -230,23 +236,31 @@ public final class RequestBatcher {
     }
 
     /**
-     * Takes the waiting requests that one call can carry: those for one script, up to the first one about an id that is
-     * under way. Holds the lock.
+     * Takes the waiting requests that one call can carry: those for the script of the first one that may go. The others
+     * stay in their order, and so does whatever is about the same message as one that stays or is under way. Holds the lock.
+     *
+     * @param held the messages of the call under way; those of the requests that stay are added
      */
-    private List<Request<?>> takeForCall(Set<String> busyIds) {
+    private List<Request<?>> takeForCall(Set<String> held) {
         LuaScript script = null;
         List<Request<?>> requests = new ArrayList<>(Math.min(waiting.size(), MAX_REQUESTS_PER_CALL));
+        List<Request<?>> staying = new ArrayList<>(0);
         int bytes = 0;
-        while (requests.size() < MAX_REQUESTS_PER_CALL && !waiting.isEmpty()) {
+        while (requests.size() < MAX_REQUESTS_PER_CALL && staying.size() < MAX_PASSED_OVER && !waiting.isEmpty()) {
             Request<?> request = waiting.peek();
             boolean isCancelled = request.submission().isCancelled();
-            if (!isCancelled
-                    && (busyIds.contains(request.id())
-                            || (!requests.isEmpty()
-                                    && (request.script() != script || bytes + request.bytes() > MAX_BYTES_PER_CALL)))) {
+            boolean stays = !isCancelled
+                    && ((script != null && request.script() != script)
+                            || (!held.isEmpty() && held.contains(request.messageId())));
+            if (!isCancelled && !stays && !requests.isEmpty() && bytes + request.bytes() > MAX_BYTES_PER_CALL) {
                 break;
             }
             waiting.poll();
+            if (stays) {
+                staying.add(request);
+                held.add(request.messageId());
+                continue;
+            }
             waitingBytes -= request.bytes();
             if (isCancelled) {
                 cancelled.add(request); // such as an extension whose delivery has finished meanwhile
@@ -256,6 +270,10 @@ public final class RequestBatcher {
             bytes += request.bytes();
             requests.add(request);
         }
+        for (int i = staying.size() - 1; i >= 0; i--) {
+            waiting.addFirst(staying.get(i));
+        }
+        heldBack = requests.isEmpty() ? waiting.size() : 0;
         return requests;
     }
 

@@ -15,12 +15,17 @@ import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
+import io.github.redisdelay.testkit.RandomTests;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -234,12 +239,15 @@ class RequestBatcherTest {
             submit(two, LuaScript.SCHEDULE, "m" + i);
         }
         assertThat(redis.count()).isEqualTo(2);
-        assertThat(idsOf(redis.last())).as("up to what follows 'x'").hasSize(40).doesNotContain("x");
-        redis.answer(replyToAll(40, 1));
+        assertThat(idsOf(redis.last()))
+                .as("all but what follows 'x'")
+                .hasSize(63)
+                .doesNotContain("x");
+        redis.answer(replyToAll(63, 1));
         assertThat(redis.count()).as("calls, while the first 'x' is under way").isEqualTo(2);
         redis.sent.get(0).answer().complete(reply(1, 0));
-        assertThat(idsOf(redis.last())).startsWith("x").hasSize(31);
-        redis.answer(replyToAll(31, 2));
+        assertThat(idsOf(redis.last())).startsWith("x").hasSize(8);
+        redis.answer(replyToAll(8, 2));
         assertThat(cancel).isCompletedWithValue("x:2:0");
     }
 
@@ -331,20 +339,161 @@ class RequestBatcherTest {
                         List.of("m0", "m1"), List.of("m2"), List.of("m3"), List.of("m4"), List.of("m5"), List.of("m6"));
     }
 
-    @Test
-    void should_not_mix_scripts_in_a_call_nor_change_the_order() {
-        submit("first");
-        submit(batcher, LuaScript.SCHEDULE, "a");
-        submit(batcher, LuaScript.SCHEDULE, "b");
-        submit(batcher, LuaScript.CHANGE, "a");
-        submit(batcher, LuaScript.SCHEDULE, "a");
+    /** Answers one call after the other until nothing is left to do. Returns the script and ids of each. */
+    private List<String> answerAll() {
         List<String> calls = new ArrayList<>();
         redis.answer(reply(1, 0));
         while (!batcher.isIdle()) {
             calls.add(redis.last().script() + " " + idsOf(redis.last()));
             redis.answer(replyToAll(idsOf(redis.last()).size(), 1));
         }
-        assertThat(calls).containsExactly("SCHEDULE [a, b]", "CHANGE [a]", "SCHEDULE [a]");
+        return calls;
+    }
+
+    @Test
+    void should_not_mix_scripts_in_a_call_nor_change_the_order_of_requests_about_one_id() {
+        submit("first");
+        submit(batcher, LuaScript.SCHEDULE, "a");
+        submit(batcher, LuaScript.SCHEDULE, "b");
+        submit(batcher, LuaScript.CHANGE, "a");
+        submit(batcher, LuaScript.SCHEDULE, "a");
+        assertThat(answerAll()).containsExactly("SCHEDULE [a, b]", "CHANGE [a]", "SCHEDULE [a]");
+    }
+
+    @Test
+    void should_take_all_that_wait_for_a_script_in_one_call() {
+        submit("first");
+        for (String id : List.of("a", "b", "c")) {
+            submit(batcher, LuaScript.CHANGE, id);
+            submit(batcher, LuaScript.SCHEDULE, id + "2");
+        }
+        assertThat(answerAll()).containsExactly("CHANGE [a, b, c]", "SCHEDULE [a2, b2, c2]");
+    }
+
+    @Test
+    void should_begin_the_next_call_with_the_request_that_waits_longest() {
+        submit("first");
+        submit(batcher, LuaScript.CHANGE, "lone");
+        for (int i = 0; i < 300; i++) {
+            submit("m" + i);
+        }
+        redis.answer(reply(1, 0));
+        assertThat(idsOf(redis.last())).containsExactly("lone");
+        submit(batcher, LuaScript.CHANGE, "lone2");
+        redis.answer(reply(1, 0));
+        assertThat(idsOf(redis.last())).hasSize(256);
+        submit(batcher, LuaScript.CHANGE, "late");
+        redis.answer(replyToAll(256, 1));
+        assertThat(idsOf(redis.last())).as("before 'lone2', which came later").hasSize(44);
+        redis.answer(replyToAll(44, 1));
+        assertThat(idsOf(redis.last())).containsExactly("lone2", "late");
+    }
+
+    @Test
+    void should_pass_over_no_more_than_1024_requests() {
+        submit("first");
+        submit(batcher, LuaScript.CHANGE, "near");
+        for (int i = 0; i < 1_024; i++) {
+            submit("m" + i);
+        }
+        submit(batcher, LuaScript.CHANGE, "far");
+        redis.answer(reply(1, 0));
+        assertThat(idsOf(redis.last())).containsExactly("near");
+    }
+
+    @Test
+    void should_not_look_again_with_each_request_at_those_that_cannot_go() {
+        RequestBatcher two = batcher(RequestKind.CHANGE, "client-0", "client-1");
+        submit(two, LuaScript.SCHEDULE, "x");
+        AtomicLong looks = new AtomicLong();
+        for (int i = 0; i < 5_000; i++) {
+            Request<String> request = new TestRequest(LuaScript.SCHEDULE, "x", 10, Long.MAX_VALUE, bytes("x")) {
+                @Override
+                protected String messageId() {
+                    looks.incrementAndGet();
+                    return super.messageId();
+                }
+            };
+            two.submit(List.of(request), 0);
+        }
+        assertThat(redis.count()).isEqualTo(1);
+        assertThat(looks).hasValueLessThan(40 * 5_000);
+    }
+
+    /**
+     * Requests for three scripts over a few ids, whose calls are executed and answered whenever it happens, or get lost and are
+     * sent again. {@code -Dseed=} replays one history.
+     */
+    @Test
+    void should_execute_each_request_once_and_those_about_one_id_in_their_order() {
+        Long given = Long.getLong("seed");
+        long first = given != null ? given : RandomTests.seed("seed");
+        int histories = given != null ? 1 : RandomTests.amount("batcher.histories", 300, 3_000);
+        for (long seed = first; seed < first + histories; seed++) {
+            try {
+                randomMix(new Random(seed));
+            } catch (Throwable e) {
+                throw new AssertionError("with -Dseed=" + seed + ": " + e.getMessage(), e);
+            }
+        }
+    }
+
+    private void randomMix(Random random) {
+        FakeCaller network = new FakeCaller();
+        RequestBatcher two = new RequestBatcher(channel(RequestKind.CHANGE, network), sessions("client-0", "client-1"));
+        List<LuaScript> scripts = List.of(LuaScript.SCHEDULE, LuaScript.CHANGE, LuaScript.REDRIVE);
+        int ids = 1 + random.nextInt(random.nextBoolean() ? 5 : 100);
+        int count = 200 + random.nextInt(400);
+        Map<String, List<Integer>> executed = new HashMap<>();
+        Set<Long> executedCalls = new HashSet<>();
+        List<Submission<String>> submissions = new ArrayList<>();
+        while (submissions.size() < count || !two.isIdle()) {
+            int burst = submissions.size() < count ? random.nextInt(40) : 0;
+            for (int i = 0; i < burst; i++) {
+                String id = "m" + random.nextInt(ids);
+                Request<String> request = new TestRequest(
+                        scripts.get(random.nextInt(3)), id, 10, Long.MAX_VALUE, bytes(id + "/" + submissions.size()));
+                two.submit(List.of(request), 0);
+                submissions.add(request.submission());
+                if (random.nextInt(50) == 0) {
+                    request.submission().cancel(false);
+                }
+            }
+            List<FakeCaller.Sent> underWay = network.sent.stream()
+                    .filter(call -> !call.answer().isDone())
+                    .toList();
+            assertThat(underWay.stream().map(call -> call.argument(0))).doesNotHaveDuplicates();
+            if (underWay.isEmpty()) {
+                timers.advance(s(3)); // until what was lost is sent again
+                continue;
+            }
+            FakeCaller.Sent call = underWay.get(random.nextInt(underWay.size()));
+            boolean lost = random.nextInt(4) == 0;
+            if ((!lost || random.nextBoolean()) && executedCalls.add(call.sequence())) {
+                for (String item : idsOf(call)) {
+                    int slash = item.indexOf('/');
+                    executed.computeIfAbsent(item.substring(0, slash), id -> new ArrayList<>())
+                            .add(Integer.valueOf(item.substring(slash + 1)));
+                }
+            }
+            if (lost) {
+                call.answer().completeExceptionally(new TimeoutException("no answer"));
+            } else {
+                call.answer().complete(replyToAll(idsOf(call).size(), 1));
+            }
+        }
+        assertThat(executed.values()).allSatisfy(numbers -> assertThat(numbers).isSorted());
+        List<Integer> all = executed.values().stream().flatMap(List::stream).toList();
+        assertThat(all).doesNotHaveDuplicates();
+        for (int i = 0; i < count; i++) {
+            Submission<String> submission = submissions.get(i);
+            assertThat(submission.outcome()).as("outcome of " + i).isDone();
+            if (!submission.outcome().isCompletedExceptionally()) {
+                assertThat(all).contains(i);
+            } else {
+                assertThat(all).doesNotContain(i);
+            }
+        }
     }
 
     @Test

@@ -5,7 +5,7 @@ import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 
 /** A request whose answer is read as text: its id, the outcome and the value. Outcome 9 is an error. */
-final class TestRequest extends Request<String> {
+class TestRequest extends Request<String> {
 
     TestRequest(LuaScript script, String id, int bytes, long deadlineNanos, Object... arguments) {
         super(QueueAddress.of("redis-delay", "orders"), script, id, bytes, arguments);

@@ -39,7 +39,7 @@ final class Plots {
             case "fleet" -> plots.fleet();
             case "recovery" -> plots.recovery();
             case "memory" -> plots.memory();
-            case "jmh", "link", "bounds" -> {} // the table says it all
+            case "jmh", "link", "bounds", "mixes" -> {} // the table says it all
             default -> plots.everything();
         }
         return plots.drawn;

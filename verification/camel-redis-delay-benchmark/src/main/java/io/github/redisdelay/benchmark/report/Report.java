@@ -32,6 +32,13 @@ public final class Report {
                 "Both at once",
                 "Messages are scheduled with random delays of 1 to 60 s, and delivered when they are due."
             }),
+            Map.entry("mixes", new String[] {
+                "Requests of different kinds",
+                "One client of the queue layer asks for one kind of change, or for two by turns: schedules, and cancels of other"
+                        + " messages that were scheduled before; acknowledgements, and returns with a failure of 300 bytes, of"
+                        + " deliveries to a consumer with 50 slots. Bodies have 100 bytes. Script calls are those that Redis has"
+                        + " executed, claims included."
+            }),
             Map.entry(
                     "scale",
                     new String[] {"Scale", "The rates beside a number of messages that wait for a far later time."}),

@@ -31,6 +31,7 @@ final class Targets {
     static List<Target> of(Results results) {
         Targets targets = new Targets(results);
         targets.rates();
+        targets.mixes();
         targets.scale();
         targets.lateness();
         targets.lone();
@@ -84,6 +85,26 @@ final class Targets {
                 "%",
                 text,
                 ratio(median("rates", subject, parameter, "rate"), median("rates", floor, parameter, "rate"), 100)));
+    }
+
+    private void mixes() {
+        mix(60, "async=2000 ", "schedule", "cancel", 1);
+        mix(80, "callers=16 ", "schedule", "cancel", 1);
+        mix(80, "deliver ", "acknowledge", "return", 1);
+        mix(92, "deliver ", "acknowledge", "return", 9);
+    }
+
+    /** Also against the time that the two kinds take one after the other: a kind that Redis works on for longer slows down any mix. */
+    private void mix(double percent, String how, String kind, String other, int share) {
+        String mix = how + kind + " and " + other + " " + share + ":1";
+        OptionalDouble rate = median("mixes", QUEUE, mix, "rate");
+        OptionalDouble alone = median("mixes", QUEUE, how + kind, "rate");
+        OptionalDouble otherAlone = median("mixes", QUEUE, how + other, "rate");
+        targets.add(Target.atLeast(percent, "%", mix + ", of `" + how + kind + "`", ratio(rate, alone, 100)));
+        OptionalDouble both = alone.isEmpty() || otherAlone.isEmpty()
+                ? OptionalDouble.empty()
+                : OptionalDouble.of((share + 1) / (share / alone.getAsDouble() + 1 / otherAlone.getAsDouble()));
+        targets.add(Target.atLeast(90, "%", mix + ", of the two kinds one after the other", ratio(rate, both, 100)));
     }
 
     private void scale() {

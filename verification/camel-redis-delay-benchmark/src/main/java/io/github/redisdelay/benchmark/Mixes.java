@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.benchmark;
+
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.ConsumerOptions;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DelayQueueConsumer;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.redisson.api.RedissonClient;
+
+/**
+ * Requests of different kinds beside one kind alone, by one client of the queue layer: schedules and cancels of other messages,
+ * acknowledgements and returns.
+ */
+final class Mixes implements Experiment {
+
+    private static final int UNDER_WAY = 2_000;
+    private static final int CALLERS = 16;
+    private static final Duration FAR = Duration.ofHours(1);
+    private static final byte[] BODY = Environment.body(100);
+    private static final byte[] FAILURE = new byte[300];
+
+    /** How {@link ConsumerOptions} were when mixed deliveries were first measured: fewer than fill a call. */
+    private static final ConsumerOptions CONSUMER =
+            new ConsumerOptions(50, 100, Duration.ofSeconds(30), true, FAR, "unnamed");
+
+    private static final List<Step> STEPS = List.of(
+            new Step("async=2000 schedule", Mixes::producer, 0, 0),
+            new Step("async=2000 cancel", Mixes::producer, 0, 100),
+            new Step("async=2000 schedule and cancel 1:1", Mixes::producer, 0, 50),
+            new Step("async=2000 schedule and cancel 10:1", Mixes::producer, 0, 9),
+            new Step("callers=16 schedule", Mixes::producer, CALLERS, 0),
+            new Step("callers=16 cancel", Mixes::producer, CALLERS, 100),
+            new Step("callers=16 schedule and cancel 1:1", Mixes::producer, CALLERS, 50),
+            new Step("deliver acknowledge", Mixes::consumer, 0, 0),
+            new Step("deliver return", Mixes::consumer, 0, 1),
+            new Step("deliver acknowledge and return 1:1", Mixes::consumer, 0, 2),
+            new Step("deliver acknowledge and return 9:1", Mixes::consumer, 0, 10));
+
+    /**
+     * A mix.
+     *
+     * @param callers how many wait for each answer; 0 if {@value #UNDER_WAY} are under way
+     * @param share percent of cancels; of a consumer, it returns each so manieth delivery, 0 for none
+     */
+    private record Step(String parameter, Way way, int callers, int share) {}
+
+    @FunctionalInterface
+    private interface Way {
+        /** Makes so many requests, of which the first ones have been prepared. Returns the nanoseconds. */
+        long run(Step step, DelayQueue queue, int requests, Runnable begin) throws Exception;
+    }
+
+    @Override
+    public String name() {
+        return "mixes";
+    }
+
+    @Override
+    public void run(Environment environment, Figures figures) throws Exception {
+        RedissonClient redisson = environment.newRedisson();
+        try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
+            for (int round = environment.quick() ? 1 : 0; round <= environment.rounds(); round++) { // 0 warms up
+                List<Step> steps = new ArrayList<>(STEPS);
+                Collections.rotate(steps, round);
+                for (Step step : steps) {
+                    measure(step, environment, client.queue("mixes"), round == 0 ? null : figures, round);
+                }
+            }
+        } finally {
+            redisson.shutdown();
+        }
+    }
+
+    private void measure(Step step, Environment environment, DelayQueue queue, Figures figures, int round)
+            throws Exception {
+        int requests = environment.quick() ? 5_000 : step.callers() > 0 ? 30_000 : 60_000;
+        environment.clear();
+        double[] before = new double[2];
+        long nanos = step.way().run(step, queue, requests, () -> {
+            before[0] = environment.redisCpuSeconds();
+            before[1] = calls(environment);
+        });
+        double cpu = environment.redisCpuSeconds() - before[0];
+        double calls = calls(environment) - before[1];
+        if (figures != null) {
+            figures.add(name(), Subject.QUEUE, step.parameter(), round, "rate", requests * 1e9 / nanos, "requests/s");
+            figures.add(
+                    name(), Subject.QUEUE, step.parameter(), round, "script calls", calls / requests, "per request");
+            figures.add(name(), Subject.QUEUE, step.parameter(), round, "redis cpu", cpu * 1e6 / requests, "µs");
+        }
+    }
+
+    /** The number of script calls that the server has executed. */
+    private static double calls(Environment environment) {
+        String stats = environment.info("commandstats").getOrDefault("cmdstat_evalsha", "calls=0,");
+        return Double.parseDouble(stats.substring("calls=".length(), stats.indexOf(',')));
+    }
+
+    /** Schedules; some of the requests cancel what was scheduled before. */
+    private static long producer(Step step, DelayQueue queue, int requests, Runnable begin) throws Exception {
+        all(requests, i -> schedule(queue, "old" + i, DueTime.after(FAR)));
+        begin.run();
+        long start = System.nanoTime();
+        Requests next = i -> (i * 37) % 100 < step.share()
+                ? queue.cancel("old" + i)
+                : schedule(queue, "new" + i, DueTime.after(FAR));
+        if (step.callers() == 0) {
+            all(requests, next);
+            return System.nanoTime() - start;
+        }
+        AtomicInteger number = new AtomicInteger();
+        ExecutorService callers = Executors.newFixedThreadPool(step.callers());
+        try {
+            List<Future<?>> ends = new ArrayList<>();
+            for (int c = 0; c < step.callers(); c++) {
+                ends.add(callers.submit(() -> {
+                    for (int i = number.getAndIncrement(); i < requests; i = number.getAndIncrement()) {
+                        next.make(i).join();
+                    }
+                }));
+            }
+            for (Future<?> end : ends) {
+                end.get(1, TimeUnit.MINUTES);
+            }
+            return System.nanoTime() - start;
+        } finally {
+            callers.shutdownNow();
+        }
+    }
+
+    /** Acknowledges deliveries; some of them are returned with a failure. */
+    private static long consumer(Step step, DelayQueue queue, int requests, Runnable begin) throws Exception {
+        all(requests, i -> schedule(queue, "m" + i, DueTime.now()));
+        ExecutorService threads = Executors.newFixedThreadPool(8);
+        InFlight finished = new InFlight(requests);
+        for (int i = 0; i < requests; i++) {
+            finished.begin();
+        }
+        AtomicInteger number = new AtomicInteger();
+        begin.run();
+        long start = System.nanoTime();
+        DelayQueueConsumer consumer = queue.consume(CONSUMER, threads, delivery -> {
+            boolean fails = step.share() > 0 && number.incrementAndGet() % step.share() == 0;
+            (fails ? delivery.negativeAcknowledge(FAR, FAILURE) : delivery.acknowledge())
+                    .outcome()
+                    .whenComplete((result, error) -> finished.end(error));
+        });
+        finished.awaitAll();
+        long nanos = System.nanoTime() - start;
+        consumer.stop(true);
+        threads.shutdown();
+        return nanos;
+    }
+
+    private static CompletableFuture<?> schedule(DelayQueue queue, String id, DueTime due) {
+        return queue.schedule(ScheduleRequest.of(id, BODY, due));
+    }
+
+    @FunctionalInterface
+    private interface Requests {
+        CompletableFuture<?> make(int number);
+    }
+
+    private static void all(int requests, Requests make) throws Exception {
+        InFlight inFlight = new InFlight(UNDER_WAY);
+        for (int i = 0; i < requests; i++) {
+            inFlight.begin();
+            make.make(i).whenComplete((result, error) -> inFlight.end(error));
+        }
+        inFlight.awaitAll();
+    }
+}
