@@ -12,6 +12,7 @@ import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.monitor.NoConsumerReport;
 import io.github.redisdelay.camel.monitor.StartupLog;
 import io.github.redisdelay.camel.monitor.UnusedQueues;
+import io.github.redisdelay.camel.option.OncePerName;
 import io.github.redisdelay.camel.thread.ComponentThreads;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.QueueNames;
@@ -54,6 +55,7 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
 
     private final StartupLog startReport = new StartupLog();
     private final UnusedQueues unusedQueues = new UnusedQueues();
+    private final OncePerName unusedOptions = new OncePerName();
     private final ManagedQueues managedQueues = new ManagedQueues();
     private final ConsumerNames consumerNames = new ConsumerNames();
     private final Set<RedisDelayConsumer> consumers = ConcurrentHashMap.newKeySet();
@@ -80,7 +82,7 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
         if (uri.matches("[^:?]*:?/*([?].*)?")) {
             // Java reads no URI with nothing behind its scheme.
             throw new IllegalArgumentException(
-                    "'" + uri + "' names no queue: write redis-delay:orders for a queue named 'orders'");
+                    "'" + URISupport.stripQuery(uri) + "' names no queue: write redis-delay:orders for a queue named 'orders'");
         }
         return super.createEndpoint(uri, properties);
     }
@@ -146,6 +148,11 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     /** The report on queues and servers where a consumer starts. */
     StartupLog startReport() {
         return startReport;
+    }
+
+    /** The warnings of options without effect that were logged. */
+    OncePerName unusedOptions() {
+        return unusedOptions;
     }
 
     UnusedQueues unusedQueues() {

@@ -179,7 +179,12 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
 
     /** Each message goes to any consumer of its queue, whose options then decide about it. */
     private void warnOfDifferences() {
-        for (RedisDelayConsumer other : getEndpoint().getComponent().consumers()) {
+        List<RedisDelayConsumer> others = getEndpoint().getCamelContext().getComponentNames().stream()
+                .map(getEndpoint().getCamelContext()::hasComponent)
+                .filter(RedisDelayComponent.class::isInstance)
+                .flatMap(component -> ((RedisDelayComponent) component).consumers().stream())
+                .toList();
+        for (RedisDelayConsumer other : others) {
             List<String> options = isOfSameQueue(other) ? settings.differences(other.settings) : List.of();
             if (!options.isEmpty()) {
                 LOG.warn(

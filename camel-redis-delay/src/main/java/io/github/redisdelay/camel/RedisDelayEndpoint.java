@@ -202,7 +202,10 @@ public class RedisDelayEndpoint extends DefaultEndpoint
 
     /** One line for each endpoint: where it is used on both sides, each option has an effect on one of them. */
     private void warnOfUnused(String options) {
-        if (options != null && warnedOfUnused.compareAndSet(false, true)) {
+        // An endpoint may be made anew for each message, as by toD with cacheSize=-1.
+        if (options != null
+                && warnedOfUnused.compareAndSet(false, true)
+                && getComponent().unusedOptions().note(queueName + " " + options) != null) {
             LOG.warn("queue '{}': {}", queueName, options);
         }
     }

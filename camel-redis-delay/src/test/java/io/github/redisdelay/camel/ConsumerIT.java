@@ -91,6 +91,11 @@ class ConsumerIT extends CamelRedisIT {
         assertThat(letters.getMessage().getBody(List.class)).hasSize(2).allSatisfy(letter -> assertThat(
                         ((Map<?, ?>) letter).get("deadLetterReason"))
                 .isEqualTo("unreadable"));
+        Exchange waits = send(uri + "?operation=get&state=dead", "", Map.of(RedisDelayConstants.SCHEDULE_ID, "waits"));
+        assertThat(waits.getMessage().getHeaders())
+                .as("nobody knows how many attempts it had")
+                .containsKey(RedisDelayConstants.FAILURE_TIME)
+                .doesNotContainKey(RedisDelayConstants.FAILURE_ATTEMPTS);
     }
 
     private List<String> warningsOfAStart(String firstOptions, String secondQueue) throws Exception {
@@ -112,6 +117,18 @@ class ConsumerIT extends CamelRedisIT {
                 .containsExactly("queue '" + queue + "': route 'two' and route 'one' differ in [visibilityTimeout,"
                         + " maximumRedeliveries]: whichever gets a message decides about it by its own. Give both the"
                         + " same, on the component or in both URIs");
+    }
+
+    @Test
+    void should_warn_of_consumers_of_two_components_that_decide_otherwise() throws Exception {
+        RedisDelayComponent second = new RedisDelayComponent();
+        second.getConfiguration().setRedisson(redis.client());
+        second.getConfiguration().setMaximumRedeliveries(3);
+        context.addComponent("second", second);
+        assertThat(warningsOfAStart("", uri.replace("redis-delay:", "second:")))
+                .singleElement()
+                .asString()
+                .contains("route 'two' and route 'one' differ in [maximumRedeliveries]");
     }
 
     @Test

@@ -8,9 +8,13 @@ import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.delivery.ConsumerDeliveries;
 import io.github.redisdelay.camel.monitor.StartupLog;
 import io.github.redisdelay.camel.monitor.UnusedQueues;
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.ServerInfo;
+import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.LogLines;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -61,6 +65,19 @@ class OperationsIT extends CamelRedisIT {
                             context.getEndpoint(uri, RedisDelayEndpoint.class).place() + " with prefix 'redis-delay'",
                             stored())
                     .join();
+            assertThat(log.of(Level.WARN)).hasSize(1);
+        }
+    }
+
+    @Test
+    void should_ask_again_whether_a_queue_is_used_after_redis_did_not_say() {
+        DelayQueueClient closed = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
+        DelayQueue away = closed.queue(queue);
+        closed.close();
+        try (LogLines log = new LogLines(UnusedQueues.class)) {
+            UnusedQueues unused = new UnusedQueues();
+            assertThat(unused.foundNothing("here", away)).failsWithin(Duration.ofSeconds(5));
+            unused.foundNothing("here", stored()).join();
             assertThat(log.of(Level.WARN)).hasSize(1);
         }
     }

@@ -18,6 +18,7 @@ import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.apache.camel.ResolveEndpointFailedException;
 import org.apache.camel.impl.DefaultCamelContext;
@@ -294,6 +295,27 @@ class OptionsTest {
     void should_say_that_a_uri_names_no_queue(String uri) {
         assertThatThrownBy(() -> endpoint(uri))
                 .hasStackTraceContaining("names no queue: write redis-delay:orders for a queue named 'orders'");
+    }
+
+    @Test
+    void should_show_no_password_of_a_uri_that_names_no_queue() {
+        assertThatThrownBy(() -> component()
+                        .createEndpoint("redis-delay:?address=redis://joe:hidden1@h:6379&password=RAW(hidden2)", Map.of()))
+                .hasMessage("'redis-delay:' names no queue: write redis-delay:orders for a queue named 'orders'");
+    }
+
+    @Test
+    void should_warn_once_of_endpoints_that_are_made_anew_for_each_message() throws Throwable {
+        context.start();
+        assertThat(warnings(() -> {
+                    for (int i = 0; i < 3; i++) {
+                        // as toD does with cacheSize=-1
+                        context.getCamelContextExtension()
+                                .getPrototypeEndpoint("redis-delay:orders?visibilityTimeout=1m")
+                                .createProducer();
+                    }
+                }))
+                .hasSize(1);
     }
 
     @Test

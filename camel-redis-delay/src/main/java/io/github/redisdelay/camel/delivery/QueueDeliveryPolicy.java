@@ -155,6 +155,7 @@ final class QueueDeliveryPolicy implements DeliveryPolicy {
 
     private FailureRecord record(Delivery delivery, String routeId, Throwable cause, String message, String reason) {
         String exception = cause == null ? null : cause.getClass().getName();
-        return new FailureRecord(exception, message, routeId, host, delivery.attempt(), clock.instant(), reason);
+        int attempt = delivery.attempt() < UNCOUNTED ? delivery.attempt() : 0; // nobody knows
+        return new FailureRecord(exception, message, routeId, host, attempt, clock.instant(), reason);
     }
 }

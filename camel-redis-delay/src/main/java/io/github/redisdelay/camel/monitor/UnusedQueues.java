@@ -28,17 +28,20 @@ public final class UnusedQueues {
      * @return done when it was asked for; nobody has to wait for it
      */
     public CompletableFuture<Void> foundNothing(String place, DelayQueue queue) {
-        if (asked.size() >= MAX || !asked.add(place + " " + queue.name())) {
+        String asking = place + " " + queue.name();
+        if (asked.size() >= MAX || !asked.add(asking)) {
             return CompletableFuture.completedFuture(null);
         }
-        return queue.stats().thenAccept(stats -> {
-            if (stats.consumers() == 0 && stats.stored() + stats.delayed() + stats.dead() == 0) {
+        return queue.stats().whenComplete((stats, error) -> {
+            if (error != null) {
+                asked.remove(asking); // the next one asks again
+            } else if (stats.consumers() == 0 && stats.stored() + stats.delayed() + stats.dead() == 0) {
                 LOG.warn(
                         "queue '{}' at {} had nothing to cancel: it has no message, no dead letter and no consumer. Is that"
                                 + " its name? This is logged once for each queue",
                         queue.name(),
                         place);
             }
-        });
+        }).thenAccept(stats -> {});
     }
 }
