@@ -25,6 +25,7 @@ public final class ConsumerHeartbeat {
     static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private static final byte[] GONE = {};
+    private static final byte[] NOTE = {'1'};
 
     /** Hears what Redis has answered. */
     public interface Listener {
@@ -49,6 +50,9 @@ public final class ConsumerHeartbeat {
     // All below are guarded by this.
     /** When Redis last knew the consumer, by its own clock, in microseconds since the epoch; 0 if it never did. */
     private long seenMicros;
+
+    /** Whether Redis has said that it does not know the consumer any more, and has not noted that yet. */
+    private boolean lost;
 
     private Timers.Timer timer;
     private boolean stopped;
@@ -101,7 +105,7 @@ public final class ConsumerHeartbeat {
 
     /** Holds the lock. */
     private void tell(byte[] text) {
-        last = last.thenCompose(before -> call.apply(new Object[] {id, text, Digits.of(seenMicros())}))
+        last = last.thenCompose(before -> call.apply(arguments(text)))
                 .thenAccept(reply -> {
                     if (text != GONE) {
                         answered(LittleEndian.of((byte[]) reply));
@@ -113,19 +117,31 @@ public final class ConsumerHeartbeat {
                 });
     }
 
-    private synchronized long seenMicros() {
-        return seenMicros;
+    private synchronized Object[] arguments(byte[] text) {
+        byte[] seen = Digits.of(seenMicros);
+        return lost ? new Object[] {id, text, seen, NOTE} : new Object[] {id, text, seen};
     }
 
     private void answered(ByteBuffer reply) {
+        long now = (long) reply.getDouble();
+        boolean unknown = reply.get() != 0;
         long before;
         synchronized (this) {
+            if (unknown && stopped) {
+                return; // the farewell may have been executed first
+            }
+            lost = unknown;
             before = seenMicros;
-            seenMicros = (long) reply.getDouble();
+            if (unknown) {
+                tell(name); // so that it is listed again, and the loss is noted
+            } else {
+                seenMicros = now;
+            }
         }
-        if (reply.get() != 0) {
+        if (unknown) {
             listener.lost(before);
+        } else {
+            listener.known();
         }
-        listener.known();
     }
 }

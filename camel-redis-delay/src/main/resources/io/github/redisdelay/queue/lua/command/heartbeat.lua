@@ -2,9 +2,10 @@
 --
 -- KEYS  1 consumers
 -- ARGV  1 the consumer's id (8 bytes)  2 its name, or nothing if it has stopped  3 when it was last seen, by an earlier
---       reply; 0: never
+--       reply; 0: never  4 optional: a text if such a reply has said that its entry is gone
 -- Reply bytes: struct '<dB' time of the call; 1 if the consumer was seen within a day and its entry is gone: Redis has lost
---       what the queue held, or a part of it
+--       what the queue held, or a part of it, or the consumer has said farewell and this call is a late one. Then nothing is
+--       changed, until the consumer, which knows, has sent argument 4
 -- Errors  argument: nothing is changed
 -- Cost  O(1)
 --
@@ -25,9 +26,13 @@ if name == '' then
   redis.call('HDEL', consumers, id)
   return struct.pack('<dB', now, 0)
 end
+local lost = ARGV[4] ~= nil
+if before > oldest and not lost and redis.call('HEXISTS', consumers, id) == 0 then
+  return struct.pack('<dB', now, 1)
+end
 -- The first write needs no memory: after it, nothing is refused when memory is full.
 redis.call('HDEL', consumers, '')
-local lost = redis.call('HSET', consumers, id, struct.pack('<d', now) .. name) == 1 and before > oldest
+redis.call('HSET', consumers, id, struct.pack('<d', now) .. name)
 if lost then
   redis.call('HSET', consumers, 'lost', struct.pack('<I4', now / 1000000))
 end
@@ -41,4 +46,4 @@ for i = 1, #others do
   end
 end
 redis.call('EXPIRE', consumers, CALL_UNUSED_SECONDS)
-return struct.pack('<dB', now, lost and 1 or 0)
+return struct.pack('<dB', now, 0)

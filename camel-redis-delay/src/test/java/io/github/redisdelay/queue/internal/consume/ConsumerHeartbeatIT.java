@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RMap;
@@ -245,16 +246,20 @@ class ConsumerHeartbeatIT extends RealQueueIT {
     }
 
     /** Executes the script for a consumer that was last seen so long ago; 0: never. */
-    private boolean isLost(String id, long secondsAgo) {
+    private boolean isLost(String id, long secondsAgo, String... note) {
         long now = get(queue.stats()).timeMicros();
-        byte[] reply = (byte[]) get(ClientAccess.calls(client)
+        return heartbeat(id, "name", secondsAgo == 0 ? 0 : now - secondsAgo * 1_000_000, note)[8] != 0;
+    }
+
+    private byte[] heartbeat(String id, String name, long seen, String... note) {
+        return (byte[]) get(ClientAccess.calls(client)
                 .once(
                         ((RedisDelayQueue) queue).address(),
                         LuaScript.HEARTBEAT,
-                        bytes(id),
-                        bytes("name"),
-                        Digits.of(secondsAgo == 0 ? 0 : now - secondsAgo * 1_000_000)));
-        return reply[8] != 0;
+                        Stream.concat(
+                                        Stream.of(bytes(id), bytes(name), Digits.of(seen)),
+                                        Stream.of(note).map(RealQueueIT::bytes))
+                                .toArray()));
     }
 
     @Test
@@ -265,11 +270,24 @@ class ConsumerHeartbeatIT extends RealQueueIT {
         assertThat(get(queue.stats()).lostMicros()).isZero();
         redis.client().getKeys().delete(keys().key("consumers"));
         assertThat(isLost("consumer", 86_000)).isTrue();
+        assertThat(isLost("consumer", 86_000))
+                .as("also where the answer was lost")
+                .isTrue();
+        assertThat(isLost("consumer", 86_000, "note")).isFalse();
         QueueStats stats = get(queue.stats());
         assertThat(stats.lostMicros()).isBetween(stats.timeMicros() - 10_000_000, stats.timeMicros());
         assertThat(stats.consumers()).as("the note is no consumer").isOne();
         assertThat(names(queue)).containsExactly("name");
         assertThat(isLost("consumer", 1)).as("told once").isFalse();
+    }
+
+    @Test
+    void should_not_take_a_heartbeat_that_arrives_after_the_farewell_for_a_loss() {
+        isLost("consumer", 0);
+        heartbeat("consumer", "", 0);
+        isLost("consumer", 5);
+        assertThat(get(queue.stats()).lostMicros()).isZero();
+        assertThat(held("consumers")).as("consumers that Redis lists").isEmpty();
     }
 
     @Test
@@ -295,29 +313,40 @@ class ConsumerHeartbeatIT extends RealQueueIT {
     }
 
     @Test
-    void should_say_when_redis_knew_it_last() {
-        FakeTimers timers = new FakeTimers();
+    void should_say_when_redis_knew_it_last_and_note_a_loss_until_redis_has_answered() {
         Heard heard = new Heard();
-        List<byte[]> answers = List.of(answer(5, false), answer(6, false), answer(9, true), answer(10, false));
         List<String> told = new ArrayList<>();
+        List<CompletableFuture<Object>> answers = new ArrayList<>();
         ConsumerHeartbeat heartbeat = new ConsumerHeartbeat(
                 arguments -> {
-                    told.add(text((byte[]) arguments[2]));
-                    return CompletableFuture.completedFuture(answers.get(told.size() - 1));
+                    told.add(text((byte[]) arguments[2]) + (arguments.length > 3 ? " note" : ""));
+                    answers.add(new CompletableFuture<>());
+                    return answers.get(answers.size() - 1);
                 },
-                timers,
+                new FakeTimers(),
                 ConsumerId.next(new Random(1)),
                 "me",
                 heard);
         heartbeat.beat();
         assertThat(told).as("before it has begun").isEmpty();
         heartbeat.start();
-        for (int i = 0; i < 3; i++) {
-            heartbeat.beat();
-        }
-        assertThat(told).containsExactly("0", "5", "6", "9");
+        answers.get(0).complete(answer(5, false));
+        heartbeat.beat();
+        answers.get(1).complete(answer(6, false));
+        heartbeat.beat();
+        answers.get(2).complete(answer(9, true));
+        assertThat(told).containsExactly("0", "5", "6", "6 note");
+        answers.get(3).completeExceptionally(new IllegalStateException("Redis is away"));
+        heartbeat.beat();
+        answers.get(4).complete(answer(11, false));
+        heartbeat.beat();
+        assertThat(told).containsExactly("0", "5", "6", "6 note", "6 note", "11");
         assertThat(heard.lost).containsExactly(6L);
-        assertThat(heard.known).isEqualTo(4);
+        assertThat(heard.known).isEqualTo(3);
+        heartbeat.stop();
+        answers.get(5).complete(answer(12, true));
+        assertThat(heard.lost).as("what is found after the stop").containsExactly(6L);
+        assertThat(told).hasSize(7);
     }
 
     @Test
