@@ -38,6 +38,8 @@ final class ClientPresence {
     private final Set<ConsumerHeartbeat> running = ConcurrentHashMap.newKeySet();
     /** Whether the timer of the next look is set. */
     private final AtomicBoolean looking = new AtomicBoolean();
+    /** The number of looks. They come one after the other. */
+    private volatile int looks;
     /** The farewells that Redis has not answered, with the time when each began. Thread-safe. */
     private final Map<CompletableFuture<?>, Long> farewells = new ConcurrentHashMap<>();
 
@@ -92,7 +94,10 @@ final class ClientPresence {
 
     private void look() {
         looking.set(false);
-        running.stream().findAny().ifPresent(ConsumerHeartbeat::beat);
+        List<ConsumerHeartbeat> all = List.copyOf(running);
+        if (!all.isEmpty()) {
+            all.get(Math.floorMod(looks++, all.size())).beat(); // in turn: not all data need be gone, or on one server
+        }
         lookLater();
     }
 
