@@ -9,13 +9,16 @@ import io.github.redisdelay.queue.Timers;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Warns producers whose messages nobody receives: those that this JVM has scheduled are overdue, and no consumer of the
- * queue is known. Redis is asked only a minute after such a message was due, once for each queue. Thread-safe.
+ * queue is known. Redis is asked only a minute after such a message was due, once for each queue, and again while messages
+ * are overdue or may become due. Thread-safe.
  */
 public final class NoConsumerReport {
 
@@ -24,8 +27,8 @@ public final class NoConsumerReport {
     static final Duration OVERDUE = Duration.ofMinutes(1);
     static final Duration QUIET = Duration.ofHours(1);
 
-    /** A timer is set anew only for a message that is due so much earlier. */
-    private static final long EARLIER_MICROS = 1_000_000;
+    /** A due time is noted only if it is so much earlier, or later, than the one that is known. */
+    private static final long STEP_MICROS = 1_000_000;
 
     private static final int MOST_QUEUES = 10_000;
 
@@ -61,6 +64,9 @@ public final class NoConsumerReport {
         /** The earliest due time since the last look, in microseconds. Written under this. */
         private volatile long earliestMicros = Long.MAX_VALUE;
 
+        /** The latest due time of all messages, in microseconds. */
+        private final AtomicLong latestMicros = new AtomicLong();
+
         private Timers.Timer timer; // guarded by this; null if none is set
 
         private Watch(String address, String keyPrefix) {
@@ -68,10 +74,17 @@ public final class NoConsumerReport {
             this.keyPrefix = keyPrefix;
         }
 
-        /** A message was scheduled. Cheap: one comparison, unless it is due before all others since the last look. */
+        /** A message was scheduled. Cheap: two comparisons, unless it is due before all others since the last look, or last. */
         public void scheduled(ScheduleResult result) {
-            if (result.dueMicros() < earliestMicros - EARLIER_MICROS && result.outcome() != ScheduleOutcome.IGNORED) {
-                lookAfter(result.dueMicros(), result.dueMicros() - result.scheduledMicros());
+            if (result.outcome() == ScheduleOutcome.IGNORED) {
+                return;
+            }
+            long due = result.dueMicros();
+            if (due > latestMicros.get() + STEP_MICROS) {
+                latestMicros.accumulateAndGet(due, Math::max);
+            }
+            if (due < earliestMicros - STEP_MICROS) {
+                lookAfter(due, due - result.scheduledMicros());
             }
         }
 
@@ -94,15 +107,34 @@ public final class NoConsumerReport {
             queue.stats().whenComplete((stats, error) -> {
                 synchronized (this) {
                     timer = null;
-                    if (error == null && isDeserted(stats)) {
-                        warn(stats);
-                        earliestMicros = 0; // what is scheduled meanwhile changes nothing
-                        lookIn(QUIET);
+                    if (error == null) {
+                        looked(stats);
                     } else {
-                        earliestMicros = Long.MAX_VALUE;
+                        lookIn(OVERDUE);
                     }
                 }
             });
+        }
+
+        /** Holds the lock. */
+        private void looked(QueueStats stats) {
+            long ahead = latestMicros.get() + STEP_MICROS - stats.timeMicros();
+            if (isDeserted(stats)) {
+                warn(stats);
+                earliestMicros = 0; // what is scheduled meanwhile changes nothing
+                lookIn(QUIET);
+            } else if (stats.overdue() > 0) {
+                earliestMicros = 0;
+                lookIn(OVERDUE);
+            } else if (ahead > 0) {
+                // The consumer that is there now may be gone then.
+                long next = stats.nextDueMicros() < 0 ? TimeUnit.HOURS.toMicros(1) : stats.nextDueMicros();
+                long wait = Math.min(ahead, next);
+                earliestMicros = stats.timeMicros() + wait;
+                lookIn(OVERDUE.plus(StatsText.micros(wait)));
+            } else {
+                earliestMicros = Long.MAX_VALUE;
+            }
         }
 
         private void warn(QueueStats stats) {

@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.RealQueueIT;
 import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
@@ -97,11 +100,42 @@ class NoConsumerReportIT extends RealQueueIT {
 
     @Test
     void should_look_again_after_a_look_that_failed() {
-        ScheduleResult overdue = schedule("a", LONG_AGO);
-        watch().scheduled(overdue);
-        client.close();
+        DelayQueueClient other = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
+        report.of(other.queue(queue.name()), "redis://h:6379", "delay").scheduled(schedule("a", LONG_AGO));
+        other.close();
         timers.advance(Duration.ofMinutes(1));
-        awaitLook(overdue);
+        await().until(() -> timers.waiting() == 1);
         assertThat(warnings()).isEmpty();
+        watch();
+        timers.advance(Duration.ofMinutes(1));
+        await().untilAsserted(() -> assertThat(warnings()).hasSize(1));
+    }
+
+    @Test
+    void should_look_again_where_the_clock_of_redis_is_behind() {
+        watch().scheduled(schedule("a", DueTime.now()));
+        timers.advance(Duration.ofMinutes(1)); // here, not there
+        await().until(() -> timers.waiting() == 1);
+        assertThat(warnings()).isEmpty();
+        schedule("overdue", LONG_AGO);
+        timers.advance(Duration.ofMinutes(1));
+        await().untilAsserted(() -> assertThat(warnings()).hasSize(1));
+    }
+
+    @Test
+    void should_watch_what_is_due_after_the_consumer_has_gone() {
+        var consumer = queue.consume(named("c"), executor, Delivery::acknowledge);
+        await().until(() -> get(queue.stats()).consumers() == 1);
+        watch().scheduled(schedule("now", DueTime.now()));
+        watch().scheduled(schedule("later", DueTime.after(Duration.ofHours(2))));
+        await().until(() -> get(queue.stats()).stored() == 1);
+        timers.advance(Duration.ofMinutes(1));
+        await().until(() -> timers.waiting() == 1);
+        get(consumer.stop(false));
+        schedule("overdue", LONG_AGO);
+        timers.advance(Duration.ofMinutes(119));
+        assertThat(warnings()).isEmpty();
+        timers.advance(Duration.ofMinutes(2));
+        await().untilAsserted(() -> assertThat(warnings()).hasSize(1));
     }
 }
