@@ -18,14 +18,14 @@ import java.util.stream.Stream;
 
 /**
  * The forms of PromQL that the page, the alerts and the dashboard use, evaluated on two scrapes: a selector, {@code rate},
- * {@code increase} and {@code last_over_time} of one, {@code absent}, {@code sum by} and {@code max by}, {@code
+ * {@code increase} of one, {@code last_over_time} of a subquery, {@code absent}, {@code sum by} and {@code max by}, {@code
  * histogram_quantile}, a comparison with a number, {@code and} and {@code unless}. Anything else is an error, and so are a
  * metric and a label that no scrape has.
  */
 final class PromQl {
 
     private static final Pattern TOKEN = Pattern.compile(
-            "\\s*(?:(?<range>\\[[0-9]+[smhd]])|(?<text>\"[^\"]*\")|(?<number>[0-9.]+)|(?<word>\\w+)|(?<sign>==|=~|[(){},=<>]))");
+            "\\s*(?:(?<range>\\[[0-9]+[smhd](?::[0-9]+[smhd])?])|(?<text>\"[^\"]*\")|(?<number>[0-9.]+)|(?<word>\\w+)|(?<sign>==|=~|[(){},=<>]))");
 
     private final Scrape before;
     private final Scrape after;
@@ -152,13 +152,18 @@ final class PromQl {
         return result;
     }
 
-    /** The last sample of each series, also of one that has ended before the later scrape. */
+    /** The last value of an expression over time, also where the later scrape gives none. */
     private Map<Map<String, String>, Double> latest() {
         take("last_over_time");
         take("(");
-        Map<Map<String, String>, Double> result = earlier();
-        select(after).forEach(sample -> result.put(sample.labels(), sample.value()));
-        assertThat(take()).startsWith("[");
+        take("(");
+        PromQl then = new PromQl("", before, before, seconds);
+        then.tokens.addAll(tokens);
+        then.next = next;
+        Map<Map<String, String>, Double> result = then.and();
+        result.putAll(and());
+        take(")");
+        assertThat(take()).matches("\\[.+:.+]");
         take(")");
         return result;
     }
