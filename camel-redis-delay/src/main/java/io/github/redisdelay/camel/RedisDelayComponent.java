@@ -81,8 +81,8 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     public Endpoint createEndpoint(String uri, Map<String, Object> properties) throws Exception {
         if (uri.matches("[^:?]*:?/*([?].*)?")) {
             // Java reads no URI with nothing behind its scheme.
-            throw new IllegalArgumentException(
-                    "'" + URISupport.stripQuery(uri) + "' names no queue: write redis-delay:orders for a queue named 'orders'");
+            throw new IllegalArgumentException("'" + URISupport.stripQuery(uri)
+                    + "' names no queue: write redis-delay:orders for a queue named 'orders'");
         }
         return super.createEndpoint(uri, properties);
     }

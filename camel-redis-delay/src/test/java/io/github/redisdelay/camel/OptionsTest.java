@@ -300,7 +300,8 @@ class OptionsTest {
     @Test
     void should_show_no_password_of_a_uri_that_names_no_queue() {
         assertThatThrownBy(() -> component()
-                        .createEndpoint("redis-delay:?address=redis://joe:hidden1@h:6379&password=RAW(hidden2)", Map.of()))
+                        .createEndpoint(
+                                "redis-delay:?address=redis://joe:hidden1@h:6379&password=RAW(hidden2)", Map.of()))
                 .hasMessage("'redis-delay:' names no queue: write redis-delay:orders for a queue named 'orders'");
     }
 

@@ -32,16 +32,18 @@ public final class UnusedQueues {
         if (asked.size() >= MAX || !asked.add(asking)) {
             return CompletableFuture.completedFuture(null);
         }
-        return queue.stats().whenComplete((stats, error) -> {
-            if (error != null) {
-                asked.remove(asking); // the next one asks again
-            } else if (stats.consumers() == 0 && stats.stored() + stats.delayed() + stats.dead() == 0) {
-                LOG.warn(
-                        "queue '{}' at {} had nothing to cancel: it has no message, no dead letter and no consumer. Is that"
-                                + " its name? This is logged once for each queue",
-                        queue.name(),
-                        place);
-            }
-        }).thenAccept(stats -> {});
+        return queue.stats()
+                .whenComplete((stats, error) -> {
+                    if (error != null) {
+                        asked.remove(asking); // the next one asks again
+                    } else if (stats.consumers() == 0 && stats.stored() + stats.delayed() + stats.dead() == 0) {
+                        LOG.warn(
+                                "queue '{}' at {} had nothing to cancel: it has no message, no dead letter and no consumer. Is that"
+                                        + " its name? This is logged once for each queue",
+                                queue.name(),
+                                place);
+                    }
+                })
+                .thenAccept(stats -> {});
     }
 }
