@@ -10,12 +10,15 @@ import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.jar.Attributes;
+import java.util.jar.JarFile;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 import java.util.stream.Collectors;
@@ -86,14 +89,21 @@ class ImportModuleVersionIT {
         manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
         manifest.getMainAttributes().put(Attributes.Name.IMPLEMENTATION_VERSION, version);
         Path jar = folder.resolve(name + version + ".jar");
-        Path root = classes(type);
-        try (OutputStream out = Files.newOutputStream(jar);
-                JarOutputStream zip = new JarOutputStream(out, manifest);
-                Stream<Path> files = Files.walk(root)) {
-            for (Path file : files.filter(Files::isRegularFile).toList()) {
-                zip.putNextEntry(new ZipEntry(root.relativize(file).toString().replace(File.separatorChar, '/')));
-                Files.copy(file, zip);
-                zip.closeEntry();
+        Path classes = classes(type);
+        // Once it is packaged, Maven gives a jar in the place of the folder.
+        try (FileSystem packaged = Files.isDirectory(classes) ? null : FileSystems.newFileSystem(classes)) {
+            Path root = packaged == null ? classes : packaged.getPath("/");
+            try (OutputStream out = Files.newOutputStream(jar);
+                    JarOutputStream zip = new JarOutputStream(out, manifest);
+                    Stream<Path> files = Files.walk(root)) {
+                for (Path file : files.filter(Files::isRegularFile).toList()) {
+                    String entry = root.relativize(file).toString().replace(File.separatorChar, '/');
+                    if (!entry.equals(JarFile.MANIFEST_NAME)) {
+                        zip.putNextEntry(new ZipEntry(entry));
+                        Files.copy(file, zip);
+                        zip.closeEntry();
+                    }
+                }
             }
         }
         return jar;
