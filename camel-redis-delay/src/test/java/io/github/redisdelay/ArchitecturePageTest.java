@@ -22,12 +22,13 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Keeps {@code docs/architecture.md} true: its pictures on top, and the names of classes and scripts on the whole page. The same for
- * the names in {@code CONTRIBUTING.md}.
+ * Keeps {@code docs/architecture.md} true: its length and its pictures. On it, in {@code docs/protocol.md} and in
+ * {@code CONTRIBUTING.md}: the names of classes and scripts.
  */
 class ArchitecturePageTest {
 
     private static final Path PAGE = Path.of("../docs/architecture.md");
+    private static final Path PROTOCOL = Path.of("../docs/protocol.md");
     private static final Path CONTRIBUTING = Path.of("../CONTRIBUTING.md");
     private static final Path TESTS = Path.of("src/test/java");
     private static final Path EXTENSIONS = Path.of("../extensions");
@@ -48,6 +49,7 @@ class ArchitecturePageTest {
     private static final Set<String> NO_CLASSES = Set.of("Camel");
 
     private static String page;
+    private static String protocol;
     /** The lines of the pictures: those of the floors, then those of the ways. */
     private static List<String> floors;
 
@@ -57,6 +59,7 @@ class ArchitecturePageTest {
     @BeforeAll
     static void read() throws IOException {
         page = Files.readString(PAGE);
+        protocol = Files.readString(PROTOCOL);
         floors = pictures("## Floors", "## Two ways");
         ways = pictures("## Two ways", "## States");
         classes = new ClassFileImporter()
@@ -84,6 +87,11 @@ class ArchitecturePageTest {
 
     private static List<String> columns(String line) {
         return Arrays.asList(COLUMNS.split(line));
+    }
+
+    @Test
+    void should_be_read_in_one_sitting() {
+        assertThat(page.length()).as("characters of %s", PAGE).isLessThanOrEqualTo(15_000);
     }
 
     @Test
@@ -144,7 +152,7 @@ class ArchitecturePageTest {
                 .flatMap(line -> found(NAME, line))
                 .map(MatchResult::group);
         Set<String> tests = files(TESTS);
-        Stream<String> inText = found(QUOTED, page).map(match -> match.group(1));
+        Stream<String> inText = found(QUOTED, page + protocol).map(match -> match.group(1));
         assertThat(Stream.concat(inPictures, inText)
                         .distinct()
                         .filter(name -> !NO_CLASSES.contains(name) && !exists(name) && !tests.contains(name + ".java")))
@@ -163,7 +171,7 @@ class ArchitecturePageTest {
     void should_name_scripts_that_exist() throws IOException {
         Set<String> scripts = files(SCRIPTS);
         scripts.addAll(files(EXTENSIONS));
-        assertThat(found(SCRIPT, page + Files.readString(CONTRIBUTING))
+        assertThat(found(SCRIPT, page + protocol + Files.readString(CONTRIBUTING))
                         .map(MatchResult::group)
                         .distinct()
                         .filter(name -> !scripts.contains(name)))

@@ -23,10 +23,10 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The worked example of the page on architecture, against what this client sends and Redis answers. */
+/** The worked example of the page on the protocol, against what this client sends and Redis answers. */
 class ProtocolExampleIT {
 
-    private static final Path PAGE = Path.of("../docs/architecture.md");
+    private static final Path PAGE = Path.of("../docs/protocol.md");
 
     @RegisterExtension
     static RedisExtension redis = new RedisExtension();

@@ -14,7 +14,7 @@ import java.util.Objects;
 /**
  * A message as the component gives it to a queue: body, content type and headers. In Redis the times of scheduling and
  * of delivery stand before it. {@link #encode} makes bytes of it, and {@link #decode} reads them.
- * The section "The envelope" of {@code docs/architecture.md} describes them byte by byte, for readers and writers in any
+ * The section "The envelope" of {@code docs/protocol.md} describes them byte by byte, for readers and writers in any
  * language. Nothing in them names a class, and a reader creates nothing but scalar values.
  *
  * <p>An instance is immutable as long as nobody changes an array that was given to it or came out of it: arrays are not copied.
