@@ -434,7 +434,7 @@ class DurabilityIT {
                                 waiting.queue("orders").schedule(ScheduleRequest.of("a", new byte[1], DueTime.now()))))
                         .isInstanceOf(DelayQueueException.class)
                         .hasMessageContaining("nothing was changed: let this user call WAITAOF, CONFIG GET and INFO"
-                                + " (ACL: +waitaof +config|get +info)")
+                                + " by these names (ACL: +waitaof +config|get +info)")
                         .hasMessageContaining("NOPERM");
                 assertThat(get(waiting.queue("orders").stats()).delayed()).isZero();
             } finally {
@@ -453,8 +453,30 @@ class DurabilityIT {
                         .isInstanceOf(DelayQueueException.class)
                         .hasMessageContaining(
                                 "queue 'orders': Redis cannot wait for its disk (waitForDisk), nothing was"
-                                        + " changed: let this user call WAITAOF, CONFIG GET and INFO")
+                                        + " changed: let this user call WAITAOF, CONFIG GET and INFO by these names")
                         .hasMessageContaining("unknown command 'CONFIG'");
+            } finally {
+                own.shutdown();
+            }
+        }
+    }
+
+    /** As a proxy in front of a server may answer. Other commands of the server have the names of those two. */
+    @Test
+    void should_refuse_to_wait_for_the_disk_of_a_server_whose_INFO_is_empty() throws Exception {
+        try (RedisServer server = RedisServer.embedded(
+                "rename-command INFO secret-info",
+                "rename-command GETEX INFO",
+                "rename-command SMISMEMBER WAITAOF",
+                "appendonly yes",
+                "appendfsync everysec")) {
+            MasterAndReplica.ask(server, "SET server ''", "+OK");
+            MasterAndReplica.ask(server, "SADD 1 0", ":1");
+            RedissonClient own = TestConnections.open(server.address());
+            try (DelayQueueClient waiting = DelayQueueClient.create(own, options(new Durability(0, true, SHORT)))) {
+                assertThat(failure(waiting.checkDurability("orders")))
+                        .hasMessageContaining(
+                                "nothing was changed: Redis of an unknown version has appendfsync everysec");
             } finally {
                 own.shutdown();
             }

@@ -238,8 +238,11 @@ public final class DurableScriptExecutor {
          * Redisson's thread.
          */
         private volatile Waited waited;
-        /** What the server says of itself, where the wait is for the disk. Both are written by Redisson's thread. */
-        private volatile String info = "";
+        /**
+         * What the server says of itself; null if it was not asked, where the wait is not for the disk. Both are written by
+         * Redisson's thread.
+         */
+        private volatile String info;
 
         private volatile String policy = "unknown";
 
@@ -299,7 +302,7 @@ public final class DurableScriptExecutor {
 
         /** The error where the answer to WAITAOF proves nothing; null if there is none, or no such wait. */
         DurabilityUnavailableException fault() {
-            String fault = info.isEmpty() ? null : new AofServer(info, policy).fault();
+            String fault = info == null ? null : new AofServer(info, policy).fault();
             return fault == null ? null : new DurabilityUnavailableException(fault);
         }
 
