@@ -18,10 +18,13 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.apache.camel.AsyncProducer;
 import org.apache.camel.Exchange;
 import org.apache.camel.Processor;
+import org.apache.camel.builder.Builder;
 import org.apache.camel.builder.RouteBuilder;
+import org.apache.camel.model.RouteDefinition;
 import org.apache.camel.support.DefaultExchange;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -195,6 +198,51 @@ class ProducerThreadsIT extends CamelRedisIT {
         assertAllDone(3 * LIMIT);
         assertThat(elsewhere).hasValue(0);
         assertThat(stats().delayed()).isEqualTo(9 * LIMIT);
+    }
+
+    /** The threads wait for exchanges on threads of Camel's, which wait for one of these threads. */
+    @Test
+    void should_go_on_when_all_threads_wait_for_a_parallel_split_that_sends_again() throws Exception {
+        shouldGoOnWhenAllThreadsWaitFor(40, route -> route.split(Builder.body().tokenize(","))
+                .parallelProcessing()
+                .to(uri + ASYNCHRONOUS)
+                .end());
+        assertThat(stats().delayed()).isEqualTo(3 * 40);
+    }
+
+    @Test
+    void should_go_on_when_all_threads_wait_for_a_delayed_exchange_that_sends_again() throws Exception {
+        context.addRoutes(new RouteBuilder() {
+            @Override
+            public void configure() {
+                from("direct:later").delay(100).asyncDelayed().to(uri + ASYNCHRONOUS);
+            }
+        });
+        shouldGoOnWhenAllThreadsWaitFor(60, route -> route.recipientList(Builder.constant("direct:later")));
+        assertThat(stats().delayed()).isEqualTo(2 * 60);
+    }
+
+    private void shouldGoOnWhenAllThreadsWaitFor(int exchanges, Consumer<RouteDefinition> inner) throws Exception {
+        FastClock.of(context);
+        CyclicBarrier allBusy = new CyclicBarrier(LIMIT);
+        AtomicInteger arrived = new AtomicInteger();
+        context.addRoutes(new RouteBuilder() {
+            @Override
+            public void configure() {
+                errorHandler(noErrorHandler());
+                inner.accept(from("direct:inner"));
+            }
+        });
+        route(uri + ASYNCHRONOUS, exchange -> {
+            if (arrived.incrementAndGet() <= LIMIT) {
+                allBusy.await(30, TimeUnit.SECONDS);
+            }
+            Exchange sent =
+                    template.send("direct:inner", made -> made.getMessage().setBody("a,b"));
+            assertThat(sent.getException()).isNull();
+        });
+        handOver(caller(), 0, exchanges);
+        assertAllDone(exchanges);
     }
 
     private void send(Exchange exchange, String to) throws Exception {

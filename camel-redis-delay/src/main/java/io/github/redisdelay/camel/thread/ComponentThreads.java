@@ -14,7 +14,7 @@ import org.apache.camel.spi.ExecutorServiceManager;
  * timers. Each is made at its first use. Thread-safe.
  *
  * <p>Behind asynchronous producers at most {@value #BEHIND_PRODUCERS} threads go on with exchanges, and the other exchanges
- * wait for one of these. Such a thread must not wait for an exchange that waits for another one: so it calls no
+ * wait for one of these. Such a thread should not wait for an exchange that waits for another one: so it calls no
  * producer asynchronously.
  */
 public final class ComponentThreads {
@@ -58,8 +58,11 @@ public final class ComponentThreads {
     private synchronized Routing routing() {
         if (routing == null) {
             ExecutorService pool = manager.newCachedThreadPool(owner, "RedisDelay");
+            Timers watch = (delay, task) -> timers().schedule(delay, task);
             routing = new Routing(
-                    pool, new ExchangeThreads(pool, Integer.MAX_VALUE), new ExchangeThreads(pool, BEHIND_PRODUCERS));
+                    pool,
+                    new ExchangeThreads(pool, Integer.MAX_VALUE, watch),
+                    new ExchangeThreads(pool, BEHIND_PRODUCERS, watch));
         }
         return routing;
     }

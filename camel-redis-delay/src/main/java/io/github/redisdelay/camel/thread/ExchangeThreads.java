@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.thread;
 
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import io.github.redisdelay.queue.Timers;
+import java.util.Deque;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,7 +21,9 @@ import org.slf4j.LoggerFactory;
  * <p>A thread that has been woken goes on until no task is left. If more than one is there, it wakes another one before it begins
  * its own; only one is being woken at a time. So short tasks share a few threads, and tasks that block get one each, up to a
  * limit. Without a limit no task waits for another one to end, and tasks that wait for one another cannot lock each other up
- * (as long as the pool is not being stopped: then what is left runs one after the other).
+ * (as long as the pool is not being stopped: then what is left runs one after the other). With a limit they can. So
+ * if none has begun for 10 s, one thread more begins with the latest task, the most likely one that others wait for, and goes on
+ * until no task is left.
  *
  * <p>To the pool, and to a thread pool factory that wraps its tasks, all that a thread does until nothing is left is one task.
  */
@@ -26,8 +31,18 @@ final class ExchangeThreads implements Executor {
 
     private static final Logger LOG = LoggerFactory.getLogger(ExchangeThreads.class);
 
+    /** If no task has begun for this time while some wait, all threads may wait for these. */
+    static final long STANDSTILL_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     private final ExecutorService pool;
-    private final Queue<Runnable> tasks;
+    private final Timers timers;
+    private final Deque<Runnable> tasks;
+
+    /** True while a timer is set that looks for a standstill. */
+    private final AtomicBoolean watched = new AtomicBoolean();
+
+    /** Whether a task has begun since the last look. Written only where it changes: all threads read it. */
+    private volatile boolean begun;
 
     /** True while a thread is being woken that will look for tasks. */
     private final AtomicBoolean waking = new AtomicBoolean();
@@ -37,15 +52,17 @@ final class ExchangeThreads implements Executor {
 
     /**
      * @param pool has a thread for every task that it is given, or rejects it
-     * @param limit the most threads that it takes at a time
+     * @param limit the most threads that it takes at a time, except in a standstill
+     * @param timers their tasks may block
      */
-    ExchangeThreads(ExecutorService pool, int limit) {
-        this(pool, new ConcurrentLinkedQueue<>(), new Semaphore(limit));
+    ExchangeThreads(ExecutorService pool, int limit, Timers timers) {
+        this(pool, new ConcurrentLinkedDeque<>(), new Semaphore(limit), timers);
     }
 
     /** With parts in which a test can choose what happens at the same time. */
-    ExchangeThreads(ExecutorService pool, Queue<Runnable> tasks, Semaphore free) {
+    ExchangeThreads(ExecutorService pool, Deque<Runnable> tasks, Semaphore free, Timers timers) {
         this.pool = pool;
+        this.timers = timers;
         this.tasks = tasks;
         this.free = free;
     }
@@ -64,7 +81,7 @@ final class ExchangeThreads implements Executor {
             // Unless a thread that is still running has taken it.
             boolean refused = tasks.remove(task);
             // Tasks that came while this call tried to wake a thread rely on it.
-            runAll();
+            runAll(tasks::poll);
             if (refused) {
                 throw e;
             }
@@ -73,7 +90,11 @@ final class ExchangeThreads implements Executor {
 
     private void wake() {
         // The permit comes first: who finds none free leaves the task to a thread that has one and will look again.
-        while (!waking.get() && free.tryAcquire()) {
+        while (!waking.get()) {
+            if (!free.tryAcquire()) {
+                watch();
+                return;
+            }
             if (waking.compareAndSet(false, true)) {
                 wakeOne();
                 return;
@@ -96,6 +117,38 @@ final class ExchangeThreads implements Executor {
         }
     }
 
+    /** Looks whether no task begins for 10 s, from now on until none waits. */
+    private void watch() {
+        if (!watched.get() && watched.compareAndSet(false, true)) {
+            watchOn(false);
+        }
+    }
+
+    /** @param warned whether there was a standstill since tasks have been waiting */
+    private void watchOn(boolean warned) {
+        if (tasks.isEmpty()) {
+            watched.set(false);
+            if (!tasks.isEmpty()) {
+                watch(); // it came after the first look, and relied on this watch
+            }
+            return;
+        }
+        begun = false;
+        timers.schedule(STANDSTILL_NANOS, () -> {
+            boolean standstill = !begun && !tasks.isEmpty();
+            if (standstill && !warned) {
+                LOG.warn(
+                        "No exchange behind asynchronous producers has gone on for 10 s: all threads for these are busy, or"
+                                + " wait for such exchanges. One thread more goes on every 10 s. Remove synchronous=false, or"
+                                + " put threads() or seda: before the step that waits");
+            }
+            watchOn(warned || standstill);
+            if (standstill) {
+                runAll(tasks::pollLast);
+            }
+        });
+    }
+
     private void notWoken() {
         waking.set(false);
         free.release();
@@ -105,7 +158,7 @@ final class ExchangeThreads implements Executor {
         // Before the first look: a task that comes from now on is seen, or wakes another thread.
         waking.set(false);
         try {
-            runAll();
+            runAll(tasks::poll);
         } finally {
             free.release();
             runLate();
@@ -115,15 +168,18 @@ final class ExchangeThreads implements Executor {
     /** Sees to the tasks that came while no permit was free, and after their thread had looked for the last time. */
     private void runLate() {
         if (!tasks.isEmpty() && !wakeIfPossible()) {
-            runAll();
+            runAll(tasks::poll);
         }
     }
 
-    private void runAll() {
+    private void runAll(Supplier<Runnable> next) {
         Runnable task;
-        while ((task = tasks.poll()) != null) {
+        while ((task = next.get()) != null) {
             if (!tasks.isEmpty()) {
                 wakeIfPossible();
+            }
+            if (!begun) {
+                begun = true;
             }
             run(task);
         }

@@ -4,12 +4,16 @@ package io.github.redisdelay.camel.thread;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
+import io.github.redisdelay.queue.fake.FakeTimers;
+import io.github.redisdelay.testkit.LogLines;
+import java.time.Duration;
+import java.util.Deque;
 import java.util.List;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
@@ -20,6 +24,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,6 +37,7 @@ class ExchangeThreadsTest {
     private final AtomicInteger woken = new AtomicInteger();
     private final AtomicBoolean noThread = new AtomicBoolean();
     private final ExecutorService pool = Executors.newCachedThreadPool();
+    private final FakeTimers timers = new FakeTimers();
 
     /** Counts the threads that are woken. */
     private final ExecutorService counting = new ForwardingPool(pool) {
@@ -80,7 +86,7 @@ class ExchangeThreadsTest {
         }
     }
 
-    private final ExchangeThreads threads = new ExchangeThreads(counting, Integer.MAX_VALUE);
+    private final ExchangeThreads threads = new ExchangeThreads(counting, Integer.MAX_VALUE, timers);
 
     @Test
     void aThreadThatCannotBeStartedStopsNothingThatComesAfterIt() throws Exception {
@@ -136,7 +142,7 @@ class ExchangeThreadsTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, Integer.MAX_VALUE})
     void everyTaskRunsOnce(int limit) throws Exception {
-        ExchangeThreads threads = new ExchangeThreads(counting, limit);
+        ExchangeThreads threads = new ExchangeThreads(counting, limit, timers);
         int givers = 4;
         int each = 50_000;
         AtomicInteger ran = new AtomicInteger();
@@ -160,7 +166,7 @@ class ExchangeThreadsTest {
     @Test
     void tasksBeyondTheLimitWaitForAThread() throws Exception {
         int limit = 3;
-        ExchangeThreads threads = new ExchangeThreads(counting, limit);
+        ExchangeThreads threads = new ExchangeThreads(counting, limit, timers);
         AtomicInteger running = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
         CountDownLatch full = new CountDownLatch(limit);
@@ -182,9 +188,78 @@ class ExchangeThreadsTest {
         assertThat(most).hasValue(limit);
     }
 
+    /** The first one is in the way of a task that it waits for. */
+    @Test
+    void tasksThatWaitForALaterOneGoOnAfterAStandstill() throws Exception {
+        ExchangeThreads threads = new ExchangeThreads(counting, 2, timers);
+        CountDownLatch running = new CountDownLatch(2);
+        CountDownLatch latest = new CountDownLatch(1);
+        CountDownLatch done = new CountDownLatch(4);
+        for (int i = 0; i < 4; i++) {
+            threads.execute(() -> {
+                running.countDown();
+                await(latest);
+                done.countDown();
+            });
+        }
+        await(running);
+        threads.execute(latest::countDown);
+        try (LogLines log = new LogLines(ExchangeThreads.class)) {
+            timers.advance(Duration.ofMillis(9_999));
+            assertThat(latest.getCount()).isOne();
+            timers.advance(Duration.ofMillis(10_001)); // a task may have begun after the timer was set
+
+            assertThat(done.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(log.of(Level.WARN)).singleElement().asString().startsWith("No exchange behind asynchronous");
+            timers.advance(Duration.ofSeconds(20));
+            assertThat(timers.waiting()).isZero();
+        }
+    }
+
+    @Test
+    void oneThreadMoreComesAtATimeAndEndsWithTheTasks() throws Exception {
+        ExchangeThreads threads =
+                new ExchangeThreads(counting, 1, (delay, task) -> timers.schedule(delay, () -> pool.execute(task)));
+        AtomicInteger running = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        AtomicReference<CountDownLatch> go = new AtomicReference<>(new CountDownLatch(1));
+        CountDownLatch done = new CountDownLatch(40);
+        Runnable task = () -> {
+            most.accumulateAndGet(running.incrementAndGet(), Math::max);
+            await(go.get());
+            running.decrementAndGet();
+            done.countDown();
+        };
+        for (int i = 0; i < 20; i++) {
+            threads.execute(task);
+        }
+        for (int lent = 0; lent <= 3; lent++) {
+            int now = 1 + lent;
+            Awaitility.await().until(() -> running.get() == now && timers.waiting() == 1);
+            timers.advance(Duration.ofSeconds(10)); // one has begun
+            Awaitility.await().until(() -> running.get() == now && timers.waiting() == 1);
+            timers.advance(Duration.ofSeconds(10));
+        }
+        Awaitility.await().until(() -> running.get() == 5);
+        go.get().countDown();
+        Awaitility.await().until(() -> done.getCount() == 20 && running.get() == 0);
+        timers.advance(Duration.ofSeconds(20));
+        assertThat(most).hasValue(5);
+
+        most.set(0);
+        go.set(new CountDownLatch(1));
+        for (int i = 0; i < 20; i++) {
+            threads.execute(task);
+        }
+        Awaitility.await().until(() -> running.get() == 1);
+        go.get().countDown();
+        assertThat(done.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(most).hasValue(1);
+    }
+
     @Test
     void aThreadThatCannotBeStartedTakesNoneOfTheLimit() throws Exception {
-        ExchangeThreads threads = new ExchangeThreads(counting, 1);
+        ExchangeThreads threads = new ExchangeThreads(counting, 1, timers);
         noThread.set(true);
         assertThatThrownBy(() -> threads.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
         CountDownLatch done = new CountDownLatch(1);
@@ -195,7 +270,7 @@ class ExchangeThreadsTest {
     /** The failure has no text that could be logged. */
     @Test
     void aFailureThatCannotBeLoggedTakesNoneOfTheLimit() throws Exception {
-        ExchangeThreads threads = new ExchangeThreads(counting, 1);
+        ExchangeThreads threads = new ExchangeThreads(counting, 1, timers);
         threads.execute(() -> {
             throw new IllegalStateException() {
                 @Override
@@ -213,7 +288,7 @@ class ExchangeThreadsTest {
     @Test
     void aTaskThatComesAsTheLastThreadOfAStoppedPoolEndsRuns() throws Exception {
         AtomicReference<Runnable> atTheEnd = new AtomicReference<>();
-        Queue<Runnable> tasks = new ConcurrentLinkedQueue<>() {
+        Deque<Runnable> tasks = new ConcurrentLinkedDeque<>() {
             @Override
             public Runnable poll() {
                 Runnable task = super.poll();
@@ -224,7 +299,7 @@ class ExchangeThreadsTest {
                 return task;
             }
         };
-        ExchangeThreads threads = new ExchangeThreads(pool, tasks, new Semaphore(1));
+        ExchangeThreads threads = new ExchangeThreads(pool, tasks, new Semaphore(1), timers);
         CountDownLatch done = new CountDownLatch(1);
         atTheEnd.set(() -> {
             pool.shutdown();
@@ -278,7 +353,7 @@ class ExchangeThreadsTest {
                 super.release();
             }
         };
-        threads.set(new ExchangeThreads(slow, new ConcurrentLinkedQueue<>(), free));
+        threads.set(new ExchangeThreads(slow, new ConcurrentLinkedDeque<>(), free, timers));
         threads.get().execute(task);
         try {
             assertThat(running.await(10, TimeUnit.SECONDS)).isTrue();
