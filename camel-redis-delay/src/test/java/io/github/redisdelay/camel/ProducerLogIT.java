@@ -8,7 +8,6 @@ import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.monitor.NoConsumerReport;
 import io.github.redisdelay.camel.monitor.StartupLog;
 import io.github.redisdelay.testkit.LogLines;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.apache.camel.builder.RouteBuilder;
@@ -41,13 +40,14 @@ class ProducerLogIT extends CamelRedisIT {
     @Test
     void should_warn_when_what_it_schedules_is_overdue_for_a_minute_and_no_consumer_is_known() throws Exception {
         try (LogLines log = new LogLines(NoConsumerReport.class)) {
+            FastClock.of(context);
             context.start();
-            Map<String, Object> overdue = Map.of(RedisDelayConstants.DELIVER_AT, System.currentTimeMillis() - 1_000);
+            Map<String, Object> overdue = Map.of(RedisDelayConstants.DELIVER_AT, System.currentTimeMillis() - 61_000);
             assertThat(send(uri, "x", overdue).getException()).isNull();
             assertThat(send(uri + "-batch?batching=true", List.of("x", "y"), overdue)
                             .getException())
                     .isNull();
-            await().atMost(Duration.ofSeconds(100)).untilAsserted(() -> assertThat(log.of(Level.WARN))
+            await().untilAsserted(() -> assertThat(log.of(Level.WARN))
                     .anyMatch(line -> line.startsWith("queue '" + queue + "' on ")
                             && line.contains(", key prefix 'redis-delay': 1 overdue (oldest "))
                     .anyMatch(line ->
