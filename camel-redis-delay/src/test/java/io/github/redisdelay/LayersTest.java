@@ -43,7 +43,7 @@ class LayersTest {
             Set.of("queue.internal.redis"),
             Set.of("queue.internal.request"),
             Set.of("queue.internal.consume"),
-            Set.of("queue.internal.queue"),
+            Set.of("queue.internal.command"),
             Set.of("queue.internal.partition"),
             Set.of("queue.client"));
 

@@ -17,7 +17,7 @@
  * <tr><td>{@code queue.internal.redis}</td><td>one script call to Redis</td></tr>
  * <tr><td>{@code queue.internal.request}</td><td>calls that concurrent callers share and that are repeated until answered</td></tr>
  * <tr><td>{@code queue.internal.consume}</td><td>the consumer: wake-ups, claims, leases</td></tr>
- * <tr><td>{@code queue.internal.queue}</td><td>one queue, and a class for each command</td></tr>
+ * <tr><td>{@code queue.internal.command}</td><td>one queue, and a class for each command</td></tr>
  * <tr><td>{@code queue.internal.partition}</td><td>a queue of several partitions</td></tr>
  * <tr><td>{@code queue.client}</td><td>the entry, which wires all of them</td></tr>
  * </table>

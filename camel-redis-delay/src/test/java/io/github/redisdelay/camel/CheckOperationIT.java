@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
-import io.github.redisdelay.queue.internal.queue.RepairScan;
+import io.github.redisdelay.queue.internal.command.RepairScan;
 import io.github.redisdelay.testkit.LogLines;
 import java.util.List;
 import java.util.Map;

@@ -2,7 +2,7 @@
 package io.github.redisdelay.queue;
 
 import io.github.redisdelay.queue.exception.DelayQueueException;
-import io.github.redisdelay.queue.internal.queue.ScheduleCommand;
+import io.github.redisdelay.queue.internal.command.ScheduleCommand;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.ScheduledTimers;
 import io.github.redisdelay.queue.internal.request.RequestBatcher;

@@ -31,7 +31,7 @@ import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DuplicateMessageException;
 import io.github.redisdelay.queue.exception.QueueFullException;
-import io.github.redisdelay.queue.internal.queue.RedisDelayQueue;
+import io.github.redisdelay.queue.internal.command.RedisDelayQueue;
 import io.github.redisdelay.test.RedisExtension;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.queue.internal.queue;
+package io.github.redisdelay.queue.internal.command;
 
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.DeadLetterId;
