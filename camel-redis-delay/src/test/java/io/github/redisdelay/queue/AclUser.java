@@ -10,15 +10,15 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
 /** A user "app" with the password "secret". */
-record AclUser(RedisServer server) {
+public record AclUser(RedisServer server) {
 
     /** The user may do all but one command. */
-    void denies(String command) throws Exception {
+    public void denies(String command) throws Exception {
         isCreated("~* &* +@all -" + command);
     }
 
     /** @param rules what the user may do */
-    void isCreated(String rules) throws Exception {
+    public void isCreated(String rules) throws Exception {
         try (Socket socket = new Socket(server.host(), server.port())) {
             socket.getOutputStream()
                     .write(("ACL SETUSER app reset on >secret " + rules + "\r\n").getBytes(StandardCharsets.US_ASCII));

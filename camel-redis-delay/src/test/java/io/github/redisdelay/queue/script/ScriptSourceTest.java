@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.script;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.redisdelay.queue.DuplicatePolicy;
+import io.github.redisdelay.queue.internal.format.ChangeAction;
+import io.github.redisdelay.queue.internal.format.ClaimIntent;
+import io.github.redisdelay.queue.internal.format.ScheduleReply;
+import io.github.redisdelay.queue.internal.format.SettleAction;
+import io.github.redisdelay.queue.internal.format.WakeupDuty;
+import io.github.redisdelay.queue.internal.format.WireWord;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** The text of the scripts of the queues. */
+class ScriptSourceTest extends ScriptSourceRules {
+
+    ScriptSourceTest() {
+        super(new ComponentScripts());
+    }
+
+    @Test
+    void should_begin_each_name_of_an_include_with_the_name_of_its_file() {
+        for (String name : ComponentScripts.INCLUDES) {
+            String prefix = name.replaceAll(".*/|\\.lua", "") + "_";
+            Matcher defined = Pattern.compile("(?m)^local (?:function )?(\\w+(?:, \\w+)*)")
+                    .matcher(code(name));
+            while (defined.find()) {
+                assertThat(defined.group(1).split(", ")).as(name).allMatch(each -> each.toLowerCase(
+                                java.util.Locale.ROOT)
+                        .startsWith(prefix));
+            }
+        }
+    }
+
+    @Test
+    void should_number_outcomes_and_duties_as_the_header_of_the_script_does() {
+        assertThat(numbered(LuaScript.SCHEDULE, 1))
+                .containsExactlyElementsOf(
+                        Arrays.stream(ScheduleReply.values()).map(Enum::name).toList())
+                .allSatisfy(name -> assertThat(
+                                ScheduleReply.of(1 + ScheduleReply.valueOf(name).ordinal()))
+                        .hasToString(name));
+        assertThat(numbered(LuaScript.CLAIM, 0))
+                .containsExactlyElementsOf(
+                        Arrays.stream(WakeupDuty.values()).map(Enum::name).toList());
+        String names = String.join(", ", numbered(LuaScript.SCHEDULE, 1));
+        assertThat(code("command/schedule.lua")).contains("local " + names + " = 1, 2, 3, 4, 5, 6, 7, 8, 9\n");
+        assertThat(code("include/wakeup.lua"))
+                .contains("local WAKEUP_" + String.join(", WAKEUP_", numbered(LuaScript.CLAIM, 0)) + " = 0, 1, 2, 3\n");
+        for (int outcome : List.of(-1, 0, 10)) {
+            assertThatThrownBy(() -> ScheduleReply.of(outcome)).hasMessage("script SCHEDULE answered " + outcome);
+        }
+    }
+
+    /** The words that Java sends: each stands in the header and in the code of the script that takes it. */
+    @Test
+    void should_send_the_words_that_the_scripts_know() {
+        Map<LuaScript, Enum<?>[]> words = Map.of(
+                LuaScript.SCHEDULE, DuplicatePolicy.values(),
+                LuaScript.CHANGE, ChangeAction.values(),
+                LuaScript.SETTLE, SettleAction.values(),
+                LuaScript.CLAIM, ClaimIntent.values());
+        words.forEach((script, constants) -> {
+            String text = file(set.fileOf(script));
+            String head = text.substring(0, text.indexOf("\n\n"));
+            for (Enum<?> constant : constants) {
+                String word = WireWord.text(constant);
+                assertThat(head).as(script.toString()).containsPattern("\\b" + word + "\\b");
+                assertThat(text.substring(head.length())).as(script.toString()).containsPattern("\\b" + word + "\\b");
+            }
+        });
+    }
+}
