@@ -131,7 +131,7 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
             if (asked) {
                 ScheduleHeaders.remove(exchange.getMessage());
             }
-        } catch (Exception e) {
+        } catch (Throwable e) { // also an Error: the exchange must go on
             exchange.setException(e);
             if (request.mustResume()) {
                 ResumableStep.keep(exchange, getEndpoint().getEndpointUri(), request);

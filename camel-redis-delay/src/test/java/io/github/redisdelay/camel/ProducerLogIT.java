@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.monitor.NoConsumerReport;
 import io.github.redisdelay.camel.monitor.StartupLog;
+import io.github.redisdelay.queue.ServerInfo;
 import io.github.redisdelay.testkit.LogLines;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +35,18 @@ class ProducerLogIT extends CamelRedisIT {
             template.sendBody(uri + "-other", "x");
             await().untilAsserted(() -> assertThat(log.of(Level.INFO)).hasSize(2));
             assertThat(log.of(Level.INFO).get(1)).startsWith("producer of " + queue + "-other on ");
+        }
+    }
+
+    @Test
+    void should_log_the_line_of_a_producer_whatever_was_warned_of_before() {
+        StartupLog lines = new StartupLog();
+        for (int i = 0; i < 100; i++) {
+            lines.warn("redis://h" + i + ":6379", new ServerInfo("Redis", "8.0.0", "allkeys-lru", true));
+        }
+        try (LogLines log = new LogLines(StartupLog.class)) {
+            lines.logProducer(stored(), "redis://h:6379", "redis-delay");
+            await().untilAsserted(() -> assertThat(log.of(Level.INFO)).hasSize(1));
         }
     }
 

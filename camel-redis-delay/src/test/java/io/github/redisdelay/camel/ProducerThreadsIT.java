@@ -26,6 +26,7 @@ import org.apache.camel.builder.Builder;
 import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.model.RouteDefinition;
 import org.apache.camel.support.DefaultExchange;
+import org.apache.camel.support.DefaultMessage;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -250,6 +251,22 @@ class ProducerThreadsIT extends CamelRedisIT {
         if (sent.getException() != null) {
             throw sent.getException();
         }
+    }
+
+    @Test
+    void should_complete_an_exchange_whose_message_throws_an_Error() throws Exception {
+        route(uri + ASYNCHRONOUS, exchange -> {});
+        Exchange exchange = new DefaultExchange(context);
+        exchange.setMessage(new DefaultMessage(context) {
+            @Override
+            public void setHeader(String name, Object value) {
+                throw new NoClassDefFoundError("expected by the test");
+            }
+        });
+        CountDownLatch done = new CountDownLatch(1);
+        caller().process(exchange, doneSync -> done.countDown());
+        assertThat(done.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(exchange.getException()).hasRootCauseInstanceOf(NoClassDefFoundError.class);
     }
 
     @Test

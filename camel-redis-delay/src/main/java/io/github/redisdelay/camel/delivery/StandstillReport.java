@@ -23,6 +23,7 @@ final class StandstillReport {
      * @param exchangeId of the longest running delivery; null if none was made
      */
     void overdue(Duration age, String consumer, int concurrentConsumers, Delivery longest, String exchangeId) {
+        named.set(longest); // before the line, behind which it may have ended
         LOG.warn(
                 "queue '{}': a message has been due for {} while {} works on as many as it may ({}). The longest"
                         + " running is {}, exchange {}, claimed {} ago",
@@ -33,7 +34,6 @@ final class StandstillReport {
                 longest,
                 exchangeId,
                 Durations.text(sinceClaim(longest)));
-        named.set(longest);
     }
 
     /** A delivery has ended. */

@@ -47,7 +47,8 @@ public final class NoConsumerReport {
      */
     public Watch of(DelayQueue queue, String address, String keyPrefix) {
         if (watches.size() >= MOST_QUEUES) {
-            watches.clear(); // producers go on with those that they have
+            watches.values().forEach(Watch::end); // a producer goes on with the one that it has
+            watches.clear();
         }
         Watch watch = watches.computeIfAbsent(
                 address + " " + keyPrefix + " " + queue.name(), key -> new Watch(address, keyPrefix));
@@ -68,6 +69,9 @@ public final class NoConsumerReport {
         private final AtomicLong latestMicros = new AtomicLong();
 
         private Timers.Timer timer; // guarded by this; null if none is set
+
+        /** For how long messages are overdue before the next warning. Guarded by this. */
+        private Duration patience = OVERDUE;
 
         private Watch(String address, String keyPrefix) {
             this.address = address;
@@ -98,6 +102,13 @@ public final class NoConsumerReport {
             }
         }
 
+        private synchronized void end() {
+            if (timer != null) {
+                timer.cancel();
+            }
+            earliestMicros = Long.MAX_VALUE;
+        }
+
         /** Holds the lock. */
         private void lookIn(Duration wait) {
             timer = timers.get().schedule(wait.toNanos(), this::look);
@@ -119,8 +130,13 @@ public final class NoConsumerReport {
         /** Holds the lock. */
         private void looked(QueueStats stats) {
             long ahead = latestMicros.get() + STEP_MICROS - stats.timeMicros();
-            if (isDeserted(stats)) {
+            if (stats.consumers() > 0) {
+                patience = OVERDUE;
+            }
+            if (stats.consumers() == 0
+                    && StatsText.micros(stats.oldestOverdueMicros()).compareTo(patience) >= 0) {
                 warn(stats);
+                patience = QUIET; // receivers that poll are not known, but take what is overdue for so long
                 earliestMicros = 0; // what is scheduled meanwhile changes nothing
                 lookIn(QUIET);
             } else if (stats.overdue() > 0) {
@@ -146,10 +162,5 @@ public final class NoConsumerReport {
                     keyPrefix,
                     StatsText.overdue(stats, "no consumer is known"));
         }
-    }
-
-    private static boolean isDeserted(QueueStats stats) {
-        return stats.consumers() == 0
-                && StatsText.micros(stats.oldestOverdueMicros()).compareTo(OVERDUE) >= 0;
     }
 }

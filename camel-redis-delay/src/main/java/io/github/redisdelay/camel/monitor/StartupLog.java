@@ -25,10 +25,11 @@ public final class StartupLog {
 
     private static final ServerInfo UNKNOWN = new ServerInfo("Redis", "unknown", "unknown", null);
 
-    /** So many things at the most are told once: more queues than anybody reads of. */
+    /** More queues than anybody reads of. */
     private static final int MOST_PRODUCERS = 100;
 
     private final Set<String> warned = ConcurrentHashMap.newKeySet();
+    private final Set<String> producers = ConcurrentHashMap.newKeySet();
 
     /**
      * Logs what there is. The consumer that starts is not among those that the line counts.
@@ -59,8 +60,7 @@ public final class StartupLog {
      * there is an end to these lines.
      */
     public void logProducer(DelayQueue queue, String address, String keyPrefix) {
-        if (warned.size() >= MOST_PRODUCERS
-                || !warned.add("producer " + address + " " + keyPrefix + " " + queue.name())) {
+        if (producers.size() >= MOST_PRODUCERS || !producers.add(address + " " + keyPrefix + " " + queue.name())) {
             return;
         }
         CompletableFuture<ServerInfo> server = queue.serverInfo().exceptionally(error -> UNKNOWN);

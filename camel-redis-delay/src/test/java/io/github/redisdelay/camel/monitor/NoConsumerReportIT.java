@@ -138,4 +138,31 @@ class NoConsumerReportIT extends RealQueueIT {
         timers.advance(Duration.ofMinutes(2));
         await().untilAsserted(() -> assertThat(warnings()).hasSize(1));
     }
+
+    /** Receivers that poll are not among the consumers of a queue. */
+    @Test
+    void should_warn_again_only_of_what_is_overdue_for_an_hour() {
+        watch().scheduled(schedule("a", LONG_AGO));
+        timers.advance(Duration.ofMinutes(1));
+        await().untilAsserted(() -> assertThat(warnings()).hasSize(1));
+        await().until(() -> timers.waiting() == 1);
+        get(queue.cancel("a"));
+        long twoMinutes = System.currentTimeMillis() - Duration.ofMinutes(2).toMillis();
+        schedule("b", new DueTime(false, twoMinutes * 1_000));
+        timers.advance(Duration.ofHours(1));
+        await().until(() -> timers.waiting() == 1);
+        assertThat(warnings()).hasSize(1);
+        schedule("c", LONG_AGO);
+        timers.advance(Duration.ofMinutes(1));
+        await().untilAsserted(() -> assertThat(warnings()).hasSize(2));
+    }
+
+    @Test
+    void should_keep_no_timer_of_each_queue_that_ever_was() {
+        ScheduleResult later = schedule("a", DueTime.after(Duration.ofDays(1)));
+        for (int i = 0; i < 10_001; i++) {
+            report.of(queue, "redis://h:6379", "delay" + i).scheduled(later);
+        }
+        assertThat(timers.waiting()).isOne();
+    }
 }
