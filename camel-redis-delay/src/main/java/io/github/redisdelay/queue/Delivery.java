@@ -5,11 +5,10 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A message held under a lease. Exactly one of {@link #acknowledge()}, {@link #negativeAcknowledge}, {@link
- * #release()}, {@link #bury} and {@link #discard()} finishes it: the first. A later call changes nothing, and answers
- * what the first has left: {@link Settlement#STALE_HELD} if that has returned the message, {@link
- * Settlement#STALE_GONE} if it has removed it from the queue, else the same as the first, or its failure. They need
- * only the client, not the consumer that received the message, and are sent until Redis answers.
+ * A message held under a lease. The first call of {@link #settle} finishes it. A later call changes nothing, and answers what
+ * the first has left: {@link SettleResult#STALE_HELD} if that keeps the message in its queue, {@link SettleResult#STALE_GONE}
+ * if it has removed it, else the same as the first, or its failure. It needs only the client, not the consumer that
+ * received the message, and is sent until Redis answers.
  */
 public interface Delivery {
 
@@ -59,67 +58,24 @@ public interface Delivery {
     Duration lateness();
 
     /**
-     * The failure that the last failed delivery left with {@link #negativeAcknowledge}; empty if there was none. Not a
+     * The failure that the last failed delivery left with {@link Settlement.Retry}; empty if there was none. Not a
      * copy.
      */
     byte[] lastFailure();
 
-    /** Finished successfully: removes the message, and its id is free. */
-    default Submission<Settlement> acknowledge() {
-        return acknowledge(Duration.ZERO);
-    }
-
     /**
-     * Finished successfully: removes the message.
+     * Ends the delivery.
      *
-     * @param remember for how long the id stays a duplicate; zero for not at all
+     * @throws IllegalStateException if it is the delivery of a dead letter, and is to become one or to be dropped
      */
-    Submission<Settlement> acknowledge(Duration remember);
+    Submission<SettleResult> settle(Settlement settlement);
 
     /**
-     * Failed: the message is due again after a delay.
-     *
-     * @param failure what to keep about the failure, for {@link #lastFailure()}; at most {@link #MAX_FAILURE_BYTES}
-     *     are kept
-     */
-    Submission<Settlement> negativeAcknowledge(Duration delay, byte[] failure);
-
-    /** Not begun: the message is due again at its old due time and this attempt does not count. */
-    Submission<Settlement> release();
-
-    /** Given up: moves the message to the dead letters, with the failure; its id is free. */
-    default Submission<Settlement> bury(byte[] failure) {
-        return bury(failure, Duration.ZERO);
-    }
-
-    /**
-     * Given up: moves the message to the dead letters.
-     *
-     * @param failure what to keep about the failure; at most {@link #MAX_FAILURE_BYTES} are kept
-     * @param remember for how long the id stays a duplicate; zero for not at all
-     * @throws IllegalStateException if this is the delivery of a dead letter, which can only be acknowledged or
-     *     returned
-     */
-    Submission<Settlement> bury(byte[] failure, Duration remember);
-
-    /**
-     * Under which id {@link #bury} has put the message among the dead letters.
+     * Under which id {@link Settlement.DeadLetter} has put the message among the dead letters.
      *
      * @return null before Redis has answered, and where nothing was put there
      */
     DeadLetterId deadLetterId();
-
-    /** Given up, and not kept: removes the message, and its id is free. */
-    default Submission<Settlement> discard() {
-        return discard(Duration.ZERO);
-    }
-
-    /**
-     * Given up, and not kept: removes the message.
-     *
-     * @param remember for how long the id stays a duplicate; zero for not at all
-     */
-    Submission<Settlement> discard(Duration remember);
 
     /**
      * The caller replaced this message by a schedule that named its claim id: there is nothing left to finish. Frees
@@ -135,7 +91,4 @@ public interface Delivery {
 
     /** Returns whether the lease is known to be lost: cancelled, or expired and claimed by another consumer. */
     boolean isLeaseLost();
-
-    /** The most bytes that are kept of a failure. */
-    int MAX_FAILURE_BYTES = 4096;
 }

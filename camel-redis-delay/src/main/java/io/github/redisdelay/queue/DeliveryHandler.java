@@ -8,10 +8,9 @@ public interface DeliveryHandler {
 
     /**
      * Begins to work on a message. Called on a thread of the consumer's executor, for at most
-     * {@code concurrentConsumers} messages at a time. The message occupies its slot until one of the delivery's methods
-     * ({@link Delivery#acknowledge()}, {@link Delivery#negativeAcknowledge}, {@link Delivery#release()},
-     * {@link Delivery#bury}, {@link Delivery#discard()}) is called, from any thread; this method may return earlier. If
-     * it throws, the message is returned: it is due again after a second, its attempt counted.
+     * {@code concurrentConsumers} messages at a time. The message occupies its slot until {@link Delivery#settle} is
+     * called, from any thread; this method may return earlier. If
+     * it throws, the message is due again after a second, its attempt counted.
      */
     void handle(Delivery delivery) throws Exception;
 

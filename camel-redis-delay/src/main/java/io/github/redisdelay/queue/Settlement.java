@@ -1,14 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-/** The outcome of an acknowledgement, a return or an extension of a delivery. */
-public enum Settlement {
-    /** The delivery held its lease and the call took effect. */
-    DONE,
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Locale;
+
+/**
+ * The end of a delivery, for {@link Delivery#settle}. Times are those of {@link DueTime#toMicros}, and a time that is out of
+ * its range is an {@code IllegalArgumentException}.
+ */
+public sealed interface Settlement {
+
+    /** The most bytes that are kept of a failure; the rest is cut off. */
+    int MAX_FAILURE_BYTES = 4096;
+
+    /** Finished successfully: removes the message, and its id is free. */
+    Settlement ACKNOWLEDGE = new Acknowledge(Duration.ZERO);
+
+    /** Not begun: the message is due again at its old due time, and this attempt does not count. */
+    Settlement RELEASE = new Release();
+
+    /** Its word in logs and scripts: the name of its class in lower case, such as {@code dead-letter}. */
+    default String word() {
+        return getClass().getSimpleName().replaceAll("(?<=[a-z])(?=[A-Z])", "-").toLowerCase(Locale.ROOT);
+    }
+
+    /** Returns whether the message stays in its queue. */
+    default boolean keepsMessage() {
+        return this instanceof Retry || this instanceof Release;
+    }
+
     /**
-     * The message is not in the queue any more: cancelled, or finished by another delivery or call. Nothing changed.
+     * Finished successfully: removes the message.
+     *
+     * @param remember for how long the id stays a duplicate; zero for not at all
      */
-    STALE_GONE,
-    /** The message waits, or is held by another delivery; it may be delivered again. Nothing changed. */
-    STALE_HELD
+    record Acknowledge(Duration remember) implements Settlement {
+        public Acknowledge {
+            DueTime.toMicros(remember);
+        }
+    }
+
+    /**
+     * Failed: the message is due again after a delay.
+     *
+     * @param failure what to keep about the failure, for {@link Delivery#lastFailure()}
+     */
+    record Retry(Duration delay, byte[] failure) implements Settlement {
+        public Retry {
+            DueTime.toMicros(delay);
+            failure = cut(failure);
+        }
+    }
+
+    /** See {@link #RELEASE}. */
+    record Release() implements Settlement {}
+
+    /**
+     * Given up: moves the message to the dead letters. A dead letter cannot be given up again: to settle one so is an {@code
+     * IllegalStateException}.
+     *
+     * @param failure what to keep about the failure
+     * @param remember for how long the id stays a duplicate; zero for not at all
+     */
+    record DeadLetter(byte[] failure, Duration remember) implements Settlement {
+        public DeadLetter {
+            DueTime.toMicros(remember);
+            failure = cut(failure);
+        }
+
+        public DeadLetter(byte[] failure) {
+            this(failure, Duration.ZERO);
+        }
+    }
+
+    /**
+     * Given up, and not kept: removes the message. Not for a dead letter, as {@link DeadLetter}.
+     *
+     * @param remember for how long the id stays a duplicate; zero for not at all
+     */
+    record Drop(Duration remember) implements Settlement {
+        public Drop {
+            DueTime.toMicros(remember);
+        }
+    }
+
+    private static byte[] cut(byte[] failure) {
+        return failure.length <= MAX_FAILURE_BYTES ? failure : Arrays.copyOf(failure, MAX_FAILURE_BYTES);
+    }
 }

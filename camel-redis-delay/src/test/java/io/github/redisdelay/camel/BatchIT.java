@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.envelope.Envelope;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -241,7 +242,7 @@ class BatchIT extends ConsumerSideIT {
         assertThat(batches).isEmpty();
         var delivery = claim(stored());
         assertThat(delivery.attempt()).isEqualTo(1);
-        delivery.release().join();
+        delivery.settle(Settlement.RELEASE).join();
     }
 
     @Test
@@ -352,7 +353,7 @@ class BatchIT extends ConsumerSideIT {
             assertThat(stats().leased()).isOne();
             assertThat(stats().overdue()).isEqualTo(2);
         });
-        claim(stored()).acknowledge().join();
+        claim(stored()).settle(Settlement.ACKNOWLEDGE).join();
         go.release(100);
         assertThat(nextBatch()).as("it goes on when it is free").containsExactly(1);
         assertEmpty();

@@ -12,6 +12,7 @@ import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.test.RedisServer;
 import java.time.Duration;
@@ -160,7 +161,7 @@ class BrowseIT extends ConsumerSideIT {
             assertThat(ids(endpoint("?state=leased").getExchanges())).containsExactly("b");
             assertThat(endpoint("?state=leased").getBrowseStatus(0).size()).isOne();
             assertThat(endpoint("").getExchanges()).isEmpty();
-            held.acknowledge().join();
+            held.settle(Settlement.ACKNOWLEDGE).join();
         }
     }
 

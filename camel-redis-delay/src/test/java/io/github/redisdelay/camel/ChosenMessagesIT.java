@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.envelope.Envelope;
 import java.time.Duration;
 import java.time.Instant;
@@ -135,10 +136,10 @@ class ChosenMessagesIT extends DeadLetterSideIT {
         schedule("failed", "x");
         schedule("new", "x", Envelope.Settings.NONE, DueTime.after(Duration.ofHours(1)));
         claim(stored())
-                .negativeAcknowledge(
+                .settle(new Settlement.Retry(
                         Duration.ofHours(1),
                         new FailureRecord("java.io.IOException", "wrong", "notify", "host", 1, Instant.now(), null)
-                                .encode())
+                                .encode()))
                 .join();
         context.start();
         assertThat(count("?operation=promote&routeId=other", Map.of())).isZero();

@@ -8,6 +8,7 @@ import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.delivery.DeliveriesOfExchange;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.testkit.LogLines;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -330,7 +331,7 @@ class ConsumerIT extends CamelRedisIT {
                     stored().receiver(io.github.redisdelay.queue.ConsumerOptions.DEFAULTS, delivery -> {})) {
                 var delivery = receiver.receive(Duration.ZERO);
                 assertThat(delivery).isNotNull();
-                delivery.acknowledge().join();
+                delivery.settle(Settlement.ACKNOWLEDGE).join();
             }
         });
         go.countDown();

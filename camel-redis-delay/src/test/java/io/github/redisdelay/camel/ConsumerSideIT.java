@@ -11,6 +11,7 @@ import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.envelope.Envelope;
 import java.time.Duration;
 import java.util.Map;
@@ -92,7 +93,7 @@ public abstract class ConsumerSideIT extends CamelRedisIT {
                 3,
                 java.time.Instant.parse("2030-01-31T10:15:00.123Z"),
                 FailureRecord.FAILED);
-        claim(stored()).bury(failure.encode()).join();
+        claim(stored()).settle(new Settlement.DeadLetter(failure.encode())).join();
     }
 
     protected void bury(String id, Object body) {

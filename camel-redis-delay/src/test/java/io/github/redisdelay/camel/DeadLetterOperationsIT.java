@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueueConsumer;
+import io.github.redisdelay.queue.Settlement;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -61,8 +62,9 @@ class DeadLetterOperationsIT extends CamelRedisIT {
         ExecutorService undertaker = Executors.newSingleThreadExecutor();
         DelayQueueConsumer consumer = stored().consume(ConsumerOptions.DEFAULTS, undertaker, delivery -> {
             Class<?> exception = delivery.id().startsWith("io") ? IOException.class : IllegalStateException.class;
-            delivery.bury(new FailureRecord(exception.getName(), "wrong", "route", "host", 1, Instant.now(), "failed")
-                            .encode())
+            delivery.settle(new Settlement.DeadLetter(
+                            new FailureRecord(exception.getName(), "wrong", "route", "host", 1, Instant.now(), "failed")
+                                    .encode()))
                     .join();
         });
         await().until(() -> stats().dead() == ids.length);

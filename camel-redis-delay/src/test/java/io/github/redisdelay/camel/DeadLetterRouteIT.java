@@ -13,6 +13,7 @@ import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.testkit.LogLines;
 import java.nio.charset.StandardCharsets;
@@ -203,7 +204,7 @@ class DeadLetterRouteIT extends ConsumerSideIT {
     void should_not_apply_the_terms_of_the_message() throws Exception {
         Envelope.Settings terms = new Envelope.Settings(null, Duration.ofMillis(1), "maximumRedeliveries=0");
         schedule("a", "x", terms, DueTime.at(Instant.now().minusSeconds(60)));
-        claim(stored()).bury(new byte[0]).join();
+        claim(stored()).settle(new Settlement.DeadLetter(new byte[0])).join();
         start(consumeDead("&redeliveryDelay=5ms", exchange -> {
             take(exchange);
             if (received.size() == 1) {
@@ -219,8 +220,7 @@ class DeadLetterRouteIT extends ConsumerSideIT {
         bury("a", "x");
         start(consumeDead("", exchange -> exchange.setProperty(RedisDelayConstants.RETRY_AFTER, "1h")));
         assertReturnedForAnHour();
-        // A second one is not in its way.
-        bury("b", "y");
+        // A second one is not in its way.settle(new Settlement.DeadLetter("b", "y"));
         await().untilAsserted(() -> assertThat(dead().stats().join().delayed()).isEqualTo(2));
     }
 

@@ -11,6 +11,7 @@ import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.envelope.Envelope;
 import java.time.Duration;
 import java.time.Instant;
@@ -38,10 +39,18 @@ abstract class DeadLetterSideIT extends ConsumerSideIT {
         long before = stats().dead();
         // One after the other, so that they are dead letters in this order.
         ExecutorService undertaker = Executors.newSingleThreadExecutor();
-        DelayQueueConsumer consumer = stored().consume(ConsumerOptions.DEFAULTS, undertaker, delivery -> delivery.bury(
-                        new FailureRecord("java.io.IOException", "wrong", routeId, "host", 2, Instant.now(), reason)
-                                .encode())
-                .join());
+        DelayQueueConsumer consumer = stored().consume(
+                        ConsumerOptions.DEFAULTS, undertaker, delivery -> delivery.settle(
+                                        new Settlement.DeadLetter(new FailureRecord(
+                                                        "java.io.IOException",
+                                                        "wrong",
+                                                        routeId,
+                                                        "host",
+                                                        2,
+                                                        Instant.now(),
+                                                        reason)
+                                                .encode()))
+                                .join());
         await().until(() -> stats().dead() == before + ids.length);
         consumer.stop(false);
         undertaker.shutdown();

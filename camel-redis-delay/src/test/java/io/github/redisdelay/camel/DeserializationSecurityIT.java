@@ -9,6 +9,7 @@ import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.envelope.Envelope;
 import java.io.ByteArrayInputStream;
@@ -352,7 +353,7 @@ class DeserializationSecurityIT extends ConsumerSideIT {
             Gadget.FIRED.set(0);
             Delivery delivery = claim(stored());
             assertThat(delivery.id()).isNotEqualTo("a");
-            delivery.acknowledge().join();
+            delivery.settle(Settlement.ACKNOWLEDGE).join();
         } finally {
             others.shutdown();
         }

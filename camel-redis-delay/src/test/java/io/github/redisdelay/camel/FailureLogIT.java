@@ -187,10 +187,10 @@ class FailureLogIT extends ConsumerSideIT {
                                 && line.endsWith(": SCHEDULED, due 2020-01-01T00:00:00Z"))
                         .contains(
                                 shown("P-1") + ", attempt 1 is delivered, due 2020-01-01T00:00:00Z",
-                                shown("P-1") + ", attempt 1 is finished, due 2020-01-01T00:00:00Z: return")
+                                shown("P-1") + ", attempt 1 is finished, due 2020-01-01T00:00:00Z: retry")
                         .anyMatch(line -> line.startsWith(shown("P-1") + ", attempt 2 is delivered, due 20"))
                         .anyMatch(line -> line.startsWith(shown("P-1") + ", attempt 2 is finished, due 20")
-                                && line.endsWith(": acknowledgement"));
+                                && line.endsWith(": acknowledge"));
             });
         }
     }

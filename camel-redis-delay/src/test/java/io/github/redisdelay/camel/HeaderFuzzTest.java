@@ -17,10 +17,10 @@ import io.github.redisdelay.camel.producer.ProducerSettings;
 import io.github.redisdelay.camel.producer.ScheduleHeaders;
 import io.github.redisdelay.camel.redelivery.MessageRetryPolicy;
 import io.github.redisdelay.camel.redelivery.RetryPolicy;
-import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.testkit.Fuzz;
 import java.io.ByteArrayOutputStream;
@@ -345,7 +345,7 @@ class HeaderFuzzTest {
     void should_not_read_a_failure_that_no_script_can_have_left() {
         String large = "{\"attempt\":" + "9".repeat(3_000_000) + "}";
         assertThat(FailureRecord.decode(large.getBytes(StandardCharsets.UTF_8))).isNull();
-        assertThat(FailureRecord.decode(new byte[Delivery.MAX_FAILURE_BYTES + 1]))
+        assertThat(FailureRecord.decode(new byte[Settlement.MAX_FAILURE_BYTES + 1]))
                 .isNull();
     }
 

@@ -9,6 +9,7 @@ import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.envelope.Envelope;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -168,7 +169,9 @@ class HeaderInjectionSecurityIT extends ConsumerSideIT {
         scheduleEvil("a");
         String failure = "{\"CamelFileName\":\"evil\",\"camelHttpUri\":\"evil\",\"\":\"evil\",\"exception\":\"a.B\","
                 + "\"org.apache.camel.x\":\"evil\",\"headers\":{\"CamelFileName\":\"evil\"},\"reason\":\"failed\"}";
-        claim(stored()).bury(failure.getBytes(StandardCharsets.UTF_8)).join();
+        claim(stored())
+                .settle(new Settlement.DeadLetter(failure.getBytes(StandardCharsets.UTF_8)))
+                .join();
         DelayQueue dead = stored().deadLetters();
         String deadId = dead.browse(MessageState.DELAYED, PageStart.first(), 1)
                 .join()

@@ -12,6 +12,7 @@ import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.exception.DuplicateMessageException;
 import io.github.redisdelay.queue.exception.StaleDeliveryException;
 import io.github.redisdelay.testkit.LogLines;
@@ -192,7 +193,7 @@ class HeldDeadLetterIT extends DeadLetterSideIT {
                 .hasMessageContaining("dead letter");
         assertThat(stats().delayed()).isZero();
         assertThat(stats().dead()).isOne();
-        other.get(0).acknowledge().join();
+        other.get(0).settle(Settlement.ACKNOWLEDGE).join();
         assertThat(stats().dead()).isZero();
     }
 

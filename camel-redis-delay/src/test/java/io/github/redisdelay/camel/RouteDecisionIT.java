@@ -10,6 +10,7 @@ import io.github.redisdelay.camel.delivery.ConsumerNames;
 import io.github.redisdelay.camel.option.OwnHeaders;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.queue.exception.DuplicateMessageException;
 import io.github.redisdelay.testkit.LogLines;
@@ -286,7 +287,7 @@ class RouteDecisionIT extends ConsumerSideIT {
         assertEmpty();
         context.getRouteController().suspendRoute("consumer");
         schedule("released", "y");
-        claim(stored()).release().join();
+        claim(stored()).settle(Settlement.RELEASE).join();
         context.getRouteController().resumeRoute("consumer");
         Message released = next();
         assertThat(released.getHeader(RedisDelayConstants.REDELIVERY_REASON)).isEqualTo("released");
@@ -297,7 +298,7 @@ class RouteDecisionIT extends ConsumerSideIT {
     void should_leave_out_a_failure_that_somebody_else_wrote() throws Exception {
         schedule("a", "x");
         claim(stored())
-                .negativeAcknowledge(Duration.ZERO, "no JSON".getBytes(StandardCharsets.UTF_8))
+                .settle(new Settlement.Retry(Duration.ZERO, "no JSON".getBytes(StandardCharsets.UTF_8)))
                 .join();
         start(consume("", this::take));
         assertThat(next().getHeaders())

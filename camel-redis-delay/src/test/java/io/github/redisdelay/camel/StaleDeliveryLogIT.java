@@ -66,8 +66,9 @@ class StaleDeliveryLogIT extends ConsumerSideIT {
     void should_say_at_DEBUG_that_a_message_was_replaced_as_a_debounce_does() throws Exception {
         receiveAndWait("");
         replace(DueTime.after(Duration.ofHours(1)));
-        assertOneLine("DEBUG The acknowledgement of " + delivery()
-                + " is void: the message was replaced, and what has replaced it is delivered when it is due");
+        assertOneLine(
+                "DEBUG The settlement of " + delivery()
+                        + " (acknowledge) is void: the message was replaced, and what has replaced it is delivered when it is due");
     }
 
     @Test
@@ -75,16 +76,17 @@ class StaleDeliveryLogIT extends ConsumerSideIT {
         receiveAndWait("");
         replace(DueTime.now());
         claim(stored(), Duration.ofHours(1)); // or the route would get what has replaced it, and finish that, too
-        assertOneLine("DEBUG The acknowledgement of " + delivery()
-                + " is void: the message was replaced, and what has replaced it is delivered when it is due");
+        assertOneLine(
+                "DEBUG The settlement of " + delivery()
+                        + " (acknowledge) is void: the message was replaced, and what has replaced it is delivered when it is due");
     }
 
     @Test
     void should_say_at_DEBUG_that_a_message_was_cancelled() throws Exception {
         receiveAndWait("");
         stored().cancel("D").join();
-        assertOneLine("DEBUG The acknowledgement of " + delivery()
-                + " is void: the message was cancelled, or another delivery has finished it");
+        assertOneLine("DEBUG The settlement of " + delivery()
+                + " (acknowledge) is void: the message was cancelled, or another delivery has finished it");
     }
 
     @Test
@@ -92,7 +94,7 @@ class StaleDeliveryLogIT extends ConsumerSideIT {
         receiveAndWait("?visibilityTimeout=100ms&extendMessageVisibility=false&maximumRedeliveries=-1");
         // Its only slot is taken: nobody but this one claims the message again.
         claim(stored(), Duration.ofHours(1));
-        assertOneLine("WARN The acknowledgement of " + delivery()
-                + " came too late: its lease had expired; it may be delivered again");
+        assertOneLine("WARN The settlement of " + delivery()
+                + " (acknowledge) came too late: its lease had expired; it may be delivered again");
     }
 }

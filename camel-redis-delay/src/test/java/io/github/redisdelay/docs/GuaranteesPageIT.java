@@ -16,6 +16,7 @@ import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.RedeliveryReason;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
@@ -201,7 +202,7 @@ class GuaranteesPageIT {
         Delivery second = delivered(queue, LONG);
         assertThat(second.attempt()).isEqualTo(2);
         assertThat(second.redeliveryReason()).isEqualTo(RedeliveryReason.LEASE_EXPIRED);
-        assertThat(second.acknowledge().get()).isEqualTo(Settlement.DONE);
+        assertThat(second.settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.DONE);
 
         int opt = picture.indexOf("opt the first JVM has only stood still");
         List<String> died = new ArrayList<>(picture);
@@ -219,8 +220,10 @@ class GuaranteesPageIT {
         ObservedSteps observed = observed(server, picture, "messages", "delayed");
         Delivery first = delivered(queue, Duration.ofSeconds(5));
         Delivery second = delivered(queue, LONG);
-        assertThat(picture).contains("Redis-->>First: " + first.acknowledge().get() + ", nothing is changed");
-        assertThat(second.acknowledge().get()).isEqualTo(Settlement.DONE);
+        assertThat(picture)
+                .contains("Redis-->>First: "
+                        + first.settle(Settlement.ACKNOWLEDGE).get() + ", nothing is changed");
+        assertThat(second.settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.DONE);
 
         assertThat(observed.steps()).isEqualTo(steps(picture, "Redis"));
     }
@@ -237,12 +240,12 @@ class GuaranteesPageIT {
         ObservedSteps onReplica = observed(servers.replica, picture);
         queue.schedule(message(ID, Duration.ZERO)).get();
         servers.disconnect();
-        assertThat(delivered(queue, LONG).acknowledge().get()).isEqualTo(Settlement.DONE);
+        assertThat(delivered(queue, LONG).settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.DONE);
         assertThat(onMaster.steps()).isEqualTo(steps(picture, "Master"));
         servers.master.kill();
         Delivery again = delivered(queue(servers.replica, Durability.NONE), LONG);
         assertThat(again.attempt()).isEqualTo(1);
-        assertThat(again.acknowledge().get()).isEqualTo(Settlement.DONE);
+        assertThat(again.settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.DONE);
         assertThat(onReplica.steps()).isEqualTo(steps(picture, "Replica"));
     }
 

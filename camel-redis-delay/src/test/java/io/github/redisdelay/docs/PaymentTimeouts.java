@@ -10,6 +10,7 @@ import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
@@ -48,18 +49,18 @@ class PaymentTimeouts implements AutoCloseable {
 
     private void deliver(Delivery delivery) {
         if (delivery.attempt() > 5) { // the fifth one killed its JVM, or lost its lease
-            delivery.bury("5 deliveries were not finished".getBytes(UTF_8));
+            delivery.settle(new Settlement.DeadLetter("5 deliveries were not finished".getBytes(UTF_8)));
             return;
         }
         try {
             closeIfUnpaid.accept(new String(delivery.body(), UTF_8));
-            delivery.acknowledge();
+            delivery.settle(Settlement.ACKNOWLEDGE);
         } catch (RuntimeException e) {
             byte[] failure = e.toString().getBytes(UTF_8);
             if (delivery.attempt() < 5) {
-                delivery.negativeAcknowledge(Duration.ofMinutes(1), failure); // again in a minute
+                delivery.settle(new Settlement.Retry(Duration.ofMinutes(1), failure)); // again in a minute
             } else {
-                delivery.bury(failure); // to queue.deadLetters()
+                delivery.settle(new Settlement.DeadLetter(failure)); // to queue.deadLetters()
             }
         }
     }

@@ -16,6 +16,7 @@ import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.StoredMessage;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.envelope.Envelope;
@@ -130,7 +131,7 @@ class QueueLayerIT {
         try (DelayQueueReceiver receiver = payments.receiver(ConsumerOptions.DEFAULTS, delivery -> {})) {
             for (int attempt = 1; attempt <= 5; attempt++) {
                 receiver.receive(Duration.ofSeconds(10))
-                        .negativeAcknowledge(Duration.ZERO, new byte[0])
+                        .settle(new Settlement.Retry(Duration.ZERO, new byte[0]))
                         .join();
             }
         }
@@ -251,7 +252,7 @@ class QueueLayerIT {
         Object tenant = envelope.headers().get("tenant");
         Duration remember = envelope.settings().deduplicationPeriod(); // null if it has none
         Work.done(body, tenant);
-        delivery.acknowledge(remember == null ? Duration.ZERO : remember);
+        delivery.settle(new Settlement.Acknowledge(remember == null ? Duration.ZERO : remember));
     }
 
     /** Stands for the reader's work. */

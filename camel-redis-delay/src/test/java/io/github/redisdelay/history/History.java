@@ -4,7 +4,7 @@ package io.github.redisdelay.history;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.ScheduleResult;
-import io.github.redisdelay.queue.Settlement;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import java.io.FileOutputStream;
@@ -71,7 +71,7 @@ public final class History implements AutoCloseable {
         GARBLED,
         /** A delivery is about to be finished: how is in the detail; {@code due} is the earliest next delivery of a return. */
         SETTLING,
-        /** Redis answered to that; the {@link Settlement} in the detail. */
+        /** Redis answered to that; the {@link SettleResult} in the detail. */
         SETTLED,
         /**
          * A cancel call, or with a claim id the finish of a delivery, has ended with an error: which {@link Failure} is the reason,
@@ -336,7 +336,7 @@ public final class History implements AutoCloseable {
         add(event(now, What.SETTLING, delivery.id(), delivery.claimId().toString(), now + delayMicros, how.name()));
     }
 
-    public void settled(Delivery delivery, Settlement settlement) {
+    public void settled(Delivery delivery, SettleResult settlement) {
         add(event(now(), What.SETTLED, delivery.id(), delivery.claimId().toString(), 0, settlement.name()));
     }
 

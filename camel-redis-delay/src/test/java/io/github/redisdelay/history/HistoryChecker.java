@@ -7,7 +7,7 @@ import io.github.redisdelay.history.History.Receipt;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.RedeliveryReason;
 import io.github.redisdelay.queue.ScheduleOutcome;
-import io.github.redisdelay.queue.Settlement;
+import io.github.redisdelay.queue.SettleResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -55,14 +55,14 @@ public final class HistoryChecker {
     /** How a handler finishes a delivery. */
     public enum Finish {
         ACKNOWLEDGE,
-        RETURN,
+        RETRY,
         RELEASE,
-        BURY,
-        DISCARD;
+        DEAD_LETTER,
+        DROP;
 
         /** Tells whether the message is out of the queue then. */
         boolean isEnd() {
-            return this != RETURN && this != RELEASE;
+            return this != RETRY && this != RELEASE;
         }
     }
 
@@ -280,7 +280,7 @@ public final class HistoryChecker {
         }
         // A burial shows in the dead letter.
         long burials = message.deliveries.stream()
-                .filter(delivery -> message.mayHaveEnded(delivery) && message.isFinish(delivery, Finish.BURY))
+                .filter(delivery -> message.mayHaveEnded(delivery) && message.isFinish(delivery, Finish.DEAD_LETTER))
                 .count();
         return all - burials + Math.min(burials, message.deadLetters.size());
     }
@@ -288,13 +288,13 @@ public final class HistoryChecker {
     private void checkBurials(String id, Message message) {
         long buried = message.deliveries.stream()
                 .filter(delivery ->
-                        message.isFinish(delivery, Finish.BURY) && message.isDone(message.settling(delivery)))
+                        message.isFinish(delivery, Finish.DEAD_LETTER) && message.isDone(message.settling(delivery)))
                 .count();
         if (deadLettersConsumed && message.deadLetters.size() < buried) {
             problem(Rule.LOST, id, message, "was given up, and never came as a dead letter");
         }
         boolean mayBeBuried = message.deliveries.stream()
-                .anyMatch(delivery -> message.isFinish(delivery, Finish.BURY) && message.mayHaveEnded(delivery));
+                .anyMatch(delivery -> message.isFinish(delivery, Finish.DEAD_LETTER) && message.mayHaveEnded(delivery));
         if (!message.deadLetters.isEmpty() && !mayBeBuried) {
             problem(Rule.FROM_NOWHERE, id, message, "came as a dead letter, and nobody can have given it up");
         }
@@ -332,7 +332,7 @@ public final class HistoryChecker {
             boolean over = delivery.claimed() > expiry;
             if (over && message.worked.containsKey(delivery.claim())) {
                 problem(Rule.EXPIRY, id, message, "was worked on after its time to live");
-            } else if (!over && delivery.receipt() != null && message.isFinish(delivery, Finish.DISCARD)) {
+            } else if (!over && delivery.receipt() != null && message.isFinish(delivery, Finish.DROP)) {
                 problem(Rule.EXPIRY, id, message, "was dropped before its time to live was over");
             }
         }
@@ -421,7 +421,7 @@ public final class HistoryChecker {
             Event settling = message.settling(message.deliveries.get(i - 1));
             Event next = message.deliveries.get(i);
             if (settling != null
-                    && settling.detail().equals(Finish.RETURN.name())
+                    && settling.detail().equals(Finish.RETRY.name())
                     && message.isDone(settling)
                     && next.claimed() < settling.due() - clock.forward(settling.micros(), next.claimed())) {
                 problem(Rule.EARLY, id, message, "came again before the delay of its return was over");
@@ -681,8 +681,9 @@ public final class HistoryChecker {
         /** How many deliveries are known to have ended it, so that it could not come again; one that was given up can. */
         long finishedForGood() {
             return deliveries.stream()
-                    .filter(delivery ->
-                            mayHaveEnded(delivery) && isDone(settling(delivery)) && !isFinish(delivery, Finish.BURY))
+                    .filter(delivery -> mayHaveEnded(delivery)
+                            && isDone(settling(delivery))
+                            && !isFinish(delivery, Finish.DEAD_LETTER))
                     .count();
         }
 
@@ -732,7 +733,7 @@ public final class HistoryChecker {
 
         boolean isDone(Event settling) {
             Event answer = settled.get(settling.claim());
-            return answer != null && answer.detail().equals(Settlement.DONE.name());
+            return answer != null && answer.detail().equals(SettleResult.DONE.name());
         }
 
         boolean isStale(Event settling) {

@@ -115,7 +115,7 @@ class HistoryCheckerTest {
     void should_pass_a_message_that_was_returned() {
         confirmed();
         delivered(60, "c1", "a", 1, "NONE");
-        settling(62, "c1", "a", "RETURN");
+        settling(62, "c1", "a", "RETRY");
         settled(64, "c1", "a", "DONE");
         delivered(85, "c2", "b", 2, "FAILED");
         acknowledged(90, "c2", "b");
@@ -387,7 +387,7 @@ class HistoryCheckerTest {
     void should_catch_a_return_that_got_no_answer() {
         confirmed();
         delivered(60, "c1", "a", 1, "NONE");
-        settling(65, "c1", "a", "RETURN");
+        settling(65, "c1", "a", "RETRY");
         delivered(100, "c2", "b", 2, "FAILED");
         acknowledged(110, "c2", "b");
         assertCaught(Rule.UNANSWERED, "never got an answer");
@@ -497,7 +497,7 @@ class HistoryCheckerTest {
     void should_catch_a_return_that_came_too_soon() {
         confirmed();
         delivered(60, "c1", "a", 1, "NONE");
-        settling(62, "c1", "a", "RETURN");
+        settling(62, "c1", "a", "RETRY");
         settled(64, "c1", "a", "DONE");
         delivered(81, "c2", "b", 2, "FAILED");
         acknowledged(90, "c2", "b");
@@ -601,7 +601,7 @@ class HistoryCheckerTest {
         delivered(60, "c1", "a", 1, "NONE");
         fault(70, 200);
         delivered(261, "c2", "b", 2, "LEASE_EXPIRED");
-        settling(265, "c1", "a", "RETURN");
+        settling(265, "c1", "a", "RETRY");
         settled(266, "c1", "a", "DONE");
         acknowledged(270, "c2", "b");
         assertThat(check().problems()).extracting(Problem::rule).contains(Rule.FENCING);
@@ -680,7 +680,7 @@ class HistoryCheckerTest {
         confirmed();
         routed(55, "a", 1, "NONE");
         worked(56, "a", "fails");
-        settling(57, "c1", "a", "BURY");
+        settling(57, "c1", "a", "DEAD_LETTER");
         settled(61, "c1", "a", "DONE");
         given("dead 0 q", 60, 70, "b", 1, "NONE", "m@60");
     }
@@ -739,7 +739,7 @@ class HistoryCheckerTest {
     void should_pass_a_dead_letter_whose_first_delivery_a_killed_consumer_took() {
         confirmed();
         routed(55, "a", 1, "NONE");
-        settling(57, "c1", "a", "BURY");
+        settling(57, "c1", "a", "DEAD_LETTER");
         settled(61, "c1", "a", "DONE");
         killed(80, "c2");
         given("dead 0 q", 60, 170, "b", 2, "LEASE_EXPIRED", "m@60");
@@ -753,7 +753,7 @@ class HistoryCheckerTest {
     void should_catch_a_message_that_was_given_up_and_never_came_as_a_dead_letter() {
         confirmed();
         routed(55, "a", 1, "NONE");
-        settling(57, "c1", "a", "BURY");
+        settling(57, "c1", "a", "DEAD_LETTER");
         settled(61, "c1", "a", "DONE");
         assertClean();
         assertThat(checkWithDeadLetters().problems())
@@ -791,7 +791,7 @@ class HistoryCheckerTest {
     void should_pass_a_message_that_was_dropped_after_its_time_to_live() {
         mortal();
         routed(81, "a", 1, "NONE");
-        settling(82, "c1", "a", "DISCARD");
+        settling(82, "c1", "a", "DROP");
         settled(83, "c1", "a", "DONE");
         assertClean();
     }
@@ -800,7 +800,7 @@ class HistoryCheckerTest {
     void should_catch_a_message_that_was_dropped_before() {
         mortal();
         routed(80, "a", 1, "NONE");
-        settling(82, "c1", "a", "DISCARD");
+        settling(82, "c1", "a", "DROP");
         settled(83, "c1", "a", "DONE");
         assertCaught(Rule.EXPIRY, "before its time to live was over");
     }
@@ -810,7 +810,7 @@ class HistoryCheckerTest {
         event(10, "producer", What.SCHEDULING, "", 50, "30");
         killed(12, "producer");
         routed(81, "a", 1, "NONE");
-        settling(82, "c1", "a", "DISCARD");
+        settling(82, "c1", "a", "DROP");
         settled(83, "c1", "a", "DONE");
         assertClean();
     }
@@ -820,7 +820,7 @@ class HistoryCheckerTest {
         event(10, "producer", What.SCHEDULING, "", 50, "30");
         killed(12, "producer");
         routed(80, "a", 1, "NONE");
-        settling(82, "c1", "a", "DISCARD");
+        settling(82, "c1", "a", "DROP");
         settled(83, "c1", "a", "DONE");
         assertCaught(Rule.EXPIRY, "before its time to live was over");
     }

@@ -9,6 +9,7 @@ import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.envelope.Envelope;
@@ -19,6 +20,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.Locale;
 
 /**
  * Stands between the component and a queue, and writes down what passes: schedules, cancels, deliveries, and how those are
@@ -142,11 +144,7 @@ public final class ObservedQueue implements InvocationHandler {
 
     private Delivery observe(Delivery delivery) {
         return proxy(Delivery.class, (proxy, method, arguments) -> switch (method.getName()) {
-            case "acknowledge" -> finish(delivery, Finish.ACKNOWLEDGE, Duration.ZERO, method, arguments);
-            case "negativeAcknowledge" -> finish(delivery, Finish.RETURN, (Duration) arguments[0], method, arguments);
-            case "release" -> finish(delivery, Finish.RELEASE, Duration.ZERO, method, arguments);
-            case "bury" -> finish(delivery, Finish.BURY, Duration.ZERO, method, arguments);
-            case "discard" -> finish(delivery, Finish.DISCARD, Duration.ZERO, method, arguments);
+            case "settle" -> settle(delivery, (Settlement) arguments[0]);
             case "isFrom" -> delivery.isFrom(plain((DelayQueue) arguments[0]));
             default -> call(delivery, method, arguments);
         });
@@ -158,11 +156,11 @@ public final class ObservedQueue implements InvocationHandler {
                 : queue;
     }
 
-    private Object finish(Delivery delivery, Finish how, Duration again, Method method, Object[] arguments)
-            throws Throwable {
-        recorder.of(delivery.id()).settling(delivery, how, again.toNanos() / 1000);
-        @SuppressWarnings("unchecked")
-        Submission<Settlement> sent = (Submission<Settlement>) call(delivery, method, arguments);
+    private Object settle(Delivery delivery, Settlement how) {
+        Finish finish = Finish.valueOf(how.word().toUpperCase(Locale.ROOT).replace('-', '_'));
+        Duration again = how instanceof Settlement.Retry retry ? retry.delay() : Duration.ZERO;
+        recorder.of(delivery.id()).settling(delivery, finish, again.toNanos() / 1000);
+        Submission<SettleResult> sent = delivery.settle(how);
         sent.outcome().whenComplete((settlement, error) -> {
             if (error == null) {
                 recorder.of(delivery.id()).settled(delivery, settlement);

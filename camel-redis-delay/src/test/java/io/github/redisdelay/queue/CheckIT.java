@@ -185,7 +185,7 @@ class CheckIT extends RealQueueIT {
             ids.add(delivery.id());
             assertThat(text(delivery.body())).isEqualTo("body of " + delivery.id());
             assertThat(delivery.attempt()).isEqualTo(1);
-            assertThat(get(delivery.acknowledge())).isEqualTo(Settlement.DONE);
+            assertThat(get(delivery.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
         }
         assertThat(ids).containsExactly("a", "b", "c");
         assertThat(get(queue.check())).isEqualTo(new CheckResult(0, 0, 0, 0));
@@ -195,7 +195,7 @@ class CheckIT extends RealQueueIT {
     @Test
     void should_keep_what_the_state_record_knows() {
         schedule("returned", LONG_AGO, 5);
-        get(claim(1).get(0).negativeAcknowledge(HOUR, bytes("failure")));
+        get(claim(1).get(0).settle(new Settlement.Retry(HOUR, bytes("failure"))));
         schedule("moved", LONG_AGO);
         get(queue.reschedule("moved", IN_AN_HOUR));
         MessageInfo returned = info("returned");
@@ -219,20 +219,20 @@ class CheckIT extends RealQueueIT {
 
         assertThat(get(queue.check())).isEqualTo(new CheckResult(1, 1, 0, 0));
 
-        assertThat(get(old.acknowledge())).isEqualTo(Settlement.STALE_HELD);
+        assertThat(get(old.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.STALE_HELD);
         ClaimedDelivery again = claim(1).get(0);
         assertThat(again.attempt()).isEqualTo(2);
         assertThat(again.redeliveryReason()).isEqualTo(RedeliveryReason.LEASE_EXPIRED);
         assertThat(again.dueMicros()).isEqualTo(1);
-        assertThat(get(old.acknowledge())).isEqualTo(Settlement.STALE_HELD);
-        assertThat(get(again.acknowledge())).isEqualTo(Settlement.DONE);
+        assertThat(get(old.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.STALE_HELD);
+        assertThat(get(again.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
     }
 
     @Test
     void should_wake_a_consumer_that_sleeps() throws Exception {
         BlockingQueue<Delivery> received = consume(queue, concurrent(1));
         schedule("first", LONG_AGO);
-        get(next(received).acknowledge());
+        get(next(received).settle(Settlement.ACKNOWLEDGE));
         scheduleForeign(bytes("a"), 1);
         delete("delayed");
         get(queue.check());
@@ -312,7 +312,7 @@ class CheckIT extends RealQueueIT {
     void should_drop_records_of_which_a_new_message_would_inherit_the_attempts() {
         for (String id : List.of("lost", "waits")) {
             schedule(id, LONG_AGO);
-            get(claim(1).get(0).negativeAcknowledge(HOUR, bytes("failure")));
+            get(claim(1).get(0).settle(new Settlement.Retry(HOUR, bytes("failure"))));
         }
         schedule("leased", LONG_AGO);
         claim(1);
@@ -383,9 +383,9 @@ class CheckIT extends RealQueueIT {
         queue.consume(concurrent(8), executor, delivery -> {
             int number = deliveries.merge(delivery.id(), 1, Integer::sum);
             if (number == 1 && delivery.id().hashCode() % 5 == 0) {
-                delivery.negativeAcknowledge(Duration.ofMillis(20), new byte[0]);
+                delivery.settle(new Settlement.Retry(Duration.ofMillis(20), new byte[0]));
             } else {
-                delivery.acknowledge().thenRun(room::release);
+                delivery.settle(Settlement.ACKNOWLEDGE).thenRun(room::release);
             }
         });
         Future<Integer> producer = executor.submit(() -> {
@@ -437,9 +437,10 @@ class CheckIT extends RealQueueIT {
         List<ClaimedDelivery> held = claim(queue, claims, 100, 0);
         for (ClaimedDelivery delivery : held) {
             switch (random.nextInt(4)) {
-                case 0 -> get(delivery.negativeAcknowledge(Duration.ofMillis(random.nextInt(500)), bytes("f")));
-                case 1 -> get(delivery.release());
-                case 2 -> get(delivery.bury(bytes("f")));
+                case 0 ->
+                    get(delivery.settle(new Settlement.Retry(Duration.ofMillis(random.nextInt(500)), bytes("f"))));
+                case 1 -> get(delivery.settle(Settlement.RELEASE));
+                case 2 -> get(delivery.settle(new Settlement.DeadLetter(bytes("f"))));
                 default -> {}
             }
         }
@@ -497,7 +498,7 @@ class CheckIT extends RealQueueIT {
         Queue<String> received = new ConcurrentLinkedQueue<>();
         DelayQueueConsumer consumer = from.consume(concurrent(8), executor, delivery -> {
             received.add(delivery.id());
-            delivery.acknowledge();
+            delivery.settle(Settlement.ACKNOWLEDGE);
         });
         await().until(() -> {
             QueueStats stats = get(from.stats());

@@ -108,13 +108,14 @@ class ConsumersIT {
                             && new String((byte[]) arguments[4], StandardCharsets.US_ASCII).equals("0");
                     if (leaves && !closing.isEmpty()) { // as the one consumer is stopped
                         DelayQueueClient one = closing.remove(0);
-                        refused.add(catchThrowable(
-                                () -> one.queue(late).consume(concurrent(1), executor, Delivery::acknowledge)));
+                        refused.add(catchThrowable(() -> one.queue(late)
+                                .consume(
+                                        concurrent(1), executor, delivery -> delivery.settle(Settlement.ACKNOWLEDGE))));
                     }
                     return calls.call(script, keys, arguments, attempt);
                 });
         String queue = redis.uniqueQueue();
-        other.queue(queue).consume(concurrent(1), executor, Delivery::acknowledge);
+        other.queue(queue).consume(concurrent(1), executor, delivery -> delivery.settle(Settlement.ACKNOWLEDGE));
         await().until(() -> redis.client()
                 .getScoredSortedSet(redis.keyPrefix() + ":{" + queue + "}:waiters")
                 .isExists());
@@ -134,7 +135,7 @@ class ConsumersIT {
         blocked.consume(concurrent(5), executor, delivery -> {
             blocking.incrementAndGet();
             end.await();
-            delivery.acknowledge();
+            delivery.settle(Settlement.ACKNOWLEDGE);
         });
         for (int i = 0; i < 50; i++) {
             schedule(blocked, "b" + i, Duration.ZERO);
@@ -143,7 +144,7 @@ class ConsumersIT {
         Queue<Duration> lateness = new ConcurrentLinkedQueue<>();
         free.consume(concurrent(2), executor, delivery -> {
             lateness.add(delivery.lateness());
-            delivery.acknowledge();
+            delivery.settle(Settlement.ACKNOWLEDGE);
         });
         for (int i = 0; i < 50; i++) {
             schedule(free, "f" + i, Duration.ofMillis(20L * i));
@@ -163,7 +164,7 @@ class ConsumersIT {
         queue.consume(concurrent(1), executor, delivery -> {
             begunBySlow.add(delivery.id());
             end.await();
-            delivery.acknowledge();
+            delivery.settle(Settlement.ACKNOWLEDGE);
         });
         for (int i = 0; i < 20; i++) {
             schedule(queue, "m" + i, Duration.ZERO);
@@ -175,7 +176,7 @@ class ConsumersIT {
         Set<String> byIdle = ConcurrentHashMap.newKeySet();
         queue.consume(concurrent(2), executor, delivery -> {
             byIdle.add(delivery.id());
-            delivery.acknowledge();
+            delivery.settle(Settlement.ACKNOWLEDGE);
         });
         await().atMost(Duration.ofSeconds(10)).until(() -> byIdle.size() == 19);
         end.countDown();
@@ -198,12 +199,12 @@ class ConsumersIT {
                 end.await();
             }
             done.add(delivery.id());
-            delivery.acknowledge();
+            delivery.settle(Settlement.ACKNOWLEDGE);
         });
         assertThat(hangs.await(30, TimeUnit.SECONDS)).isTrue();
         queue.consume(concurrent(1), executor, delivery -> {
             done.add(delivery.id());
-            delivery.acknowledge();
+            delivery.settle(Settlement.ACKNOWLEDGE);
         });
         await().atMost(Duration.ofSeconds(20)).until(() -> done.size() == 2_999);
         end.countDown();
@@ -230,11 +231,11 @@ class ConsumersIT {
             if (begun.incrementAndGet() % 100 == 0) {
                 TimeUnit.MILLISECONDS.sleep(1_500); // its work
             }
-            delivery.acknowledge();
+            delivery.settle(Settlement.ACKNOWLEDGE);
         });
         DelayQueueConsumer other = queue.consume(concurrent(1), executor, delivery -> {
             lateness.add(delivery.lateness());
-            delivery.acknowledge();
+            delivery.settle(Settlement.ACKNOWLEDGE);
         });
         await().atMost(Duration.ofSeconds(30)).until(() -> lateness.size() == groups * each);
         await().until(() -> queue.stats().join().leased() == 0);
@@ -268,7 +269,7 @@ class ConsumersIT {
             int before = received.get();
             DelayQueueConsumer consumer = queue.consume(concurrent(1 + i % 3), executor, delivery -> {
                 received.incrementAndGet();
-                delivery.acknowledge();
+                delivery.settle(Settlement.ACKNOWLEDGE);
             });
             if (working) {
                 await().atMost(Duration.ofSeconds(10)).until(() -> received.get() > before);
@@ -278,7 +279,9 @@ class ConsumersIT {
             if (i % 10 == 5) {
                 schedule(queue, "r" + i, Duration.ZERO);
                 scheduled++;
-                receiver.receive(Duration.ofSeconds(10)).acknowledge().get();
+                receiver.receive(Duration.ofSeconds(10))
+                        .settle(Settlement.ACKNOWLEDGE)
+                        .get();
                 received.incrementAndGet();
             } else if (i % 10 == 6) {
                 assertThat(receiver.receive(Duration.ZERO)).isNull();
@@ -320,7 +323,7 @@ class ConsumersIT {
         for (int i = 0; i < 20; i++) {
             DelayQueueClient each = DelayQueueClient.create(
                     redis.client(), new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(5)));
-            each.queue("q").consume(concurrent(1), executor, Delivery::acknowledge);
+            each.queue("q").consume(concurrent(1), executor, delivery -> delivery.settle(Settlement.ACKNOWLEDGE));
             clients.add(each);
         }
         await().until(() -> timerThreads() >= 20);
@@ -339,7 +342,7 @@ class ConsumersIT {
         Set<String> received = ConcurrentHashMap.newKeySet();
         DelayQueueConsumer consumer = queue.consume(concurrent(1), executor, delivery -> {
             received.add(delivery.id());
-            delivery.acknowledge();
+            delivery.settle(Settlement.ACKNOWLEDGE);
         });
         consumer.suspend();
         schedule(queue, "a", Duration.ZERO);
@@ -356,7 +359,8 @@ class ConsumersIT {
             schedule(queue, "m" + i, Duration.ZERO);
         }
         gate.hold(LuaScript.CLAIM);
-        DelayQueueConsumer consumer = queue.consume(concurrent(5), executor, Delivery::acknowledge);
+        DelayQueueConsumer consumer =
+                queue.consume(concurrent(5), executor, delivery -> delivery.settle(Settlement.ACKNOWLEDGE));
         await().until(() -> gate.held() == 1);
         consumer.stop(true);
         assertThat(queue.stats().get().leased()).isEqualTo(5);
@@ -371,7 +375,8 @@ class ConsumersIT {
         RScoredSortedSet<Object> waiters =
                 redis.client().getScoredSortedSet(redis.keyPrefix() + ":{" + queue.name() + "}:waiters");
         gate.hold(LuaScript.CLAIM);
-        DelayQueueConsumer consumer = queue.consume(concurrent(5), executor, Delivery::acknowledge);
+        DelayQueueConsumer consumer =
+                queue.consume(concurrent(5), executor, delivery -> delivery.settle(Settlement.ACKNOWLEDGE));
         await().until(() -> gate.held() == 1);
         assertThat(waiters.size()).isOne();
         CompletableFuture<Void> gone = consumer.stop(true);
@@ -388,7 +393,7 @@ class ConsumersIT {
         gate.hold(LuaScript.HEARTBEAT);
         Queue<DelayQueueConsumer> consumers = new ConcurrentLinkedQueue<>();
         for (int i = 0; i < 40; i++) {
-            consumers.add(queue.consume(concurrent(1), executor, Delivery::acknowledge));
+            consumers.add(queue.consume(concurrent(1), executor, delivery -> delivery.settle(Settlement.ACKNOWLEDGE)));
         }
         await().until(() -> gate.held() == 40);
         CompletableFuture<Void> first = consumers.remove().stop(true);
@@ -401,7 +406,7 @@ class ConsumersIT {
     void should_not_close_the_client_before_redis_has_forgotten_its_consumers() throws Exception {
         DelayQueue queue = client.queue(redis.uniqueQueue());
         gate.hold(LuaScript.HEARTBEAT);
-        queue.consume(concurrent(5), executor, Delivery::acknowledge);
+        queue.consume(concurrent(5), executor, delivery -> delivery.settle(Settlement.ACKNOWLEDGE));
         await().until(() -> gate.held() == 1);
         Thread closing = new Thread(client::close);
         closing.start();
@@ -421,7 +426,7 @@ class ConsumersIT {
             schedule(queue, "m" + i, Duration.ZERO);
         }
         gate.hold(LuaScript.CLAIM);
-        queue.consume(concurrent(5), executor, Delivery::acknowledge);
+        queue.consume(concurrent(5), executor, delivery -> delivery.settle(Settlement.ACKNOWLEDGE));
         await().until(() -> gate.held() == 1);
         Thread closing = new Thread(client::close);
         closing.start();
@@ -448,7 +453,7 @@ class ConsumersIT {
             all.add(queue);
             queue.consume(concurrent(1), executor, delivery -> {
                 received.incrementAndGet();
-                delivery.acknowledge();
+                delivery.settle(Settlement.ACKNOWLEDGE);
             });
         }
         await().until(() -> wakeups.countSubscribers() == 1);

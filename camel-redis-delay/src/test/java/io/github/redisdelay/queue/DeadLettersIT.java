@@ -48,9 +48,11 @@ class DeadLettersIT extends RealQueueIT {
         schedule("b", LONG_AGO);
         List<ClaimedDelivery> held = claim(2);
         assertThat(held.get(0).deadLetterId()).isNull();
-        assertThat(get(held.get(0).bury(new byte[0]))).isEqualTo(Settlement.DONE);
+        assertThat(get(held.get(0).settle(new Settlement.DeadLetter(new byte[0]))))
+                .isEqualTo(SettleResult.DONE);
         get(queue.cancel("b"));
-        assertThat(get(held.get(1).bury(new byte[0]))).isEqualTo(Settlement.STALE_GONE);
+        assertThat(get(held.get(1).settle(new Settlement.DeadLetter(new byte[0]))))
+                .isEqualTo(SettleResult.STALE_GONE);
         assertThat(held("dead:messages"))
                 .containsExactly(held.get(0).deadLetterId().toString());
         assertThat(held.get(1).deadLetterId()).isNull();
@@ -65,19 +67,20 @@ class DeadLettersIT extends RealQueueIT {
         assertThat(text(first.body())).isEqualTo("body of a");
         assertThat(text(first.lastFailure())).isEqualTo("failure of a");
         assertThat(first.attempt()).isEqualTo(1);
-        assertThatThrownBy(() -> first.bury(new byte[0]))
+        assertThatThrownBy(() -> first.settle(new Settlement.DeadLetter(new byte[0])))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("is a dead letter");
-        assertThatThrownBy(first::discard).isInstanceOf(IllegalStateException.class);
-        assertThat(get(first.negativeAcknowledge(Duration.ZERO, first.lastFailure())))
-                .isEqualTo(Settlement.DONE);
+        assertThatThrownBy(() -> first.settle(new Settlement.Drop(Duration.ZERO)))
+                .isInstanceOf(IllegalStateException.class);
+        assertThat(get(first.settle(new Settlement.Retry(Duration.ZERO, first.lastFailure()))))
+                .isEqualTo(SettleResult.DONE);
         Delivery second = next(received);
         assertThat(second.id()).isEqualTo(dead);
         assertThat(second.attempt()).isEqualTo(2);
         assertThat(second.redeliveryReason()).isEqualTo(RedeliveryReason.FAILED);
         assertThat(second.priority()).isEqualTo(3);
         assertThat(text(second.lastFailure())).isEqualTo("failure of a");
-        assertThat(get(second.acknowledge())).isEqualTo(Settlement.DONE);
+        assertThat(get(second.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
         QueueSnapshot left = snapshot();
         for (String part : List.of("messages", "delayed", "leased", "state")) {
             assertThat(left.keys().get("dead:" + part)).as("dead:" + part).isEmpty();
@@ -89,9 +92,9 @@ class DeadLettersIT extends RealQueueIT {
     @Test
     void should_wait_in_one_set_whatever_the_priority_also_when_returned() {
         String dead = bury("a", 9);
-        get(claimDead(1).get(0).negativeAcknowledge(Duration.ZERO, new byte[0]));
+        get(claimDead(1).get(0).settle(new Settlement.Retry(Duration.ZERO, new byte[0])));
         assertThat(held("dead:delayed")).containsExactly(dead);
-        get(claimDead(1).get(0).release());
+        get(claimDead(1).get(0).settle(Settlement.RELEASE));
         get(queue.deadLetters().reschedule(dead, DueTime.now()));
         assertThat(held("dead:delayed")).containsExactly(dead);
         assertThat(held("dead:config")).isEmpty();
@@ -148,8 +151,8 @@ class DeadLettersIT extends RealQueueIT {
         BlockingQueue<Delivery> received = consume(queue, ConsumerOptions.DEFAULTS);
         schedule("a", LONG_AGO, 7);
         Delivery first = next(received);
-        get(first.negativeAcknowledge(Duration.ZERO, bytes("once")));
-        get(next(received).bury(bytes("twice")));
+        get(first.settle(new Settlement.Retry(Duration.ZERO, bytes("once"))));
+        get(next(received).settle(new Settlement.DeadLetter(bytes("twice"))));
         String dead = held("dead:delayed").get(0);
         assertThat(get(queue.redrive(dead))).isEqualTo(RedriveOutcome.REDRIVEN);
         Delivery again = next(received);
@@ -174,10 +177,10 @@ class DeadLettersIT extends RealQueueIT {
         assertThat(get(queue.redrive(second))).isEqualTo(RedriveOutcome.DUPLICATE);
         ClaimedDelivery delivery = claim(1).get(0);
         assertThat(get(queue.redrive(second))).isEqualTo(RedriveOutcome.DUPLICATE);
-        get(delivery.acknowledge(HOUR));
+        get(delivery.settle(new Settlement.Acknowledge(HOUR)));
         ClaimedDelivery dead = claimDead(1).get(0);
         assertThat(get(queue.redrive(second))).isEqualTo(RedriveOutcome.LEASED);
-        get(dead.release());
+        get(dead.settle(Settlement.RELEASE));
         // It is asked for by name: that its id was finished lately does not matter.
         assertThat(get(queue.redrive(second))).isEqualTo(RedriveOutcome.REDRIVEN);
         assertThat(get(queue.redrive("none@5"))).isEqualTo(RedriveOutcome.NONE);
@@ -217,7 +220,10 @@ class DeadLettersIT extends RealQueueIT {
         int count = 600;
         scheduleMany(count, "m", LONG_AGO);
         for (int i = 0; i < 3; i++) {
-            claim(200).stream().map(d -> d.bury(new byte[0])).toList().forEach(RealQueueIT::get);
+            claim(200).stream()
+                    .map(d -> d.settle(new Settlement.DeadLetter(new byte[0])))
+                    .toList()
+                    .forEach(RealQueueIT::get);
         }
         List<String> dead = held("dead:delayed");
         assertThat(dead).hasSize(count);
@@ -261,7 +267,10 @@ class DeadLettersIT extends RealQueueIT {
         int count = 600;
         scheduleMany(count, "m", LONG_AGO);
         for (int i = 0; i < 3; i++) {
-            claim(200).stream().map(d -> d.bury(new byte[0])).toList().forEach(RealQueueIT::get);
+            claim(200).stream()
+                    .map(d -> d.settle(new Settlement.DeadLetter(new byte[0])))
+                    .toList()
+                    .forEach(RealQueueIT::get);
         }
         Future<Long> redriven = executor.submit(() -> get(queue.redriveAll(message -> true)));
         Future<Long> purged = executor.submit(() -> get(queue.deadLetters().cancelAll(message -> true)));
@@ -296,7 +305,10 @@ class DeadLettersIT extends RealQueueIT {
     void should_be_dropped_in_slices_until_there_are_no_more_than_allowed() {
         scheduleMany(512, "m", LONG_AGO);
         for (int i = 0; i < 2; i++) {
-            claim(256).stream().map(d -> d.bury(new byte[0])).toList().forEach(RealQueueIT::get);
+            claim(256).stream()
+                    .map(d -> d.settle(new Settlement.DeadLetter(new byte[0])))
+                    .toList()
+                    .forEach(RealQueueIT::get);
         }
         assertThat(get(queue.trimDeadLetters(HOUR, 7))).isEqualTo(505);
         assertThat(get(queue.stats()).dead()).isEqualTo(7);
@@ -351,8 +363,8 @@ class DeadLettersIT extends RealQueueIT {
         assertThat(lettersOf("a")).containsExactly(held, acknowledged);
         List<ClaimedDelivery> deliveries = claimDead(2);
         assertThat(lettersOf("a")).as("while consumers have them").containsExactly(held, acknowledged);
-        get(deliveries.get(0).acknowledge());
-        get(deliveries.get(1).negativeAcknowledge(Duration.ZERO, new byte[0]));
+        get(deliveries.get(0).settle(Settlement.ACKNOWLEDGE));
+        get(deliveries.get(1).settle(new Settlement.Retry(Duration.ZERO, new byte[0])));
         assertThat(lettersOf("a")).containsExactly(held);
         assertThat(get(queue.trimDeadLetters(Duration.ofNanos(1), 0))).isOne();
         assertThat(lettersOf("a")).isEmpty();
@@ -401,7 +413,7 @@ class DeadLettersIT extends RealQueueIT {
     void should_be_counted_up_to_a_hundred() {
         for (int i = 0; i < 3; i++) {
             scheduleMany(1, "m", LONG_AGO);
-            get(claim(1).get(0).bury(new byte[0]));
+            get(claim(1).get(0).settle(new Settlement.DeadLetter(new byte[0])));
         }
         redis.client()
                 .getScript(org.redisson.client.codec.StringCodec.INSTANCE)

@@ -20,7 +20,8 @@ class DeduplicationIT extends RealQueueIT {
 
     private void finish(String id, Duration remember) {
         schedule(id, LONG_AGO);
-        assertThat(get(claim(1).get(0).acknowledge(remember))).isEqualTo(Settlement.DONE);
+        assertThat(get(claim(1).get(0).settle(new Settlement.Acknowledge(remember))))
+                .isEqualTo(SettleResult.DONE);
     }
 
     private ScheduleOutcome scheduleAgain(String id, DuplicatePolicy policy) {
@@ -71,13 +72,13 @@ class DeduplicationIT extends RealQueueIT {
     @Test
     void should_remember_what_was_given_up_only_where_asked() {
         schedule("buried", LONG_AGO);
-        get(claim(1).get(0).bury(new byte[0], HOUR));
+        get(claim(1).get(0).settle(new Settlement.DeadLetter(new byte[0], HOUR)));
         schedule("discarded", LONG_AGO);
-        get(claim(1).get(0).discard(HOUR));
+        get(claim(1).get(0).settle(new Settlement.Drop(HOUR)));
         schedule("returned", LONG_AGO);
-        get(claim(1).get(0).negativeAcknowledge(HOUR, new byte[0]));
+        get(claim(1).get(0).settle(new Settlement.Retry(HOUR, new byte[0])));
         schedule("failed", LONG_AGO);
-        get(claim(1).get(0).bury(new byte[0]));
+        get(claim(1).get(0).settle(new Settlement.DeadLetter(new byte[0])));
         finish("plain", Duration.ZERO);
         assertThat(held("seen")).containsExactly("buried", "discarded");
         assertThat(scheduleAgain("plain", DuplicatePolicy.REJECT)).isEqualTo(ScheduleOutcome.SCHEDULED);
@@ -88,8 +89,8 @@ class DeduplicationIT extends RealQueueIT {
     void should_not_take_an_old_id_for_a_duplicate_because_many_others_were_not_yet_forgotten() {
         for (int block = 0; block < 2; block++) {
             scheduleMany(200, "old" + block + "-", LONG_AGO);
-            List<Submission<Settlement>> done = claim(200).stream()
-                    .map(delivery -> delivery.acknowledge(HOUR.plusMinutes(1)))
+            List<Submission<SettleResult>> done = claim(200).stream()
+                    .map(delivery -> delivery.settle(new Settlement.Acknowledge(HOUR.plusMinutes(1))))
                     .toList();
             done.forEach(RealQueueIT::get);
         }
@@ -114,7 +115,7 @@ class DeduplicationIT extends RealQueueIT {
         Queue<String> received = new ConcurrentLinkedQueue<>();
         queue.consume(concurrent(4), executor, delivery -> {
             received.add(delivery.id());
-            delivery.acknowledge(HOUR);
+            delivery.settle(new Settlement.Acknowledge(HOUR));
         });
         List<Future<?>> producers = new ArrayList<>();
         for (int p = 0; p < 4; p++) {

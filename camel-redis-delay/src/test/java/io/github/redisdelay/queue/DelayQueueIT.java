@@ -118,7 +118,7 @@ class DelayQueueIT {
         assertThat(delivery.scheduledMicros()).isEqualTo(result.scheduledMicros());
         assertThat(delivery.dueMicros()).isEqualTo(result.dueMicros());
         assertThat(delivery.claimedMicros()).isGreaterThanOrEqualTo(delivery.dueMicros());
-        assertThat(delivery.acknowledge().get()).isEqualTo(Settlement.DONE);
+        assertThat(delivery.settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.DONE);
         assertEmpty();
     }
 
@@ -139,7 +139,7 @@ class DelayQueueIT {
                 Delivery delivery = receiver.receive(Duration.ofSeconds(20));
                 assertThat(delivery).isNotNull();
                 assertThat(delivery.id()).isEqualTo(id);
-                delivery.acknowledge();
+                delivery.settle(Settlement.ACKNOWLEDGE);
             }
         }
     }
@@ -155,7 +155,7 @@ class DelayQueueIT {
         }
         BlockingQueue<Delivery> received = new LinkedBlockingQueue<>();
         queue.consume(concurrent(4), executor, delivery -> {
-            delivery.acknowledge().thenAccept(settlement -> received.add(delivery));
+            delivery.settle(Settlement.ACKNOWLEDGE).thenAccept(settlement -> received.add(delivery));
         });
         for (int i = 0; i < 5_000; i++) {
             Delivery delivery = next(received);
@@ -169,17 +169,18 @@ class DelayQueueIT {
         BlockingQueue<Delivery> received = consume(ConsumerOptions.DEFAULTS);
         queue.schedule(ScheduleRequest.of("a", bytes("x"), DueTime.now())).get();
         Delivery first = next(received);
-        first.negativeAcknowledge(Duration.ofMillis(300), bytes("it failed")).get();
+        first.settle(new Settlement.Retry(Duration.ofMillis(300), bytes("it failed")))
+                .get();
         Delivery second = next(received);
         assertThat(second.attempt()).isEqualTo(2);
         assertThat(second.lastFailure()).isEqualTo(bytes("it failed"));
         assertThat(second.dueMicros()).isGreaterThanOrEqualTo(first.claimedMicros() + 300_000);
         assertThat(second.claimedMicros()).isGreaterThanOrEqualTo(second.dueMicros());
         assertThat(second.firstDueMicros()).isEqualTo(first.dueMicros());
-        assertThat(first.acknowledge().get())
+        assertThat(first.settle(Settlement.ACKNOWLEDGE).get())
                 .as("an acknowledgement after the return")
-                .isEqualTo(Settlement.STALE_HELD);
-        assertThat(second.acknowledge().get()).isEqualTo(Settlement.DONE);
+                .isEqualTo(SettleResult.STALE_HELD);
+        assertThat(second.settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.DONE);
         assertEmpty();
     }
 
@@ -188,11 +189,11 @@ class DelayQueueIT {
         BlockingQueue<Delivery> received = consume(ConsumerOptions.DEFAULTS);
         queue.schedule(ScheduleRequest.of("a", bytes("x"), DueTime.now())).get();
         Delivery first = next(received);
-        first.release().get();
+        first.settle(Settlement.RELEASE).get();
         Delivery second = next(received);
         assertThat(second.attempt()).isEqualTo(1);
         assertThat(second.dueMicros()).isEqualTo(first.dueMicros());
-        second.acknowledge().get();
+        second.settle(Settlement.ACKNOWLEDGE).get();
         assertEmpty();
     }
 
@@ -204,9 +205,9 @@ class DelayQueueIT {
         Delivery second = next(received);
         assertThat(second.attempt()).isEqualTo(2);
         assertThat(second.lostLeases()).isEqualTo(1);
-        assertThat(first.acknowledge().get()).isEqualTo(Settlement.STALE_HELD);
+        assertThat(first.settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.STALE_HELD);
         assertThat(queue.stats().get().leased()).isEqualTo(1);
-        assertThat(second.acknowledge().get()).isEqualTo(Settlement.DONE);
+        assertThat(second.settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.DONE);
         assertEmpty();
     }
 
@@ -218,7 +219,7 @@ class DelayQueueIT {
         assertThat(received.poll(7, TimeUnit.SECONDS))
                 .as("a second delivery while the first is under way")
                 .isNull();
-        assertThat(first.acknowledge().get()).isEqualTo(Settlement.DONE);
+        assertThat(first.settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.DONE);
         assertEmpty();
     }
 
@@ -226,7 +227,10 @@ class DelayQueueIT {
     void should_move_to_the_dead_letters_when_buried() throws Exception {
         BlockingQueue<Delivery> received = consume(ConsumerOptions.DEFAULTS);
         queue.schedule(ScheduleRequest.of("a", bytes("x"), DueTime.now())).get();
-        assertThat(next(received).bury(bytes("no good")).get()).isEqualTo(Settlement.DONE);
+        assertThat(next(received)
+                        .settle(new Settlement.DeadLetter(bytes("no good")))
+                        .get())
+                .isEqualTo(SettleResult.DONE);
         assertThat(queue.stats().get().dead()).isEqualTo(1);
         assertEmpty();
     }
@@ -243,8 +247,9 @@ class DelayQueueIT {
         queue.schedule(ScheduleRequest.of("a", bytes("x"), DueTime.now())).get();
         Delivery delivery = next(received);
         assertThat(queue.cancel("a").get().previousState()).isEqualTo(MessageState.LEASED);
-        assertThat(delivery.negativeAcknowledge(Duration.ZERO, new byte[0]).get())
-                .isEqualTo(Settlement.STALE_GONE);
+        assertThat(delivery.settle(new Settlement.Retry(Duration.ZERO, new byte[0]))
+                        .get())
+                .isEqualTo(SettleResult.STALE_GONE);
         assertEmpty();
     }
 
@@ -259,7 +264,7 @@ class DelayQueueIT {
         Delivery delivery = next(received);
         assertThat(delivery.dueMicros()).isEqualTo(result.dueMicros());
         assertThat(queue.reschedule("a", DueTime.now()).get().previousState()).isEqualTo(MessageState.LEASED);
-        delivery.acknowledge().get();
+        delivery.settle(Settlement.ACKNOWLEDGE).get();
         assertThat(queue.reschedule("a", DueTime.now()).get().previousState()).isEqualTo(MessageState.NONE);
         assertEmpty();
     }
@@ -306,11 +311,11 @@ class DelayQueueIT {
                         new ScheduleRequest("a", DueTime.now(), bytes("6"), DuplicatePolicy.REJECT, delivery.claimId()))
                 .get();
         assertThat(result.outcome()).isEqualTo(ScheduleOutcome.SUPERSEDED);
-        assertThat(delivery.acknowledge().get()).isEqualTo(Settlement.STALE_HELD);
+        assertThat(delivery.settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.STALE_HELD);
         Delivery again = next(received);
         assertThat(text(again)).isEqualTo("6");
         assertThat(again.attempt()).isEqualTo(1);
-        again.acknowledge().get();
+        again.settle(Settlement.ACKNOWLEDGE).get();
         assertEmpty();
     }
 
@@ -337,8 +342,8 @@ class DelayQueueIT {
             Delivery delivery = receiver.receive(Duration.ofSeconds(10));
             assertThat(delivery.id()).isEqualTo("a");
             assertThat(queue.stats().get().leased()).isEqualTo(1);
-            delivery.acknowledge().get();
-            receiver.receive(null).acknowledge().get();
+            delivery.settle(Settlement.ACKNOWLEDGE).get();
+            receiver.receive(null).settle(Settlement.ACKNOWLEDGE).get();
         }
         assertEmpty();
     }
@@ -372,7 +377,7 @@ class DelayQueueIT {
                 List.of(base + "messages", base + "delayed"),
                 id);
         BlockingQueue<Delivery> received = consume(ConsumerOptions.DEFAULTS);
-        assertThat(next(received).acknowledge().get()).isEqualTo(Settlement.DONE);
+        assertThat(next(received).settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.DONE);
         assertEmpty();
     }
 

@@ -258,7 +258,7 @@ class DurabilityIT {
                 get(other.queue(queue.name()).promote(id));
                 Delivery delivery = received.poll(10, TimeUnit.SECONDS);
                 assertThat(delivery.id()).isEqualTo(id);
-                assertThat(get(delivery.acknowledge())).isEqualTo(Settlement.DONE);
+                assertThat(get(delivery.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
             }
             assertThat(waiting).as("waits for a replica").isNotDone();
         } finally {
@@ -618,7 +618,7 @@ class DurabilityIT {
         failover.replicated = true;
         get(queue.schedule(ScheduleRequest.of("dead", new byte[] {1}, DueTime.now())));
         try (DelayQueueReceiver receiver = queue.receiver(ConsumerOptions.DEFAULTS, delivery -> {})) {
-            get(receiver.receive(Duration.ofSeconds(20)).bury(new byte[0]));
+            get(receiver.receive(Duration.ofSeconds(20)).settle(new Settlement.DeadLetter(new byte[0])));
         }
         for (String id : List.of("a", "b", "c", "d")) {
             get(schedule(id));
@@ -698,7 +698,7 @@ class DurabilityIT {
                     "a", DueTime.after(Duration.ofHours(1)), new byte[] {2}, DuplicatePolicy.IGNORE, null));
             ReplicationTimeoutException error = (ReplicationTimeoutException) failure(sent);
             assertThat(((ScheduleResult) error.getResult()).outcome()).isEqualTo(ScheduleOutcome.IGNORED);
-            assertThat(get(delivery.acknowledge())).isEqualTo(Settlement.DONE);
+            assertThat(get(delivery.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
             failover.replicated = true;
             ScheduleResult made = get(sent.confirm());
             assertThat(made.outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);

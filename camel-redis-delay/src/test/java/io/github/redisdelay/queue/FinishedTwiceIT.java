@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
 import java.util.stream.IntStream;
@@ -15,14 +16,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A second call to finish a delivery gets what the first call has left. */
 class FinishedTwiceIT extends RealQueueIT {
 
-    private static final List<Function<Delivery, Submission<Settlement>>> CALLS = List.of(
-            Delivery::acknowledge,
-            delivery -> delivery.negativeAcknowledge(HOUR, bytes("failure")),
-            Delivery::release,
-            delivery -> delivery.bury(bytes("failure")),
-            Delivery::discard);
+    private static final List<Function<Delivery, Submission<SettleResult>>> CALLS = List.of(
+            delivery -> delivery.settle(Settlement.ACKNOWLEDGE),
+            delivery -> delivery.settle(new Settlement.Retry(HOUR, bytes("failure"))),
+            delivery -> delivery.settle(Settlement.RELEASE),
+            delivery -> delivery.settle(new Settlement.DeadLetter(bytes("failure"))),
+            delivery -> delivery.settle(new Settlement.Drop(Duration.ZERO)));
 
-    private void assertAfter(Settlement first, Settlement second, Function<Delivery, Submission<Settlement>> call) {
+    private void assertAfter(
+            SettleResult first, SettleResult second, Function<Delivery, Submission<SettleResult>> call) {
         schedule("order", LONG_AGO);
         for (ClaimedDelivery delivery : claim(1)) {
             assertAfter(delivery, first, second, call);
@@ -30,10 +32,13 @@ class FinishedTwiceIT extends RealQueueIT {
     }
 
     private void assertAfter(
-            Delivery delivery, Settlement first, Settlement second, Function<Delivery, Submission<Settlement>> call) {
+            Delivery delivery,
+            SettleResult first,
+            SettleResult second,
+            Function<Delivery, Submission<SettleResult>> call) {
         assertThat(get(call.apply(delivery))).isEqualTo(first);
         long delayed = get(queue.stats()).delayed();
-        for (Function<Delivery, Submission<Settlement>> later : CALLS) {
+        for (Function<Delivery, Submission<SettleResult>> later : CALLS) {
             assertThat(get(later.apply(delivery))).isEqualTo(second);
             assertThat(get(later.apply(delivery).outcome())).isEqualTo(second);
         }
@@ -44,28 +49,28 @@ class FinishedTwiceIT extends RealQueueIT {
 
     @Test
     void a_returned_message_is_held() {
-        assertAfter(Settlement.DONE, Settlement.STALE_HELD, CALLS.get(1));
+        assertAfter(SettleResult.DONE, SettleResult.STALE_HELD, CALLS.get(1));
     }
 
     @Test
     void a_released_message_is_held() {
-        assertAfter(Settlement.DONE, Settlement.STALE_HELD, CALLS.get(2));
+        assertAfter(SettleResult.DONE, SettleResult.STALE_HELD, CALLS.get(2));
     }
 
     @Test
     void an_acknowledged_message_is_gone() {
-        assertAfter(Settlement.DONE, Settlement.STALE_GONE, CALLS.get(0));
+        assertAfter(SettleResult.DONE, SettleResult.STALE_GONE, CALLS.get(0));
     }
 
     @Test
     void a_buried_message_is_gone() {
-        assertAfter(Settlement.DONE, Settlement.STALE_GONE, CALLS.get(3));
+        assertAfter(SettleResult.DONE, SettleResult.STALE_GONE, CALLS.get(3));
         assertThat(get(queue.stats()).dead()).isOne();
     }
 
     @Test
     void a_discarded_message_is_gone() {
-        assertAfter(Settlement.DONE, Settlement.STALE_GONE, CALLS.get(4));
+        assertAfter(SettleResult.DONE, SettleResult.STALE_GONE, CALLS.get(4));
     }
 
     @Test
@@ -73,7 +78,7 @@ class FinishedTwiceIT extends RealQueueIT {
         schedule("order", LONG_AGO);
         Delivery delivery = claim(1).get(0);
         get(queue.cancel("order"));
-        assertAfter(delivery, Settlement.STALE_GONE, Settlement.STALE_GONE, CALLS.get(1));
+        assertAfter(delivery, SettleResult.STALE_GONE, SettleResult.STALE_GONE, CALLS.get(1));
     }
 
     @Test
@@ -81,7 +86,7 @@ class FinishedTwiceIT extends RealQueueIT {
         schedule("order", LONG_AGO);
         Delivery delivery = claim(1).get(0);
         delivery.superseded();
-        assertThat(get(delivery.acknowledge())).isEqualTo(Settlement.STALE_HELD);
+        assertThat(get(delivery.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.STALE_HELD);
     }
 
     /** Eviction may take the messages and the leases, and leave the records: they must not be about a new message. */
@@ -98,7 +103,7 @@ class FinishedTwiceIT extends RealQueueIT {
                 .toList());
         sent.forEach(RealQueueIT::get);
 
-        assertThat(get(delivery.acknowledge())).isEqualTo(Settlement.STALE_HELD);
+        assertThat(get(delivery.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.STALE_HELD);
         assertThat(get(queue.get("order")))
                 .hasValueSatisfying(order -> assertThat(order.info().attempts()).isZero());
         assertThat(get(queue.stats()).delayed()).isEqualTo(together);
@@ -110,7 +115,8 @@ class FinishedTwiceIT extends RealQueueIT {
         Delivery delivery = claim(1).get(0);
         client.close();
         for (int i = 0; i < 2; i++) {
-            assertThatThrownBy(() -> get(delivery.acknowledge())).hasMessageContaining("closed");
+            assertThatThrownBy(() -> get(delivery.settle(Settlement.ACKNOWLEDGE)))
+                    .hasMessageContaining("closed");
         }
     }
 
@@ -121,7 +127,7 @@ class FinishedTwiceIT extends RealQueueIT {
         assertThat(get(replaced.isReplaced())).isFalse();
         get(queue.schedule(message("a", DuplicatePolicy.REPLACE)));
         assertThat(get(replaced.isReplaced())).isTrue();
-        assertThat(get(claim(1).get(0).acknowledge())).isEqualTo(Settlement.DONE);
+        assertThat(get(claim(1).get(0).settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
         assertThat(get(replaced.isReplaced())).isTrue();
     }
 }

@@ -73,7 +73,7 @@ class FleetIT extends RealQueueIT {
                                 .computeIfAbsent(delivery.id(), id -> new AtomicInteger())
                                 .incrementAndGet();
                         (delivery.attempt() == 1 ? lateness : latenessAgain).add(delivery.lateness());
-                        delivery.acknowledge();
+                        delivery.settle(Settlement.ACKNOWLEDGE);
                     });
         }
 

@@ -116,8 +116,8 @@ class HostileDataSecurityIT extends RealQueueIT {
                 new DeliveryHandler() {
                     @Override
                     public void handle(Delivery delivery) {
-                        delivery.acknowledge().thenAccept(settlement -> {
-                            assertThat(settlement).isEqualTo(Settlement.DONE);
+                        delivery.settle(Settlement.ACKNOWLEDGE).thenAccept(settlement -> {
+                            assertThat(settlement).isEqualTo(SettleResult.DONE);
                             settled.computeIfAbsent(delivery.id(), id -> new AtomicInteger())
                                     .incrementAndGet();
                         });
@@ -257,14 +257,15 @@ class HostileDataSecurityIT extends RealQueueIT {
         ids.forEach(id -> add(id, "1"));
         BlockingQueue<Delivery> received = consume(watched, concurrent(5));
         for (int i = 0; i < ids.size(); i++) {
-            assertThat(get(next(received).bury(bytes("failure")))).isEqualTo(Settlement.DONE);
+            assertThat(get(next(received).settle(new Settlement.DeadLetter(bytes("failure")))))
+                    .isEqualTo(SettleResult.DONE);
         }
         assertThat(get(watched.redriveAll(message -> true))).isEqualTo(ids.size());
         List<String> again = new ArrayList<>();
         for (int i = 0; i < ids.size(); i++) {
             Delivery delivery = next(received);
             again.add(delivery.id());
-            assertThat(get(delivery.acknowledge())).isEqualTo(Settlement.DONE);
+            assertThat(get(delivery.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
         }
         assertThat(again).containsExactlyInAnyOrder("@", "@123", "a@", "%1", "x@1@2");
     }
@@ -340,14 +341,17 @@ class HostileDataSecurityIT extends RealQueueIT {
             assertThat(delivery.priority()).isBetween(0, 15);
             int round = attempts.computeIfAbsent(delivery.id(), id -> new AtomicInteger())
                     .incrementAndGet();
-            Submission<Settlement> settling =
+            Submission<SettleResult> settling =
                     switch (round) {
-                        case 1 -> delivery.negativeAcknowledge(Duration.ZERO, bytes("failed"));
-                        case 2 -> delivery.id().endsWith("7") ? delivery.bury(new byte[0]) : delivery.acknowledge();
+                        case 1 -> delivery.settle(new Settlement.Retry(Duration.ZERO, bytes("failed")));
+                        case 2 ->
+                            delivery.id().endsWith("7")
+                                    ? delivery.settle(new Settlement.DeadLetter(new byte[0]))
+                                    : delivery.settle(Settlement.ACKNOWLEDGE);
                         default -> throw new AssertionError(delivery + " in round " + round);
                     };
             settling.thenAccept(settlement -> {
-                assertThat(settlement).isEqualTo(Settlement.DONE);
+                assertThat(settlement).isEqualTo(SettleResult.DONE);
                 if (round == 2) {
                     done.add(delivery.id());
                 }
@@ -370,7 +374,7 @@ class HostileDataSecurityIT extends RealQueueIT {
         write("HSET", "state", "a", record);
         List<ClaimedDelivery> claimed = claim(1);
         assertThat(claimed.get(0).attempt()).isEqualTo(Integer.MAX_VALUE);
-        get(claimed.get(0).negativeAcknowledge(Duration.ZERO, new byte[0]));
+        get(claimed.get(0).settle(new Settlement.Retry(Duration.ZERO, new byte[0])));
         assertThat(claim(1).get(0).attempt()).isEqualTo(Integer.MAX_VALUE);
     }
 
@@ -417,15 +421,15 @@ class HostileDataSecurityIT extends RealQueueIT {
         watched.consume(concurrent(4), executor, delivery -> {
             int round = rounds.computeIfAbsent(delivery.id(), id -> new AtomicInteger())
                     .incrementAndGet();
-            Submission<Settlement> settling =
+            Submission<SettleResult> settling =
                     switch (round) {
-                        case 1 -> delivery.negativeAcknowledge(Duration.ZERO, bytes("failed"));
-                        case 2 -> delivery.release();
-                        case 3 -> delivery.bury(bytes("dead"));
-                        default -> delivery.acknowledge();
+                        case 1 -> delivery.settle(new Settlement.Retry(Duration.ZERO, bytes("failed")));
+                        case 2 -> delivery.settle(Settlement.RELEASE);
+                        case 3 -> delivery.settle(new Settlement.DeadLetter(bytes("dead")));
+                        default -> delivery.settle(Settlement.ACKNOWLEDGE);
                     };
             settling.thenAccept(settlement -> {
-                assertThat(settlement).isEqualTo(Settlement.DONE);
+                assertThat(settlement).isEqualTo(SettleResult.DONE);
                 if (round == 4) {
                     done.add(delivery.id());
                 }
@@ -547,13 +551,14 @@ class HostileDataSecurityIT extends RealQueueIT {
                 }
             }
             Map<String, AtomicInteger> settled = new HashMap<>();
-            DelayQueueConsumer consumer = own.consume(
-                    concurrent(8), executor, delivery -> delivery.acknowledge().thenAccept(settlement -> {
-                        synchronized (settled) {
-                            settled.computeIfAbsent(delivery.id(), id -> new AtomicInteger())
-                                    .incrementAndGet();
-                        }
-                    }));
+            DelayQueueConsumer consumer =
+                    own.consume(concurrent(8), executor, delivery -> delivery.settle(Settlement.ACKNOWLEDGE)
+                            .thenAccept(settlement -> {
+                                synchronized (settled) {
+                                    settled.computeIfAbsent(delivery.id(), id -> new AtomicInteger())
+                                            .incrementAndGet();
+                                }
+                            }));
             for (int i = 0; i < 10; i++) {
                 get(own.schedule(
                         new ScheduleRequest("healthy " + i, DueTime.now(), bytes("x"), DuplicatePolicy.REPLACE, null)));
@@ -611,7 +616,8 @@ class HostileDataSecurityIT extends RealQueueIT {
             await().untilAsserted(() -> assertThat(
                             get(named.get(code)).orElseThrow().info().holder())
                     .isEqualTo(code));
-            assertThat(get(delivery.bury(bytes(code), HOUR))).isEqualTo(Settlement.DONE);
+            assertThat(get(delivery.settle(new Settlement.DeadLetter(bytes(code), HOUR))))
+                    .isEqualTo(SettleResult.DONE);
             assertThat(get(named.deadLetters().browse(MessageState.DELAYED, PageStart.first(), 1))
                             .messages()
                             .get(0)
@@ -619,7 +625,7 @@ class HostileDataSecurityIT extends RealQueueIT {
                     .isEqualTo(bytes(code));
             assertThat(get(named.redriveAll(message -> true))).isOne();
             await().until(() -> !received.isEmpty());
-            assertThat(get(received.poll().acknowledge())).isEqualTo(Settlement.DONE);
+            assertThat(get(received.poll().settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
             get(named.schedule(new ScheduleRequest(code, IN_AN_HOUR, bytes(code), DuplicatePolicy.REPLACE, null)));
             assertThat(get(named.reschedule(code, IN_AN_HOUR)).previousState()).isEqualTo(MessageState.DELAYED);
             assertThat(get(named.cancel(code)).previousState()).isEqualTo(MessageState.DELAYED);

@@ -146,7 +146,7 @@ class KilledConsumerIT {
             if (received.put(delivery.id(), delivery) != null) {
                 twice.add(delivery.id());
             }
-            delivery.acknowledge();
+            delivery.settle(Settlement.ACKNOWLEDGE);
         });
         await().atMost(Duration.ofSeconds(60)).until(() -> {
             QueueStats stats = queue.stats().get();
@@ -194,7 +194,8 @@ class KilledConsumerIT {
             Delivery delivery = receiver.receive(Duration.ofSeconds(20));
             assertThat(delivery.attempt()).isEqualTo(4);
             assertThat(delivery.lostLeases()).isEqualTo(3);
-            assertThat(delivery.bury(new byte[0]).get()).isEqualTo(Settlement.DONE);
+            assertThat(delivery.settle(new Settlement.DeadLetter(new byte[0])).get())
+                    .isEqualTo(SettleResult.DONE);
         }
         assertThat(queue.stats().get().dead()).isEqualTo(1);
     }

@@ -54,7 +54,7 @@ class LookingIT extends RealQueueIT {
     @Test
     void should_tell_all_of_a_message_that_failed_and_is_delivered_again() {
         schedule("a", LONG_AGO, 2);
-        get(claim(1).get(0).negativeAcknowledge(Duration.ZERO, bytes("why")));
+        get(claim(1).get(0).settle(new Settlement.Retry(Duration.ZERO, bytes("why"))));
         MessageInfo waiting = get(queue.get("a")).orElseThrow().info();
         assertThat(waiting.attempts()).isEqualTo(1);
         assertThat(waiting.redeliveryReason()).isEqualTo(RedeliveryReason.FAILED);

@@ -17,7 +17,6 @@ import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
-import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.queue.model.QueueSnapshot;
@@ -187,8 +186,8 @@ class LostAnswerIT {
     void should_not_store_a_second_message_when_the_first_was_delivered_and_finished_before_the_repeat() {
         fates(Fate.ANSWER_LOST);
         caller.meanwhile =
-                () -> assertThat(get(claim(other, otherQueue, otherClaims).acknowledge()))
-                        .isEqualTo(Settlement.DONE);
+                () -> assertThat(get(claim(other, otherQueue, otherClaims).settle(Settlement.ACKNOWLEDGE)))
+                        .isEqualTo(SettleResult.DONE);
         ScheduleResult result = get(queue.schedule(message("a", "x")));
         assertThat(result.outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
         assertThat(held().messages()).isEmpty();
@@ -199,7 +198,7 @@ class LostAnswerIT {
     void should_leave_the_message_of_another_producer_alone_when_the_repeat_arrives() {
         fates(Fate.ANSWER_LOST);
         caller.meanwhile = () -> {
-            get(claim(other, otherQueue, otherClaims).acknowledge());
+            get(claim(other, otherQueue, otherClaims).settle(Settlement.ACKNOWLEDGE));
             get(otherQueue.schedule(message("a", "of another")));
         };
         ScheduleResult result = get(queue.schedule(new ScheduleRequest(
@@ -222,7 +221,7 @@ class LostAnswerIT {
     void should_refuse_a_late_copy_after_later_calls_of_its_lane() {
         fates(Fate.LATE);
         get(queue.schedule(message("a", "x")));
-        get(claim(other, otherQueue, otherClaims).acknowledge());
+        get(claim(other, otherQueue, otherClaims).settle(Settlement.ACKNOWLEDGE));
         get(queue.schedule(message("a", "y")));
         QueueSnapshot before = held();
 
@@ -235,7 +234,7 @@ class LostAnswerIT {
     @Test
     void should_answer_a_late_copy_of_the_last_call_as_the_call_was_answered_and_change_nothing() {
         get(queue.schedule(message("a", "x")));
-        get(claim(other, otherQueue, otherClaims).acknowledge());
+        get(claim(other, otherQueue, otherClaims).settle(Settlement.ACKNOWLEDGE));
         QueueSnapshot before = held();
 
         byte[] first = (byte[]) get(caller.arrivesLate(0));
@@ -312,38 +311,37 @@ class LostAnswerIT {
 
     @Test
     void should_acknowledge_once() {
-        Settlement settlement = hostile(
-                (q, delivery) -> q.settle(delivery, SettleAction.ACKNOWLEDGE, 0, new byte[0]), this::scheduleAgain);
-        assertThat(settlement).isEqualTo(Settlement.DONE);
+        SettleResult settlement =
+                hostile((q, delivery) -> q.settle(delivery, Settlement.ACKNOWLEDGE), this::scheduleAgain);
+        assertThat(settlement).isEqualTo(SettleResult.DONE);
         assertThat(held().messages().get("a")).endsWith("second");
     }
 
     @Test
-    void should_return_a_message_once() {
-        Settlement settlement =
-                hostile((q, delivery) -> q.settle(delivery, SettleAction.RETURN, 0, new byte[] {'f'}), () -> {
+    void should_retry_a_message_once() {
+        SettleResult settlement = hostile(
+                (q, delivery) -> q.settle(delivery, new Settlement.Retry(Duration.ZERO, new byte[] {'f'})), () -> {
                     assertThat(claim(other, otherQueue, otherClaims).attempt()).isEqualTo(2);
                 });
-        assertThat(settlement).isEqualTo(Settlement.DONE);
+        assertThat(settlement).isEqualTo(SettleResult.DONE);
         assertThat(held().keys().get("leased").keySet()).containsExactly("a");
         assertThat(held().keys().get("delayed")).isEmpty();
     }
 
     @Test
     void should_release_once() {
-        Settlement settlement =
-                hostile((q, delivery) -> q.settle(delivery, SettleAction.RELEASE, 0, new byte[0]), () -> {
-                    assertThat(claim(other, otherQueue, otherClaims).attempt()).isEqualTo(1);
-                });
-        assertThat(settlement).isEqualTo(Settlement.DONE);
+        SettleResult settlement = hostile((q, delivery) -> q.settle(delivery, Settlement.RELEASE), () -> {
+            assertThat(claim(other, otherQueue, otherClaims).attempt()).isEqualTo(1);
+        });
+        assertThat(settlement).isEqualTo(SettleResult.DONE);
         assertThat(held().keys().get("leased").keySet()).containsExactly("a");
     }
 
     @Test
-    void should_bury_once() {
-        Settlement settlement =
-                hostile((q, delivery) -> q.settle(delivery, SettleAction.BURY, 0, new byte[0]), this::scheduleAgain);
-        assertThat(settlement).isEqualTo(Settlement.DONE);
+    void should_dead_letter_once() {
+        SettleResult settlement = hostile(
+                (q, delivery) -> q.settle(delivery, new Settlement.DeadLetter(new byte[0])), this::scheduleAgain);
+        assertThat(settlement).isEqualTo(SettleResult.DONE);
         assertThat(held().keys().get("dead:messages")).hasSize(1);
         assertThat(held().messages().get("a")).endsWith("second");
     }
@@ -368,11 +366,10 @@ class LostAnswerIT {
 
     @Test
     void should_extend_once() {
-        Settlement settlement =
-                hostile((q, delivery) -> q.settle(delivery, SettleAction.EXTEND, 3_600_000_000L, new byte[0]), () -> {
-                    QueueSnapshot.shift(redis.client(), queue.address().keys(), 7_200_000_000L);
-                });
-        assertThat(settlement).isEqualTo(Settlement.DONE);
+        SettleResult settlement = hostile((q, delivery) -> q.extend(delivery, 3_600_000_000L), () -> {
+            QueueSnapshot.shift(redis.client(), queue.address().keys(), 7_200_000_000L);
+        });
+        assertThat(settlement).isEqualTo(SettleResult.DONE);
         assertThat(claim(other, otherQueue, otherClaims).attempt()).isEqualTo(2);
     }
 
@@ -381,7 +378,7 @@ class LostAnswerIT {
         ScheduleResult result = hostile(
                 (q, delivery) -> q.schedule(new ScheduleRequest(
                         "a", DueTime.now(), new byte[] {'n'}, DuplicatePolicy.REJECT, delivery.claimId())),
-                () -> get(claim(other, otherQueue, otherClaims).acknowledge()));
+                () -> get(claim(other, otherQueue, otherClaims).settle(Settlement.ACKNOWLEDGE)));
         assertThat(result.outcome()).isEqualTo(ScheduleOutcome.SUPERSEDED);
         assertThat(held().messages()).isEmpty();
     }

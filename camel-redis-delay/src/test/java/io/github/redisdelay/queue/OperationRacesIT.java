@@ -36,13 +36,13 @@ class OperationRacesIT extends RealQueueIT {
 
     @Test
     void should_tell_truly_whether_a_cancel_came_in_time() throws Exception {
-        Map<String, Settlement> finished = new ConcurrentHashMap<>();
+        Map<String, SettleResult> finished = new ConcurrentHashMap<>();
         Set<String> begun = ConcurrentHashMap.newKeySet();
         Map<String, MessageState> cancelled = new ConcurrentHashMap<>();
         try (DelayQueueClient other = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS)) {
             other.queue(queue.name()).consume(concurrent(8), executor, delivery -> {
                 begun.add(delivery.id());
-                finished.put(delivery.id(), get(delivery.acknowledge()));
+                finished.put(delivery.id(), get(delivery.settle(Settlement.ACKNOWLEDGE)));
             });
             scheduleSoon();
             List<Future<?>> cancellers = new ArrayList<>();
@@ -67,25 +67,25 @@ class OperationRacesIT extends RealQueueIT {
                     assertThat(begun).as("delivered although cancelled in time").doesNotContain(id);
                 // Claimed, perhaps not begun: what finishes it is told so.
                 case LEASED ->
-                    assertThat(finished.getOrDefault(id, Settlement.STALE_GONE))
+                    assertThat(finished.getOrDefault(id, SettleResult.STALE_GONE))
                             .as("settlement of " + id)
-                            .isEqualTo(Settlement.STALE_GONE);
+                            .isEqualTo(SettleResult.STALE_GONE);
                 default ->
-                    assertThat(finished.get(id)).as("settlement of " + id).isEqualTo(Settlement.DONE);
+                    assertThat(finished.get(id)).as("settlement of " + id).isEqualTo(SettleResult.DONE);
             }
         });
     }
 
     @Test
     void should_finish_either_the_old_or_the_new_message_as_replace_was_told() throws Exception {
-        Map<String, Settlement> finished = new ConcurrentHashMap<>();
+        Map<String, SettleResult> finished = new ConcurrentHashMap<>();
         Set<String> begun = ConcurrentHashMap.newKeySet();
         Map<String, ScheduleOutcome> replaced = new ConcurrentHashMap<>();
         try (DelayQueueClient other = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS)) {
             other.queue(queue.name()).consume(concurrent(8), executor, delivery -> {
                 String body = delivery.id() + " " + (text(delivery.body()).startsWith("new") ? "new" : "old");
                 begun.add(body);
-                finished.put(body, get(delivery.acknowledge()));
+                finished.put(body, get(delivery.settle(Settlement.ACKNOWLEDGE)));
             });
             scheduleSoon();
             for (int i = 0; i < COUNT; i++) {
@@ -108,14 +108,14 @@ class OperationRacesIT extends RealQueueIT {
         replaced.forEach((id, outcome) -> {
             assertThat(finished.get(id + " new"))
                     .as("settlement of the new " + id)
-                    .isEqualTo(Settlement.DONE);
-            Settlement old = finished.get(id + " old");
+                    .isEqualTo(SettleResult.DONE);
+            SettleResult old = finished.get(id + " old");
             switch (outcome) {
                 case REPLACED ->
                     assertThat(old).as("settlement of the replaced " + id).isNull();
                 case SUPERSEDED ->
-                    assertThat(old).as("settlement of the old " + id).isNotEqualTo(Settlement.DONE);
-                default -> assertThat(old).as("settlement of the old " + id).isEqualTo(Settlement.DONE);
+                    assertThat(old).as("settlement of the old " + id).isNotEqualTo(SettleResult.DONE);
+                default -> assertThat(old).as("settlement of the old " + id).isEqualTo(SettleResult.DONE);
             }
         });
     }
@@ -129,8 +129,8 @@ class OperationRacesIT extends RealQueueIT {
             its.consume(concurrent(4), executor, delivery -> {
                 // Most are given up three times, redriven, and then succeed.
                 if (delivery.priority() < 2 && begun.merge(delivery.id(), 1, Integer::sum) <= 3) {
-                    delivery.bury(bytes("given up"));
-                } else if (get(delivery.acknowledge()) == Settlement.DONE) {
+                    delivery.settle(new Settlement.DeadLetter(bytes("given up")));
+                } else if (get(delivery.settle(Settlement.ACKNOWLEDGE)) == SettleResult.DONE) {
                     assertThat(acknowledged.add(delivery.id()))
                             .as("first acknowledgement")
                             .isTrue();

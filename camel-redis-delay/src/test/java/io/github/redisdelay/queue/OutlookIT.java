@@ -67,7 +67,7 @@ class OutlookIT extends RealQueueIT {
         claim(2);
         assertThat(all(get(queue.outlook(0, MICRO, 1)))).isEqualTo(3);
         long before = get(queue.stats()).timeMicros();
-        claim(1).forEach(delivery -> get(delivery.bury(bytes("why"))));
+        claim(1).forEach(delivery -> get(delivery.settle(new Settlement.DeadLetter(bytes("why")))));
         DelayQueue dead = queue.deadLetters();
         long after = get(dead.outlook(0, MICRO, 1)).timeMicros();
         assertThat(get(dead.outlook(List.of(before, after + 1))).counts()).containsExactly(1L);

@@ -8,7 +8,6 @@ import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.internal.command.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
-import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
@@ -56,15 +55,15 @@ class PauseIT extends RealQueueIT {
         get(queue.pause());
         assertThat(ids(held)).contains("acknowledged", "returned", "released", "buried", "extended");
         for (ClaimedDelivery delivery : held) {
-            Submission<Settlement> settlement =
+            Submission<SettleResult> settlement =
                     switch (delivery.id()) {
-                        case "acknowledged" -> delivery.acknowledge();
-                        case "returned" -> delivery.negativeAcknowledge(Duration.ZERO, new byte[0]);
-                        case "released" -> delivery.release();
-                        case "buried" -> delivery.bury(new byte[0]);
-                        default -> ((RedisDelayQueue) queue).settle(delivery, SettleAction.EXTEND, 1, new byte[0]);
+                        case "acknowledged" -> delivery.settle(Settlement.ACKNOWLEDGE);
+                        case "returned" -> delivery.settle(new Settlement.Retry(Duration.ZERO, new byte[0]));
+                        case "released" -> delivery.settle(Settlement.RELEASE);
+                        case "buried" -> delivery.settle(new Settlement.DeadLetter(new byte[0]));
+                        default -> ((RedisDelayQueue) queue).extend(delivery, 1);
                     };
-            assertThat(get(settlement)).isEqualTo(Settlement.DONE);
+            assertThat(get(settlement)).isEqualTo(SettleResult.DONE);
         }
         pass(Duration.ofHours(2));
         assertThat(claim(10)).isEmpty();
@@ -94,7 +93,7 @@ class PauseIT extends RealQueueIT {
                         whilePaused.incrementAndGet();
                         claimed.forEach(delivery -> given.add(delivery.id()));
                     }
-                    claimed.forEach(ClaimedDelivery::release); // so that there are always some
+                    claimed.forEach(delivery -> delivery.settle(Settlement.RELEASE)); // so that there are always some
                 }
                 own.close();
             }));
@@ -166,7 +165,7 @@ class PauseIT extends RealQueueIT {
         try {
             BlockingQueue<Delivery> received = consume(other.queue(queue.name()), ConsumerOptions.DEFAULTS);
             schedule("first", DueTime.now());
-            get(next(received).acknowledge());
+            get(next(received).settle(Settlement.ACKNOWLEDGE));
             schedule("held", DueTime.now(), 5);
             Delivery held = next(received);
             get(queue.pause());
@@ -179,7 +178,7 @@ class PauseIT extends RealQueueIT {
                 schedule("due" + i, new DueTime(false, 50 - i), i % 10);
                 get(queue.reschedule("due" + i, DueTime.now()));
             }
-            get(held.negativeAcknowledge(Duration.ZERO, new byte[0]));
+            get(held.settle(new Settlement.Retry(Duration.ZERO, new byte[0])));
             // A wake-up that is published before this one arrives before it.
             awaitEcho(topic);
             assertThat(wakeUps).isEmpty();

@@ -72,7 +72,7 @@ class PriorityIT extends RealQueueIT {
         assertThat(claim(1)).hasSize(1);
         assertThat(held("config")).isEmpty();
         // A message that comes back is looked at again.
-        assertThat(get(high.get(0).release())).isEqualTo(Settlement.DONE);
+        assertThat(get(high.get(0).settle(Settlement.RELEASE))).isEqualTo(SettleResult.DONE);
         assertThat(prioritiesInUse()).isEqualTo("9");
         assertThat(ids(claim(2))).containsExactly("9", "low");
         assertThat(held("config")).isEmpty();
@@ -89,12 +89,12 @@ class PriorityIT extends RealQueueIT {
     @Test
     void should_keep_the_priority_however_the_message_comes_back() {
         schedule("a", LONG_AGO, 4);
-        assertThat(get(claim(1).get(0).negativeAcknowledge(Duration.ZERO, new byte[0])))
-                .isEqualTo(Settlement.DONE);
+        assertThat(get(claim(1).get(0).settle(new Settlement.Retry(Duration.ZERO, new byte[0]))))
+                .isEqualTo(SettleResult.DONE);
         assertThat(held("delayed:4")).containsExactly("a");
         ClaimedDelivery second = claim(1).get(0);
         assertThat(second.priority()).isEqualTo(4);
-        get(second.release());
+        get(second.settle(Settlement.RELEASE));
         assertThat(held("delayed:4")).containsExactly("a");
         get(queue.reschedule("a", IN_AN_HOUR));
         get(queue.promote("a"));
@@ -104,7 +104,7 @@ class PriorityIT extends RealQueueIT {
         ClaimedDelivery afterEnd = claim(1).get(0);
         assertThat(afterEnd.priority()).isEqualTo(4);
         assertThat(afterEnd.lostLeases()).isEqualTo(1);
-        get(afterEnd.bury(new byte[0]));
+        get(afterEnd.settle(new Settlement.DeadLetter(new byte[0])));
         assertThat(get(queue.redrive(held("dead:delayed").get(0)))).isEqualTo(RedriveOutcome.REDRIVEN);
         assertThat(held("delayed:4")).containsExactly("a");
         assertThat(claim(1).get(0).priority()).isEqualTo(4);

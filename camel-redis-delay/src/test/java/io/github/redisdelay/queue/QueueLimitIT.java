@@ -50,7 +50,7 @@ class QueueLimitIT extends RealQueueIT {
         schedule("a", DuplicatePolicy.REJECT, 1);
         ClaimedDelivery delivery = claim(1).get(0);
         assertThatThrownBy(() -> schedule("b", DuplicatePolicy.REJECT, 1)).isInstanceOf(QueueFullException.class);
-        get(delivery.bury(new byte[0]));
+        get(delivery.settle(new Settlement.DeadLetter(new byte[0])));
         assertThat(schedule("b", DuplicatePolicy.REJECT, 1)).isEqualTo(ScheduleOutcome.SCHEDULED);
         get(queue.cancel("b"));
         assertThat(schedule("c", DuplicatePolicy.REJECT, 1)).isEqualTo(ScheduleOutcome.SCHEDULED);

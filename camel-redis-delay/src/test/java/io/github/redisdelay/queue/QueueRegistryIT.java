@@ -336,7 +336,7 @@ class QueueRegistryIT extends RealQueueIT {
 
         void awaitOne() {
             await().until(() -> !received.isEmpty());
-            get(received.poll().acknowledge());
+            get(received.poll().settle(Settlement.ACKNOWLEDGE));
         }
     }
 
@@ -410,7 +410,8 @@ class QueueRegistryIT extends RealQueueIT {
                 for (String name : List.of("orders", "mails")) {
                     BlockingQueue<Delivery> received = consume(app.queue(name), named("one"));
                     get(app.queue(name).schedule(ScheduleRequest.of("now", new byte[1], DueTime.now())));
-                    assertThat(get(next(received).acknowledge())).isEqualTo(Settlement.DONE);
+                    assertThat(get(next(received).settle(Settlement.ACKNOWLEDGE)))
+                            .isEqualTo(SettleResult.DONE);
                     await().untilAsserted(() ->
                             assertThat(names(app.queue(name).consumers())).containsExactly("one"));
                 }

@@ -167,7 +167,8 @@ public abstract class RealQueueIT {
         schedule(id, LONG_AGO, priority);
         ClaimedDelivery delivery = claim(1).get(0);
         assertThat(delivery.id()).isEqualTo(id);
-        assertThat(get(delivery.bury(bytes("failure of " + id)))).isEqualTo(Settlement.DONE);
+        assertThat(get(delivery.settle(new Settlement.DeadLetter(bytes("failure of " + id)))))
+                .isEqualTo(SettleResult.DONE);
     }
 
     /** The same where nobody consumes dead letters; answers the dead letter's id. */

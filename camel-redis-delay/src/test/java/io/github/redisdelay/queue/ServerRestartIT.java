@@ -86,7 +86,7 @@ class ServerRestartIT {
         public void handle(Delivery delivery) {
             assertThat(delivery.claimedMicros()).isGreaterThanOrEqualTo(delivery.dueMicros());
             received.merge(delivery.id(), 1, Integer::sum);
-            delivery.acknowledge();
+            delivery.settle(Settlement.ACKNOWLEDGE);
         }
 
         @Override
@@ -216,18 +216,18 @@ class ServerRestartIT {
         consumer.stop(true);
         server.kill();
 
-        List<Submission<Settlement>> settlements = new ArrayList<>();
-        settlements.add(held.get("acknowledged").acknowledge());
-        settlements.add(held.get("returned").negativeAcknowledge(Duration.ofHours(1), bytes("failed")));
-        settlements.add(held.get("buried").bury(bytes("given up")));
-        settlements.add(held.get("released").release());
+        List<Submission<SettleResult>> settlements = new ArrayList<>();
+        settlements.add(held.get("acknowledged").settle(Settlement.ACKNOWLEDGE));
+        settlements.add(held.get("returned").settle(new Settlement.Retry(Duration.ofHours(1), bytes("failed"))));
+        settlements.add(held.get("buried").settle(new Settlement.DeadLetter(bytes("given up"))));
+        settlements.add(held.get("released").settle(Settlement.RELEASE));
         // They wait, however long it takes: longer than a caller's request timeout.
         await().pollDelay(REQUEST_TIMEOUT.multipliedBy(2))
                 .until(() -> settlements.stream().noneMatch(Submission::isDone));
 
         server.start();
-        for (Submission<Settlement> settlement : settlements) {
-            assertThat(settlement.get(60, TimeUnit.SECONDS)).isEqualTo(Settlement.DONE);
+        for (Submission<SettleResult> settlement : settlements) {
+            assertThat(settlement.get(60, TimeUnit.SECONDS)).isEqualTo(SettleResult.DONE);
         }
         QueueSnapshot left = QueueSnapshot.read(redisson, QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, "orders"));
         left.assertOneStateAtATime(false);

@@ -3,14 +3,14 @@ package io.github.redisdelay.queue;
 
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
-import io.github.redisdelay.queue.internal.format.SettleAction;
+import io.github.redisdelay.queue.internal.command.SettleCommand;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScheduledTimers;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
+import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.redisson.api.RedissonClient;
@@ -58,7 +58,8 @@ public final class TestClients {
     }
 
     private static boolean isExtension(LuaScript script, Object[] arguments) {
-        return script == LuaScript.SETTLE && Arrays.equals((byte[]) arguments[6], SettleAction.EXTEND.word());
+        return script == LuaScript.SETTLE
+                && new String((byte[]) arguments[6], StandardCharsets.US_ASCII).equals(SettleCommand.EXTEND);
     }
 
     /** The arguments of each request are behind two of the call, up to two base keys or channels, or none. */

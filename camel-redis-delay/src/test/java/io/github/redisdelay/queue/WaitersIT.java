@@ -372,8 +372,8 @@ class WaitersIT extends RealQueueIT {
         switch (what) {
             case RESCHEDULED -> get(queue.reschedule("a", DueTime.after(Duration.ofMinutes(1))));
             case PROMOTED -> get(queue.promote("a"));
-            case RETURNED -> get(held.negativeAcknowledge(Duration.ofMinutes(1), new byte[0]));
-            case RELEASED -> get(held.release());
+            case RETURNED -> get(held.settle(new Settlement.Retry(Duration.ofMinutes(1), new byte[0])));
+            case RELEASED -> get(held.settle(Settlement.RELEASE));
             default -> get(queue.redrive(dead));
         }
         long wait = what == Earlier.RESCHEDULED || what == Earlier.RETURNED ? 60_000_000 : 0;
@@ -686,7 +686,8 @@ class WaitersIT extends RealQueueIT {
         schedule("a", LONG_AGO);
         ClaimedDelivery held = claim(1).get(0);
         redis.client().getBucket(keys().dead().key("waiters")).set("x");
-        assertThatThrownBy(() -> get(held.bury(new byte[0]))).hasMessageContaining("WRONGTYPE");
+        assertThatThrownBy(() -> get(held.settle(new Settlement.DeadLetter(new byte[0]))))
+                .hasMessageContaining("WRONGTYPE");
         redis.client().getKeys().delete(keys().dead().key("waiters"));
         assertThat(held("leased")).containsExactly("a");
         assertThat(held("dead:messages")).isEmpty();
@@ -806,7 +807,7 @@ class WaitersIT extends RealQueueIT {
             assertThat(receiver.receive(Duration.ofMillis(50))).isNull();
             await().until(() -> idle().isEmpty());
             schedule("a", DueTime.now());
-            receiver.receive(Duration.ofSeconds(10)).acknowledge();
+            receiver.receive(Duration.ofSeconds(10)).settle(Settlement.ACKNOWLEDGE);
             await().until(() -> idle().isEmpty());
         }
     }

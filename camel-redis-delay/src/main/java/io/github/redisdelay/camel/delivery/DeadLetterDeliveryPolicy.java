@@ -4,6 +4,7 @@ package io.github.redisdelay.camel.delivery;
 import io.github.redisdelay.camel.redelivery.MessagePolicy;
 import io.github.redisdelay.camel.redelivery.RetryPolicy;
 import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.queue.envelope.EnvelopeFormatException;
 import java.time.Duration;
@@ -43,7 +44,7 @@ final class DeadLetterDeliveryPolicy implements DeliveryPolicy {
     public Admission admit(Delivery delivery, String routeId) {
         if (delivery.lostLeases() >= LOST_LEASES) {
             Duration delay = terms.retries().maximumRedeliveryDelay();
-            return Admission.refused(new Decision.Return(delay, delivery.lastFailure()));
+            return Admission.refused(new Decision(new Settlement.Retry(delay, delivery.lastFailure())));
         }
         Envelope envelope = null;
         try {
@@ -58,9 +59,9 @@ final class DeadLetterDeliveryPolicy implements DeliveryPolicy {
     public Decision decide(Delivery delivery, MessagePolicy own, String routeId, RouteOutcome outcome) {
         // A dead letter cannot be given up again: a route that wants that keeps it.
         if (outcome.succeeded() && outcome.deadLetterReason() == null) {
-            return new Decision.Acknowledgement(Duration.ZERO);
+            return new Decision(Settlement.ACKNOWLEDGE);
         }
         Duration delay = own.retries().delayAfter(delivery.attempt(), outcome.retryAfter(), random);
-        return new Decision.Return(delay, delivery.lastFailure());
+        return new Decision(new Settlement.Retry(delay, delivery.lastFailure()));
     }
 }

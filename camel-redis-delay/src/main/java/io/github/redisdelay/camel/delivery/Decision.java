@@ -2,50 +2,20 @@
 package io.github.redisdelay.camel.delivery;
 
 import io.github.redisdelay.camel.message.FailureRecord;
-import java.time.Duration;
-import java.util.Locale;
+import io.github.redisdelay.queue.Settlement;
 
-/** The end of a delivery, as a {@link DeliveryPolicy} decides it. {@link DeliveryCompletion} carries it out. */
-sealed interface Decision {
+/**
+ * The end of a delivery, as a {@link DeliveryPolicy} decides it. {@link DeliveryCompletion} carries it out.
+ *
+ * @param settlement has failures as {@link FailureRecord} stores them
+ * @param why why the message is given up; null if it is not
+ * @param option the option that asks for a given up message to be dropped, with its value; else null
+ */
+record Decision(Settlement settlement, Reason why, String option) {
 
-    /** The name of the decision in the log: the name of its class. */
-    default String title() {
-        return getClass().getSimpleName().toLowerCase(Locale.ROOT);
+    Decision(Settlement settlement) {
+        this(settlement, null, null);
     }
-
-    /**
-     * The message is finished.
-     *
-     * @param remember for how long its id stays a duplicate; zero for not at all
-     */
-    record Acknowledgement(Duration remember) implements Decision {}
-
-    /**
-     * The message is delivered again.
-     *
-     * @param delay the time until then
-     * @param failure a {@link FailureRecord} as it is stored; empty for none
-     */
-    record Return(Duration delay, byte[] failure) implements Decision {}
-
-    /** The message was not begun: it is free at once, and this delivery does not count. */
-    record Release() implements Decision {}
-
-    /**
-     * The message is given up and kept among the dead letters.
-     *
-     * @param failure a {@link FailureRecord} as it is stored
-     * @param remember for how long its id stays a duplicate; zero for not at all
-     */
-    record Burial(byte[] failure, Duration remember, Reason why) implements Decision {}
-
-    /**
-     * The message is given up and dropped.
-     *
-     * @param remember for how long its id stays a duplicate; zero for not at all
-     * @param option the option that asks for it, with its value
-     */
-    record Discard(Duration remember, Reason why, String option) implements Decision {}
 
     /**
      * The reason for which a message is given up.

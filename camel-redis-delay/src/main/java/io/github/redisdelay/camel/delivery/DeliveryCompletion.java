@@ -5,6 +5,7 @@ import io.github.redisdelay.camel.monitor.MessageLog;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.redelivery.MessagePolicy;
 import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.envelope.Envelope;
@@ -118,7 +119,7 @@ public final class DeliveryCompletion {
 
     /** Gives the delivery back, which was not begun. */
     void release() {
-        finish(routeId, Decision.Release::new);
+        finish(routeId, () -> new Decision(Settlement.RELEASE));
     }
 
     /** Notes that the route has scheduled its own message again, or cancelled it. Nothing is left to be sent. */
@@ -155,39 +156,25 @@ public final class DeliveryCompletion {
             return;
         }
         Decision decision;
-        Submission<Settlement> sent;
+        Submission<SettleResult> sent;
         try {
             decision = decide.get();
-            sent = send(decision);
+            sent = delivery.settle(decision.settlement());
         } catch (Throwable e) {
             // For example, the getMessage of a user's exception throws.
             DeliveryReport.warn(LOG, "The end of " + delivery + " could not be decided; it is delivered again", e);
-            decision = new Decision.Return(AFTER_ERROR, delivery.lastFailure());
-            sent = send(decision);
+            decision = new Decision(new Settlement.Retry(AFTER_ERROR, delivery.lastFailure()));
+            sent = delivery.settle(decision.settlement());
         }
         Decision made = decision;
-        sent.outcome().whenComplete((settlement, error) -> {
-            if (settlement == Settlement.STALE_HELD) {
+        sent.outcome().whenComplete((result, error) -> {
+            if (result == SettleResult.STALE_HELD) {
                 delivery.isReplaced()
-                        .whenComplete(
-                                (replaced, unknown) -> end(() -> stale(made.title(), unknown == null && replaced)));
+                        .whenComplete((replaced, unknown) -> end(() -> stale(made, unknown == null && replaced)));
             } else {
-                end(() -> answered(made, route, settlement, error));
+                end(() -> answered(made, route, result, error));
             }
         });
-    }
-
-    private Submission<Settlement> send(Decision decision) {
-        if (decision instanceof Decision.Acknowledgement acknowledgement) {
-            return delivery.acknowledge(acknowledgement.remember());
-        }
-        if (decision instanceof Decision.Return again) {
-            return delivery.negativeAcknowledge(again.delay(), again.failure());
-        }
-        if (decision instanceof Decision.Burial burial) {
-            return delivery.bury(burial.failure(), burial.remember());
-        }
-        return decision instanceof Decision.Discard discard ? delivery.discard(discard.remember()) : delivery.release();
     }
 
     private void end(Runnable last) {
@@ -198,32 +185,38 @@ public final class DeliveryCompletion {
         }
     }
 
-    private void answered(Decision decision, String route, Settlement settlement, Throwable error) {
+    private void answered(Decision decision, String route, SettleResult result, Throwable error) {
+        String word = decision.settlement().word();
         if (error != null) {
             LOG.warn(
-                    "The {} of {} could not be sent; it may be delivered again: {}",
-                    decision.title(),
+                    "The settlement of {} ({}) could not be sent; it may be delivered again: {}",
                     delivery,
+                    word,
                     error.getMessage());
-        } else if (settlement == Settlement.STALE_GONE) {
+        } else if (result == SettleResult.STALE_GONE) {
             LOG.debug(
-                    "The {} of {} is void: the message was cancelled, or another delivery has finished it",
-                    decision.title(),
-                    delivery);
+                    "The settlement of {} ({}) is void: the message was cancelled, or another delivery has finished it",
+                    delivery,
+                    word);
         } else {
-            MessageLog.ended(delivery, decision.title());
+            MessageLog.ended(delivery, word);
             report.carriedOut(delivery, route, decision, sinceNanos);
         }
     }
 
-    private void stale(String call, boolean replaced) {
+    private void stale(Decision decision, boolean replaced) {
+        String word = decision.settlement().word();
         if (replaced) {
             LOG.debug(
-                    "The {} of {} is void: the message was replaced, and what has replaced it is delivered when it is due",
-                    call,
-                    delivery);
+                    "The settlement of {} ({}) is void: the message was replaced, and what has replaced it is delivered"
+                            + " when it is due",
+                    delivery,
+                    word);
         } else {
-            LOG.warn("The {} of {} came too late: its lease had expired; it may be delivered again", call, delivery);
+            LOG.warn(
+                    "The settlement of {} ({}) came too late: its lease had expired; it may be delivered again",
+                    delivery,
+                    word);
         }
     }
 

@@ -9,6 +9,7 @@ import io.github.redisdelay.camel.redelivery.MessagePolicy;
 import io.github.redisdelay.camel.redelivery.RetryPolicy;
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.Settlement;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
@@ -28,7 +29,7 @@ public final class DeliveryReport {
     private static final int MAX_IDS = 5;
 
     private final LongAdder received;
-    private final Runnable onBurial;
+    private final Runnable onDeadLetter;
     private final Meters.Consuming meters;
 
     private final LongAdder retried = new LongAdder();
@@ -38,12 +39,12 @@ public final class DeliveryReport {
 
     /**
      * @param received counts the messages that are handed to a route
-     * @param onBurial told when a message was moved to the dead letters; must not block
+     * @param onDeadLetter told when a message was moved to the dead letters; must not block
      * @param meters count the same, and measure
      */
-    public DeliveryReport(LongAdder received, Runnable onBurial, Meters.Consuming meters) {
+    public DeliveryReport(LongAdder received, Runnable onDeadLetter, Meters.Consuming meters) {
         this.received = received;
-        this.onBurial = onBurial;
+        this.onDeadLetter = onDeadLetter;
         this.meters = meters;
     }
 
@@ -89,14 +90,14 @@ public final class DeliveryReport {
      * @param routeId the route that received it; null if none did
      */
     void refused(Delivery delivery, String routeId, Decision refusal) {
-        if (refusal instanceof Decision.Return returned) {
+        if (refusal.settlement() instanceof Settlement.Retry retry) {
             LOG.warn(
                     "{} is a dead letter whose last {} deliveries ended without a word: the JVM died or the lease ran out."
-                            + " It is not begun{}, but returned for {}",
+                            + " It is not begun{}, but retried in {}",
                     delivery,
                     delivery.lostLeases(),
                     on(routeId),
-                    returned.delay());
+                    retry.delay());
         }
     }
 
@@ -106,8 +107,8 @@ public final class DeliveryReport {
      * @param routeId the route that worked on it; null if none did
      */
     void decided(Delivery delivery, MessagePolicy terms, String routeId, RouteOutcome outcome, Decision decision) {
-        if (decision instanceof Decision.Return returned) {
-            again(delivery, terms.retries(), routeId, returned.delay(), outcome);
+        if (decision.settlement() instanceof Settlement.Retry retry) {
+            again(delivery, terms.retries(), routeId, retry.delay(), outcome);
         }
     }
 
@@ -120,23 +121,25 @@ public final class DeliveryReport {
         if (completedNanoTime != 0) {
             meters.acknowledged(completedNanoTime);
         }
-        if (decision instanceof Decision.Return) {
+        Settlement how = decision.settlement();
+        if (how instanceof Settlement.Retry) {
             retried.increment();
             meters.retried();
-        } else if (decision instanceof Decision.Burial bury) {
+        } else if (how instanceof Settlement.DeadLetter) {
             deadLettered.increment();
             meters.deadLettered();
-            count(bury.why());
+            count(decision.why());
             DeadLetterId letter = delivery.deadLetterId();
             if (letter != null) {
-                logGivenUp(delivery, routeId, bury.why(), "kept among the dead letters as '" + letter.shown() + "'");
+                logGivenUp(
+                        delivery, routeId, decision.why(), "kept among the dead letters as '" + letter.shown() + "'");
             }
-            onBurial.run();
-        } else if (decision instanceof Decision.Discard discard) {
+            onDeadLetter.run();
+        } else if (how instanceof Settlement.Drop) {
             dropped.increment();
             meters.dropped();
-            count(discard.why());
-            logGivenUp(delivery, routeId, discard.why(), "dropped, as " + discard.option() + " says");
+            count(decision.why());
+            logGivenUp(delivery, routeId, decision.why(), "dropped, as " + decision.option() + " says");
         }
     }
 

@@ -6,6 +6,7 @@ import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.camel.redelivery.MessagePolicy;
 import io.github.redisdelay.camel.redelivery.RetryPolicy;
 import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.queue.envelope.EnvelopeFormatException;
 import java.time.Duration;
@@ -87,16 +88,16 @@ final class QueueDeliveryPolicy implements DeliveryPolicy {
             return giveUp(delivery, routeId, outcome, outcome.causeMessage(), outcome.deadLetterReason());
         }
         if (outcome.succeeded()) {
-            return new Decision.Acknowledgement(own.remember());
+            return new Decision(new Settlement.Acknowledge(own.remember()));
         }
         String message = messageOf(outcome);
         if (own.retries().isLast(delivery.attempt())) {
             String reason = outcome.failed() ? FailureRecord.FAILED : FailureRecord.RETRY_AFTER;
             return giveUp(delivery, routeId, outcome, message, reason);
         }
-        return new Decision.Return(
+        return new Decision(new Settlement.Retry(
                 own.retries().delayAfter(delivery.attempt(), outcome.retryAfter(), random),
-                record(delivery, routeId, outcome.cause(), message, null).encode());
+                record(delivery, routeId, outcome.cause(), message, null).encode()));
     }
 
     private static String messageOf(RouteOutcome outcome) {
@@ -128,7 +129,7 @@ final class QueueDeliveryPolicy implements DeliveryPolicy {
     private Decision expired(Delivery delivery, Duration remember, String routeId) {
         Decision.Reason why = new Decision.Reason(FailureRecord.EXPIRED, null, null, true);
         return deadLetter && !keepExpired
-                ? new Decision.Discard(remember, why, "onExpiry=drop")
+                ? new Decision(new Settlement.Drop(remember), why, "onExpiry=drop")
                 : giveUp(remember, lastOr(delivery, routeId, "its time to live was over", FailureRecord.EXPIRED), why);
     }
 
@@ -149,8 +150,8 @@ final class QueueDeliveryPolicy implements DeliveryPolicy {
 
     private Decision giveUp(Duration remember, FailureRecord failure, Decision.Reason why) {
         return deadLetter
-                ? new Decision.Burial(failure.encode(), remember, why)
-                : new Decision.Discard(remember, why, "deadLetter=false");
+                ? new Decision(new Settlement.DeadLetter(failure.encode(), remember), why, null)
+                : new Decision(new Settlement.Drop(remember), why, "deadLetter=false");
     }
 
     private FailureRecord record(Delivery delivery, String routeId, Throwable cause, String message, String reason) {

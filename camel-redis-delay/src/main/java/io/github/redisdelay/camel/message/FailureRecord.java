@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.message;
 
-import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.Settlement;
 import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -50,7 +50,7 @@ public record FailureRecord(
     /** Given up because what is stored cannot be read. */
     public static final String UNREADABLE = "unreadable";
 
-    /** Fewer than {@link io.github.redisdelay.queue.Delivery#MAX_FAILURE_BYTES}, so that the JSON is never cut. */
+    /** Fewer than {@link io.github.redisdelay.queue.Settlement#MAX_FAILURE_BYTES}, so that the JSON is never cut. */
     public static final int MAX_BYTES = 4000;
 
     private static final int MAX_NAME_BYTES = 300;
@@ -62,7 +62,7 @@ public record FailureRecord(
      * @return null if it is none; members that cannot be read are null, an attempt is 0 and a time 1970
      */
     public static FailureRecord decode(byte[] bytes) {
-        if (bytes.length == 0 || bytes.length > Delivery.MAX_FAILURE_BYTES) {
+        if (bytes.length == 0 || bytes.length > Settlement.MAX_FAILURE_BYTES) {
             return null; // no script of ours leaves more
         }
         Object value;

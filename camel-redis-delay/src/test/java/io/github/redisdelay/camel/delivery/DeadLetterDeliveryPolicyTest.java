@@ -63,7 +63,7 @@ class DeadLetterDeliveryPolicyTest {
         for (int attempt : new int[] {1, 100, Integer.MAX_VALUE}) {
             RecordingDelivery delivery = delivery(attempt);
             completion(delivery).onFailure(exchange);
-            assertThat(delivery.calls).containsExactly(attempt == 1 ? "again in PT10S" : "again in PT5M");
+            assertThat(delivery.calls).containsExactly(attempt == 1 ? "retry in PT10S" : "retry in PT5M");
             assertThat(delivery.failure).contains("known").doesNotContain("store is down");
         }
         assertThat(report.retried()).isEqualTo(3);
@@ -74,7 +74,7 @@ class DeadLetterDeliveryPolicyTest {
         RecordingDelivery delivery = delivery(50);
         exchange.setProperty(RedisDelayConstants.RETRY_AFTER, "2s");
         completion(delivery).onComplete(exchange);
-        assertThat(delivery.calls).containsExactly("again in PT2S");
+        assertThat(delivery.calls).containsExactly("retry in PT2S");
     }
 
     @Test
@@ -82,7 +82,7 @@ class DeadLetterDeliveryPolicyTest {
         RecordingDelivery delivery = delivery(1);
         exchange.getMessage().setHeader(RedisDelayConstants.DEAD_LETTER_REASON, "again");
         completion(delivery).onComplete(exchange);
-        assertThat(delivery.calls).containsExactly("again in PT10S");
+        assertThat(delivery.calls).containsExactly("retry in PT10S");
     }
 
     @Test
@@ -93,7 +93,7 @@ class DeadLetterDeliveryPolicyTest {
         RecordingDelivery twice = delivery(3);
         twice.lostLeases = 2;
         assertThat(admit(twice)).isNull();
-        assertThat(twice.calls).containsExactly("again in PT5M");
+        assertThat(twice.calls).containsExactly("retry in PT5M");
         assertThat(twice.failure).contains("known");
         assertThat(finished).hasValue(1);
     }

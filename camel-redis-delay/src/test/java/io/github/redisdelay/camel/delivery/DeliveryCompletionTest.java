@@ -11,7 +11,7 @@ import io.github.redisdelay.camel.fake.RecordingDelivery;
 import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.option.Durations;
-import io.github.redisdelay.queue.Settlement;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.TestSubmissions;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.testkit.LogLines;
@@ -81,7 +81,7 @@ class DeliveryCompletionTest {
         RecordingDelivery delivery = new RecordingDelivery(2);
         exchange.setException(new IllegalStateException("partner is down"));
         completion(delivery).onFailure(exchange);
-        assertThat(delivery.calls).containsExactly("again in PT20S");
+        assertThat(delivery.calls).containsExactly("retry in PT20S");
         assertThat(delivery.failure)
                 .contains("\"exception\":\"java.lang.IllegalStateException\"", "\"message\":\"partner is down\"")
                 .contains("\"routeId\":\"route\"", "\"attempt\":2")
@@ -93,7 +93,7 @@ class DeliveryCompletionTest {
         RecordingDelivery delivery = new RecordingDelivery(3);
         exchange.setException(new IllegalStateException("partner is down"));
         completion(delivery).onFailure(exchange);
-        assertThat(delivery.calls).containsExactly("bury");
+        assertThat(delivery.calls).containsExactly("dead-letter");
         assertThat(delivery.failure).contains("partner is down");
         assertThat(failures.deadLettered()).isOne();
     }
@@ -104,7 +104,7 @@ class DeliveryCompletionTest {
         RecordingDelivery delivery = new RecordingDelivery(3);
         exchange.setException(new IllegalStateException());
         completion(delivery).onFailure(exchange);
-        assertThat(delivery.calls).containsExactly("discard");
+        assertThat(delivery.calls).containsExactly("drop");
         assertThat(failures.dropped()).isOne();
     }
 
@@ -113,7 +113,7 @@ class DeliveryCompletionTest {
         RecordingDelivery delivery = new RecordingDelivery(1);
         exchange.setRollbackOnly(true);
         completion(delivery).onComplete(exchange);
-        assertThat(delivery.calls).containsExactly("again in PT10S");
+        assertThat(delivery.calls).containsExactly("retry in PT10S");
         assertThat(delivery.failure).contains("rollback-only").doesNotContain("exception\"");
     }
 
@@ -123,7 +123,7 @@ class DeliveryCompletionTest {
         exchange.setRollbackOnlyLast(true);
         exchange.setProperty(ExchangePropertyKey.EXCEPTION_CAUGHT, new IllegalStateException("caught"));
         completion(delivery).onComplete(exchange);
-        assertThat(delivery.calls).containsExactly("again in PT10S");
+        assertThat(delivery.calls).containsExactly("retry in PT10S");
         assertThat(delivery.failure).contains("caught");
     }
 
@@ -142,12 +142,12 @@ class DeliveryCompletionTest {
 
     @ParameterizedTest
     @CsvSource({
-        "true, 1, true, acknowledgement",
-        "true, 1, false, return",
-        "true, 3, false, burial",
-        "true, 4, false, burial",
-        "false, 3, false, discard",
-        "false, 4, false, discard"
+        "true, 1, true, acknowledge",
+        "true, 1, false, retry",
+        "true, 3, false, dead-letter",
+        "true, 4, false, dead-letter",
+        "false, 3, false, drop",
+        "false, 4, false, drop"
     })
     void should_name_the_end_that_could_not_be_sent(boolean deadLetter, int attempt, boolean success, String name) {
         policy = policy(deadLetter, true);
@@ -162,8 +162,8 @@ class DeliveryCompletionTest {
             assertThat(lines.of(Level.WARN))
                     .singleElement()
                     .asString()
-                    .contains("The " + name + " of message 'order-1' of queue 'orders', attempt " + attempt
-                            + " could not be sent; it may be delivered again: down");
+                    .contains("The settlement of message 'order-1' of queue 'orders', attempt " + attempt + " (" + name
+                            + ") could not be sent; it may be delivered again: down");
         }
         assertThat(finished).hasValue(1);
         assertNothingCounted();
@@ -177,9 +177,9 @@ class DeliveryCompletionTest {
 
     @ParameterizedTest
     @EnumSource(
-            value = Settlement.class,
+            value = SettleResult.class,
             names = {"STALE_GONE", "STALE_HELD"})
-    void should_count_and_log_only_what_Redis_has_carried_out(Settlement stale) {
+    void should_count_and_log_only_what_Redis_has_carried_out(SettleResult stale) {
         try (LogLines lines = new LogLines(DeliveryReport.class)) {
             for (boolean deadLetter : new boolean[] {true, false}) {
                 policy = policy(deadLetter, true);
@@ -213,12 +213,12 @@ class DeliveryCompletionTest {
         RecordingDelivery delivery = new RecordingDelivery(4);
         delivery.lastFailure = new FailureRecord("E", "known", "r", "h", 1, Instant.EPOCH, null).encode();
         assertThat(admit(delivery)).isNull();
-        assertThat(delivery.calls).containsExactly("bury");
+        assertThat(delivery.calls).containsExactly("dead-letter");
         assertThat(delivery.failure).contains("\"message\":\"known\"", "\"attempt\":1", "\"reason\":\"leaseExpired\"");
 
         RecordingDelivery crashed = new RecordingDelivery(4);
         assertThat(admit(crashed)).isNull();
-        assertThat(crashed.calls).containsExactly("bury");
+        assertThat(crashed.calls).containsExactly("dead-letter");
         assertThat(crashed.failure)
                 .contains("3 deliveries ended without an acknowledgement", "\"reason\":\"leaseExpired\"");
         assertThat(finished).hasValue(2);
@@ -249,7 +249,7 @@ class DeliveryCompletionTest {
                 completion(delivery).onComplete(exchange);
                 assertThat(delivery.failure).contains("asked for another delivery in PT1M30S");
             }
-            assertThat(delivery.calls).containsExactly("again in PT1M30S");
+            assertThat(delivery.calls).containsExactly("retry in PT1M30S");
         }
         assertThat(failures.retried()).isEqualTo(2);
     }
@@ -268,7 +268,7 @@ class DeliveryCompletionTest {
         ask("header", RedisDelayConstants.RETRY_AFTER, 1000);
         ask("property", RedisDelayConstants.RETRY_AFTER, Duration.ofSeconds(2));
         completion(delivery).onComplete(exchange);
-        assertThat(delivery.calls).containsExactly("again in PT2S");
+        assertThat(delivery.calls).containsExactly("retry in PT2S");
     }
 
     @Test
@@ -276,7 +276,7 @@ class DeliveryCompletionTest {
         RecordingDelivery delivery = new RecordingDelivery(3);
         ask("header", RedisDelayConstants.RETRY_AFTER, "1m");
         completion(delivery).onComplete(exchange);
-        assertThat(delivery.calls).containsExactly("bury");
+        assertThat(delivery.calls).containsExactly("dead-letter");
         assertThat(delivery.failure).contains("\"reason\":\"retryAfter\"", "another delivery in PT1M");
     }
 
@@ -286,7 +286,7 @@ class DeliveryCompletionTest {
             RecordingDelivery delivery = new RecordingDelivery(1);
             ask("header", RedisDelayConstants.RETRY_AFTER, "soon");
             completion(delivery).onComplete(exchange);
-            assertThat(delivery.calls).containsExactly("again in PT10S");
+            assertThat(delivery.calls).containsExactly("retry in PT10S");
             assertThat(delivery.failure).contains("soon");
             assertThat(lines.of(Level.WARN))
                     .singleElement()
@@ -297,14 +297,14 @@ class DeliveryCompletionTest {
             ask("property", RedisDelayConstants.RETRY_AFTER, -5);
             exchange.setException(new IllegalStateException("429"));
             completion(failing).onFailure(exchange);
-            assertThat(failing.calls).containsExactly("again in PT20S");
+            assertThat(failing.calls).containsExactly("retry in PT20S");
             assertThat(failing.failure).contains("429");
             assertThat(lines.of(Level.WARN)).hasSize(2);
 
             RecordingDelivery last = new RecordingDelivery(3);
             exchange.setException(null);
             completion(last).onComplete(exchange);
-            assertThat(last.calls).containsExactly("bury");
+            assertThat(last.calls).containsExactly("dead-letter");
         }
     }
 
@@ -315,13 +315,13 @@ class DeliveryCompletionTest {
         ask(where, RedisDelayConstants.DEAD_LETTER_REASON, "no such account");
         ask(where, RedisDelayConstants.RETRY_AFTER, "1m");
         completion(delivery).onComplete(exchange);
-        assertThat(delivery.calls).containsExactly("bury");
+        assertThat(delivery.calls).containsExactly("dead-letter");
         assertThat(delivery.failure).contains("\"reason\":\"no such account\"");
 
         RecordingDelivery failing = new RecordingDelivery(1);
         exchange.setException(new IllegalStateException("404"));
         completion(failing).onFailure(exchange);
-        assertThat(failing.calls).containsExactly("bury");
+        assertThat(failing.calls).containsExactly("dead-letter");
         assertThat(failing.failure)
                 .contains("\"reason\":\"no such account\"", "\"message\":\"404\"", "IllegalStateException");
     }
@@ -344,7 +344,7 @@ class DeliveryCompletionTest {
             }
         });
         completion(delivery).onComplete(exchange);
-        assertThat(delivery.calls).containsExactly("again in PT10S");
+        assertThat(delivery.calls).containsExactly("retry in PT10S");
     }
 
     @Test
@@ -353,20 +353,20 @@ class DeliveryCompletionTest {
         exchange.setException(new IllegalStateException());
         RecordingDelivery third = delivery(3, own);
         completion(third).onFailure(exchange);
-        assertThat(third.calls).containsExactly("again in PT4S");
+        assertThat(third.calls).containsExactly("retry in PT4S");
         RecordingDelivery last = delivery(6, own);
         completion(last).onFailure(exchange);
-        assertThat(last.calls).containsExactly("bury");
+        assertThat(last.calls).containsExactly("dead-letter");
         RecordingDelivery beyond = delivery(7, own);
         assertThat(admit(beyond)).isNull();
-        assertThat(beyond.calls).containsExactly("bury");
+        assertThat(beyond.calls).containsExactly("dead-letter");
     }
 
     @Test
     void should_bury_a_message_whose_policy_cannot_be_read() {
         RecordingDelivery delivery = delivery(1, new Envelope.Settings(null, null, "patience=5"));
         assertThat(admit(delivery)).isNull();
-        assertThat(delivery.calls).containsExactly("bury");
+        assertThat(delivery.calls).containsExactly("dead-letter");
         assertThat(delivery.failure).contains("\"reason\":\"unreadable\"", "patience");
     }
 
@@ -382,7 +382,7 @@ class DeliveryCompletionTest {
         RecordingDelivery delivery = delivery(3, new Envelope.Settings(Duration.ofHours(1), null, null));
         exchange.setException(new IllegalStateException());
         completion(delivery).onFailure(exchange);
-        assertThat(delivery.calls).containsExactly("bury");
+        assertThat(delivery.calls).containsExactly("dead-letter");
     }
 
     @Test
@@ -397,14 +397,14 @@ class DeliveryCompletionTest {
         late.firstDueMicros = 5_000_000;
         late.claimedMicros = 15_000_001;
         assertThat(admit(late)).isNull();
-        assertThat(late.calls).containsExactly("bury, remember PT1H");
+        assertThat(late.calls).containsExactly("dead-letter, remember PT1H");
         assertThat(late.failure).contains("\"reason\":\"expired\"");
 
         policy = policy(true, false);
         RecordingDelivery dropped = delivery(7, own);
         dropped.claimedMicros = 15_000_001;
         assertThat(admit(dropped)).as("expired, and only then exceeded").isNull();
-        assertThat(dropped.calls).containsExactly("discard, remember PT1H");
+        assertThat(dropped.calls).containsExactly("drop, remember PT1H");
         assertThat(failures.expired()).isEqualTo(2);
         assertThat(failures.dropped()).isOne();
         assertThat(failures.deadLettered()).isOne();
@@ -416,7 +416,7 @@ class DeliveryCompletionTest {
         RecordingDelivery late = delivery(1, new Envelope.Settings(null, Duration.ofMillis(1), null));
         late.claimedMicros = 2_000;
         assertThat(admit(late)).isNull();
-        assertThat(late.calls).containsExactly("discard");
+        assertThat(late.calls).containsExactly("drop");
     }
 
     @Test
@@ -445,8 +445,8 @@ class DeliveryCompletionTest {
                 batch.stream().map(delivery -> admit(delivery)).toList(), completed::incrementAndGet);
         completion.onFailure(exchange);
         completion.onComplete(exchange);
-        assertThat(batch.get(0).calls).containsExactly("again in PT10S");
-        assertThat(batch.get(1).calls).containsExactly("bury");
+        assertThat(batch.get(0).calls).containsExactly("retry in PT10S");
+        assertThat(batch.get(1).calls).containsExactly("dead-letter");
         assertThat(completed).hasValue(1);
         assertThat(finished).hasValue(2);
     }

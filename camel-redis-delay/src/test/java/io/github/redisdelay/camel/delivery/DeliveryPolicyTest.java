@@ -8,6 +8,7 @@ import io.github.redisdelay.camel.RedisDelayConfiguration;
 import io.github.redisdelay.camel.fake.RecordingDelivery;
 import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.camel.redelivery.MessagePolicy;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.envelope.Envelope;
 import java.time.Duration;
 import java.time.Instant;
@@ -58,20 +59,21 @@ class DeliveryPolicyTest {
 
     /** A decision as one word or two, with its reason. */
     private static String shown(Decision decision) {
-        if (decision instanceof Decision.Acknowledgement done) {
+        Settlement how = decision.settlement();
+        if (how instanceof Settlement.Acknowledge done) {
             return "acknowledge" + (done.remember().isZero() ? "" : " " + done.remember());
         }
-        if (decision instanceof Decision.Return again) {
+        if (how instanceof Settlement.Retry again) {
             String failure = FailureRecord.decode(again.failure()).message();
-            return "return in " + again.delay().toSeconds() + " s: " + failure;
+            return "retry in " + again.delay().toSeconds() + " s: " + failure;
         }
-        if (decision instanceof Decision.Burial bury) {
-            FailureRecord failure = FailureRecord.decode(bury.failure());
-            assertThat(failure.reason()).isEqualTo(bury.why().text());
-            return "bury: " + failure.reason() + ": " + failure.message();
+        if (how instanceof Settlement.DeadLetter dead) {
+            FailureRecord failure = FailureRecord.decode(dead.failure());
+            assertThat(failure.reason()).isEqualTo(decision.why().text());
+            return "dead-letter: " + failure.reason() + ": " + failure.message();
         }
-        if (decision instanceof Decision.Discard discard) {
-            return "discard: " + discard.why().text() + ", " + discard.option();
+        if (how instanceof Settlement.Drop) {
+            return "drop: " + decision.why().text() + ", " + decision.option();
         }
         throw new AssertionError(decision);
     }
@@ -80,25 +82,25 @@ class DeliveryPolicyTest {
     @CsvSource(delimiter = '|', textBlock = """
             all          | 1 | success     | acknowledge
             all          | 3 | success     | acknowledge
-            all          | 1 | failure     | return in 10 s: down
-            all          | 2 | failure     | return in 20 s: down
-            all          | 3 | failure     | bury: failed: down
-            nothing      | 3 | failure     | discard: failed, deadLetter=false
-            all          | 1 | rollback    | return in 10 s: the exchange was marked rollback-only
-            all          | 3 | rollback    | bury: failed: the exchange was marked rollback-only
-            all          | 1 | asks for 7s | return in 7 s: the route asked for another delivery in PT7S (CamelRedisDelayRetryAfter)
-            all          | 3 | asks for 7s | bury: retryAfter: the route asked for another delivery in PT7S (CamelRedisDelayRetryAfter)
-            all          | 2 | asks badly  | return in 20 s: soon is no delay
-            all          | 3 | asks badly  | bury: retryAfter: soon is no delay
-            all          | 1 | gives up    | bury: no such account:
-            nothing      | 1 | gives up    | discard: no such account, deadLetter=false
+            all          | 1 | failure     | retry in 10 s: down
+            all          | 2 | failure     | retry in 20 s: down
+            all          | 3 | failure     | dead-letter: failed: down
+            nothing      | 3 | failure     | drop: failed, deadLetter=false
+            all          | 1 | rollback    | retry in 10 s: the exchange was marked rollback-only
+            all          | 3 | rollback    | dead-letter: failed: the exchange was marked rollback-only
+            all          | 1 | asks for 7s | retry in 7 s: the route asked for another delivery in PT7S (CamelRedisDelayRetryAfter)
+            all          | 3 | asks for 7s | dead-letter: retryAfter: the route asked for another delivery in PT7S (CamelRedisDelayRetryAfter)
+            all          | 2 | asks badly  | retry in 20 s: soon is no delay
+            all          | 3 | asks badly  | dead-letter: retryAfter: soon is no delay
+            all          | 1 | gives up    | dead-letter: no such account:
+            nothing      | 1 | gives up    | drop: no such account, deadLetter=false
             dead letters | 1 | success     | acknowledge
-            dead letters | 1 | failure     | return in 10 s: known
-            dead letters | 9 | failure     | return in 300 s: known
-            dead letters | 9 | asks for 7s | return in 7 s: known
-            dead letters | 2 | asks badly  | return in 20 s: known
-            dead letters | 1 | rollback    | return in 10 s: known
-            dead letters | 1 | gives up    | return in 10 s: known
+            dead letters | 1 | failure     | retry in 10 s: known
+            dead letters | 9 | failure     | retry in 300 s: known
+            dead letters | 9 | asks for 7s | retry in 7 s: known
+            dead letters | 2 | asks badly  | retry in 20 s: known
+            dead letters | 1 | rollback    | retry in 10 s: known
+            dead letters | 1 | gives up    | retry in 10 s: known
             """)
     void should_decide_by_how_the_route_ended(String kept, int attempt, String outcome, String decision) {
         RecordingDelivery delivery = delivery(attempt);
@@ -113,18 +115,18 @@ class DeliveryPolicyTest {
     @CsvSource(delimiter = '|', textBlock = """
             all             | 1 | 0 | readable   | begin
             all             | 3 | 2 | readable   | begin
-            all             | 4 | 0 | readable   | bury: leaseExpired: known
-            nothing         | 4 | 0 | readable   | discard: leaseExpired, deadLetter=false
-            all             | 1 | 0 | expired    | bury: expired: known
-            all             | 4 | 0 | expired    | bury: expired: known
-            all but expired | 1 | 0 | expired    | discard: expired, onExpiry=drop
-            all but expired | 4 | 0 | readable   | bury: leaseExpired: known
-            nothing         | 1 | 0 | expired    | discard: expired, deadLetter=false
-            nothing         | 1 | 0 | unreadable | discard: unreadable, deadLetter=false
+            all             | 4 | 0 | readable   | dead-letter: leaseExpired: known
+            nothing         | 4 | 0 | readable   | drop: leaseExpired, deadLetter=false
+            all             | 1 | 0 | expired    | dead-letter: expired: known
+            all             | 4 | 0 | expired    | dead-letter: expired: known
+            all but expired | 1 | 0 | expired    | drop: expired, onExpiry=drop
+            all but expired | 4 | 0 | readable   | dead-letter: leaseExpired: known
+            nothing         | 1 | 0 | expired    | drop: expired, deadLetter=false
+            nothing         | 1 | 0 | unreadable | drop: unreadable, deadLetter=false
             dead letters    | 9 | 1 | readable   | begin
             dead letters    | 9 | 0 | expired    | begin
             dead letters    | 1 | 0 | unreadable | begin
-            dead letters    | 3 | 2 | readable   | return in 300 s: known
+            dead letters    | 3 | 2 | readable   | retry in 300 s: known
             """)
     void should_decide_before_the_route_begins(
             String kept, int attempt, int lostLeases, String stored, String decision) {

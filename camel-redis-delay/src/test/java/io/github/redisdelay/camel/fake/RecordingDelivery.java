@@ -6,6 +6,7 @@ import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.RedeliveryReason;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.TestSubmissions;
@@ -28,7 +29,7 @@ public final class RecordingDelivery implements Delivery {
     public long claimedMicros;
     public volatile boolean leaseLost;
     /** The answer of Redis to the end of the delivery. */
-    public Submission<Settlement> answer = TestSubmissions.answered(Settlement.DONE);
+    public Submission<SettleResult> answer = TestSubmissions.answered(SettleResult.DONE);
 
     private final int attempt;
 
@@ -36,40 +37,29 @@ public final class RecordingDelivery implements Delivery {
         this.attempt = attempt;
     }
 
-    private Submission<Settlement> note(String call, byte[] bytes) {
-        calls.add(call);
-        failure = new String(bytes, StandardCharsets.UTF_8);
+    @Override
+    public Submission<SettleResult> settle(Settlement how) {
+        String call = how.word();
+        Duration remember = Duration.ZERO;
+        failure = "";
+        if (how instanceof Settlement.Retry retry) {
+            call = "retry in " + retry.delay();
+            failure = new String(retry.failure(), StandardCharsets.UTF_8);
+        } else if (how instanceof Settlement.DeadLetter given) {
+            remember = given.remember();
+            failure = new String(given.failure(), StandardCharsets.UTF_8);
+        } else if (how instanceof Settlement.Drop drop) {
+            remember = drop.remember();
+        } else if (how instanceof Settlement.Acknowledge done) {
+            remember = done.remember();
+        }
+        calls.add(call + (remember.isZero() ? "" : ", remember " + remember));
         return answer;
-    }
-
-    @Override
-    public Submission<Settlement> acknowledge(Duration remember) {
-        return note("acknowledge" + (remember.isZero() ? "" : ", remember " + remember), new byte[0]);
-    }
-
-    @Override
-    public Submission<Settlement> negativeAcknowledge(Duration delay, byte[] bytes) {
-        return note("again in " + delay, bytes);
-    }
-
-    @Override
-    public Submission<Settlement> release() {
-        return note("release", new byte[0]);
-    }
-
-    @Override
-    public Submission<Settlement> bury(byte[] bytes, Duration remember) {
-        return note("bury" + (remember.isZero() ? "" : ", remember " + remember), bytes);
     }
 
     @Override
     public DeadLetterId deadLetterId() {
         return null;
-    }
-
-    @Override
-    public Submission<Settlement> discard(Duration remember) {
-        return note("discard" + (remember.isZero() ? "" : ", remember " + remember), new byte[0]);
     }
 
     @Override

@@ -3,7 +3,7 @@ package io.github.redisdelay.camel.message;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.Settlement;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import org.apache.camel.util.json.JsonObject;
@@ -18,7 +18,7 @@ class FailureRecordTest {
 
     private static JsonObject json(FailureRecord record) throws Exception {
         byte[] bytes = record.encode();
-        assertThat(bytes).hasSizeLessThanOrEqualTo(Delivery.MAX_FAILURE_BYTES);
+        assertThat(bytes).hasSizeLessThanOrEqualTo(Settlement.MAX_FAILURE_BYTES);
         return (JsonObject) Jsoner.deserialize(new String(bytes, StandardCharsets.UTF_8));
     }
 

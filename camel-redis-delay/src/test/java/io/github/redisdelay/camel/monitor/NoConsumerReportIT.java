@@ -6,10 +6,10 @@ import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
 import io.github.redisdelay.queue.ClientOptions;
-import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.RealQueueIT;
 import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.testkit.LogLines;
@@ -124,7 +124,7 @@ class NoConsumerReportIT extends RealQueueIT {
 
     @Test
     void should_watch_what_is_due_after_the_consumer_has_gone() {
-        var consumer = queue.consume(named("c"), executor, Delivery::acknowledge);
+        var consumer = queue.consume(named("c"), executor, delivery -> delivery.settle(Settlement.ACKNOWLEDGE));
         await().until(() -> get(queue.stats()).consumers() == 1);
         watch().scheduled(schedule("now", DueTime.now()));
         watch().scheduled(schedule("later", DueTime.after(Duration.ofHours(2))));

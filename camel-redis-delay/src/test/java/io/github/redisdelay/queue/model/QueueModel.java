@@ -155,7 +155,7 @@ public final class QueueModel {
                         continue; // it finishes nothing, perhaps because of one before it in this call
                     }
                     switch (text(item[2])) {
-                        case "return" ->
+                        case "retry" ->
                             earliest = Math.min(
                                     earliest, Math.min(time + (double) Long.parseLong(text(item[3])) + i, MAX));
                         case "release" -> earliest = Math.min(earliest, stateOf(id, time, 0).due);
@@ -173,7 +173,7 @@ public final class QueueModel {
                         .filter(item -> !text(item[2]).equals("extend")
                                 && holds(text(item[0]), (byte[]) item[1])
                                 && met.add(text(item[0])))
-                        .anyMatch(item -> text(item[2]).equals("bury"))) {
+                        .anyMatch(item -> text(item[2]).equals("dead-letter"))) {
             Long head = dead.firstDue();
             if (head == null || time < head || head < time - WaitersModel.OVERDUE) {
                 dead.waiters.cover(time, time);
@@ -491,7 +491,7 @@ public final class QueueModel {
             long micros = Long.parseLong(text(item[3]));
             String failure = text(item[4]);
             switch (text(item[2])) {
-                case "return" -> {
+                case "retry" -> {
                     long due = (long) Math.min(time + (double) micros + i, MAX);
                     state.put(id, new State(s.attempts, 0, 1, s.priority, NO_CLAIM, due, s.firstDue, failure));
                     leased.remove(id);
@@ -512,7 +512,7 @@ public final class QueueModel {
                     leased.put(id, end);
                     answer(reply, 1, end);
                 }
-                case "bury" -> {
+                case "dead-letter" -> {
                     if (message != null) {
                         String deadId = id + "@" + time;
                         dead.messages.put(deadId, message);

@@ -12,6 +12,7 @@ import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
@@ -24,7 +25,6 @@ import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.format.ConsumerId;
 import io.github.redisdelay.queue.internal.format.PageCursor;
-import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import java.nio.charset.StandardCharsets;
@@ -377,6 +377,10 @@ public final class RandomHistory {
         return special(1) ? random.nextInt(20) == 0 ? DueTime.MAX_MICROS : delay() : 0;
     }
 
+    private static Duration micros(long micros) {
+        return Duration.of(micros, ChronoUnit.MICROS);
+    }
+
     /** Finishes or extends a delivery, which may be stale or finished already, through any client. */
     private void settle(Client client) {
         if (deliveries.isEmpty()) {
@@ -385,13 +389,14 @@ public final class RandomHistory {
         ClaimedDelivery delivery = held(deliveries);
         sent(
                 switch (random.nextInt(8)) {
-                    case 0 -> client.queue.settle(delivery, SettleAction.ACKNOWLEDGE, remember(), NOTHING);
-                    case 1 -> client.queue.settle(delivery, SettleAction.ACKNOWLEDGE, 0, NOTHING);
-                    case 2 -> client.queue.settle(delivery, SettleAction.RETURN, delay(), failure());
-                    case 3 -> client.queue.settle(delivery, SettleAction.RELEASE, 0, NOTHING);
-                    case 4, 5 -> client.queue.settle(delivery, SettleAction.BURY, remember(), failure());
-                    case 6 -> client.queue.settle(delivery, SettleAction.DISCARD, remember(), NOTHING);
-                    default -> client.queue.settle(delivery, SettleAction.EXTEND, 1 + delay(), NOTHING);
+                    case 0 -> client.queue.settle(delivery, new Settlement.Acknowledge(micros(remember())));
+                    case 1 -> client.queue.settle(delivery, Settlement.ACKNOWLEDGE);
+                    case 2 -> client.queue.settle(delivery, new Settlement.Retry(micros(delay()), failure()));
+                    case 3 -> client.queue.settle(delivery, Settlement.RELEASE);
+                    case 4, 5 ->
+                        client.queue.settle(delivery, new Settlement.DeadLetter(failure(), micros(remember())));
+                    case 6 -> client.queue.settle(delivery, new Settlement.Drop(micros(remember())));
+                    default -> client.queue.extend(delivery, 1 + delay());
                 },
                 null);
     }
@@ -404,10 +409,10 @@ public final class RandomHistory {
         ClaimedDelivery delivery = held(deadDeliveries);
         sent(
                 switch (random.nextInt(4)) {
-                    case 0 -> client.dead.settle(delivery, SettleAction.ACKNOWLEDGE, 0, NOTHING);
-                    case 1 -> client.dead.settle(delivery, SettleAction.RETURN, delay(), failure());
-                    case 2 -> client.dead.settle(delivery, SettleAction.RELEASE, 0, NOTHING);
-                    default -> client.dead.settle(delivery, SettleAction.EXTEND, 1 + delay(), NOTHING);
+                    case 0 -> client.dead.settle(delivery, Settlement.ACKNOWLEDGE);
+                    case 1 -> client.dead.settle(delivery, new Settlement.Retry(micros(delay()), failure()));
+                    case 2 -> client.dead.settle(delivery, Settlement.RELEASE);
+                    default -> client.dead.extend(delivery, 1 + delay());
                 },
                 null);
     }

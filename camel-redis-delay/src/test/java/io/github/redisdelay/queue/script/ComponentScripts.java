@@ -94,11 +94,11 @@ final class ComponentScripts extends ScriptSet {
                 String item = "id claim action time# failure";
                 yield ScriptCall.of("session sequence# base kind", "session", 10, "base", "dead")
                         .item(item, "l1", ScriptRules.CLAIM, "extend", 1_000, "")
-                        .item(item, "l1", ScriptRules.CLAIM, "return", 100, "failure")
-                        .item(item, "l2", ScriptRules.CLAIM, "bury", 1_000, "failure")
+                        .item(item, "l1", ScriptRules.CLAIM, "retry", 100, "failure")
+                        .item(item, "l2", ScriptRules.CLAIM, "dead-letter", 1_000, "failure")
                         .item(item, "l3", ScriptRules.CLAIM, "release", 0, "")
                         .item(item, "l4", ScriptRules.CLAIM, "acknowledge", 1_000, "")
-                        .item(item, "ended", ScriptRules.OTHER_CLAIM, "discard", 0, "");
+                        .item(item, "ended", ScriptRules.OTHER_CLAIM, "drop", 0, "");
             }
             case "acknowledge" -> {
                 String item = "id claim";

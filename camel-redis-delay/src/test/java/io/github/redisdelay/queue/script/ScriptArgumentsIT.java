@@ -129,7 +129,7 @@ class ScriptArgumentsIT extends ScriptArgumentRules {
             assertRefused(
                     LuaScript.CHANGE, named(LuaScript.CHANGE).with("l2", "action", action), "change '" + action + "'");
         }
-        for (String action : List.of("", "x", "a", "acknowledge acknowledge", "Acknowledge", "\n", "%", "bury\n")) {
+        for (String action : List.of("", "x", "a", "acknowledge acknowledge", "Acknowledge", "\n", "%", "drop\n")) {
             assertRefused(
                     LuaScript.SETTLE,
                     named(LuaScript.SETTLE).with("ended", "action", action),
@@ -181,7 +181,7 @@ class ScriptArgumentsIT extends ScriptArgumentRules {
     @Test
     void should_grant_nothing_for_a_claim_id_of_zeros() {
         // A message that waits has zeros in its record: they are no claim.
-        call(LuaScript.SETTLE, "session", 1, "base", "dead", "l1", CLAIM, "return", 0, "");
+        call(LuaScript.SETTLE, "session", 1, "base", "dead", "l1", CLAIM, "retry", 0, "");
         byte[] reply =
                 (byte[]) call(LuaScript.SCHEDULE, "session", 2, "base", "l1", "after reject", 0, new byte[16], "body");
         assertThat(reply[8]).as("outcome: in use, delayed").isEqualTo((byte) 4);
@@ -198,7 +198,7 @@ class ScriptArgumentsIT extends ScriptArgumentRules {
         }
         call(LuaScript.SETTLE, "exact", 1, "base", "dead", "l1", CLAIM, "extend", MAX, "");
         assertThat(score("leased", "l1")).isEqualTo(MAX);
-        call(LuaScript.SETTLE, "exact", 2, "base", "dead", "l1", CLAIM, "return", MAX, "");
+        call(LuaScript.SETTLE, "exact", 2, "base", "dead", "l1", CLAIM, "retry", MAX, "");
         assertThat(score("delayed", "l1")).isEqualTo(MAX);
         call(LuaScript.CLAIM, claim("exact", 3, CLAIM, MAX, 1, 0));
         assertThat(score("leased", "high")).isEqualTo(MAX);

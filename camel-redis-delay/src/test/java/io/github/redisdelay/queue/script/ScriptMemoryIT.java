@@ -17,19 +17,19 @@ import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.fake.FakeTimers;
+import io.github.redisdelay.queue.internal.command.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
-import io.github.redisdelay.queue.internal.format.SettleAction;
-import io.github.redisdelay.queue.internal.command.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.queue.model.QueueSnapshot;
 import io.github.redisdelay.test.RedisExtension;
@@ -120,25 +120,25 @@ class ScriptMemoryIT {
                         .sorted(Comparator.comparing(ClaimedDelivery::id))
                         .toList();
                 assertThat(held).hasSize(8);
-                assertThat(get(queue.settle(held.get(0), SettleAction.EXTEND, 120_000_000, new byte[0])))
-                        .isEqualTo(Settlement.DONE);
-                assertThat(get(held.get(0).acknowledge())).isEqualTo(Settlement.DONE);
-                assertThat(get(held.get(1).negativeAcknowledge(Duration.ofHours(1), new byte[1000])))
-                        .isEqualTo(Settlement.DONE);
-                assertThat(get(held.get(2).release())).isEqualTo(Settlement.DONE);
-                assertThat(get(held.get(3).bury(new byte[1000]))).isEqualTo(Settlement.DONE);
-                assertThat(get(held.get(4).discard())).isEqualTo(Settlement.DONE);
+                assertThat(get(queue.extend(held.get(0), 120_000_000))).isEqualTo(SettleResult.DONE);
+                assertThat(get(held.get(0).settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
+                assertThat(get(held.get(1).settle(new Settlement.Retry(Duration.ofHours(1), new byte[1000]))))
+                        .isEqualTo(SettleResult.DONE);
+                assertThat(get(held.get(2).settle(Settlement.RELEASE))).isEqualTo(SettleResult.DONE);
+                assertThat(get(held.get(3).settle(new Settlement.DeadLetter(new byte[1000]))))
+                        .isEqualTo(SettleResult.DONE);
+                assertThat(get(held.get(4).settle(new Settlement.Drop(Duration.ZERO))))
+                        .isEqualTo(SettleResult.DONE);
                 assertThat(get(queue.cancel("m5")).previousState()).isEqualTo(MessageState.LEASED);
                 assertThat(get(queue.cancel("last")).previousState()).isEqualTo(MessageState.DELAYED);
                 assertThat(get(queue.reschedule("later", DueTime.now())).previousState())
                         .isEqualTo(MessageState.DELAYED);
                 // Nothing to do is no reason to be refused either.
-                assertThat(get(queue.settle(held.get(0), SettleAction.ACKNOWLEDGE, 0, new byte[0])))
-                        .isEqualTo(Settlement.STALE_GONE);
-                assertThat(get(queue.settle(held.get(2), SettleAction.RETURN, 0, new byte[0])))
-                        .isEqualTo(Settlement.STALE_HELD);
-                assertThat(get(queue.settle(held.get(0), SettleAction.EXTEND, 1_000_000, new byte[0])))
-                        .isEqualTo(Settlement.STALE_GONE);
+                assertThat(get(queue.settle(held.get(0), Settlement.ACKNOWLEDGE)))
+                        .isEqualTo(SettleResult.STALE_GONE);
+                assertThat(get(queue.settle(held.get(2), new Settlement.Retry(Duration.ZERO, new byte[0]))))
+                        .isEqualTo(SettleResult.STALE_HELD);
+                assertThat(get(queue.extend(held.get(0), 1_000_000))).isEqualTo(SettleResult.STALE_GONE);
                 assertThat(get(queue.cancel("none")).previousState()).isEqualTo(MessageState.NONE);
                 assertThat(get(queue.reschedule("none", DueTime.now())).previousState())
                         .isEqualTo(MessageState.NONE);
@@ -154,10 +154,10 @@ class ScriptMemoryIT {
                 assertThat(get(queue.trimDeadLetters(Duration.ZERO, 1))).isZero();
                 assertThat(get(queue.get("later"))).isPresent();
                 // With a priority, whose set is new, and remembered.
-                assertThat(get(held.get(6).bury(new byte[1000], Duration.ofHours(1))))
-                        .isEqualTo(Settlement.DONE);
-                assertThat(get(held.get(7).negativeAcknowledge(Duration.ZERO, new byte[0])))
-                        .isEqualTo(Settlement.DONE);
+                assertThat(get(held.get(6).settle(new Settlement.DeadLetter(new byte[1000], Duration.ofHours(1)))))
+                        .isEqualTo(SettleResult.DONE);
+                assertThat(get(held.get(7).settle(new Settlement.Retry(Duration.ZERO, new byte[0]))))
+                        .isEqualTo(SettleResult.DONE);
                 assertThat(get(queue.trimDeadLetters(Duration.ofNanos(1), 0))).isEqualTo(1);
                 redisson.getScoredSortedSet(keys.key("delayed"), StringCodec.INSTANCE)
                         .remove("m1");
@@ -203,7 +203,7 @@ class ScriptMemoryIT {
                 get(queue.reschedule("a", DueTime.now()));
                 Delivery delivery = received.poll(10, TimeUnit.SECONDS);
                 redisson.getScript(StringCodec.INSTANCE).scriptFlush();
-                assertThat(get(delivery.acknowledge())).isEqualTo(Settlement.DONE);
+                assertThat(get(delivery.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
                 redisson.getScript(StringCodec.INSTANCE).scriptFlush();
                 assertThat(get(queue.cancel("a")).previousState()).isEqualTo(MessageState.NONE);
                 redisson.getScript(StringCodec.INSTANCE).scriptFlush();

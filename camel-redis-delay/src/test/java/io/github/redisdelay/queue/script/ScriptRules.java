@@ -137,7 +137,7 @@ public abstract class ScriptRules {
                         bytes("ended", "at reject", 6, "", "x")));
         call(LuaScript.CLAIM, claim("filler", sequence++, CLAIM, 3_600_000_000L, 5, 0));
         call(LuaScript.CLAIM, claim("filler", sequence++, OTHER_CLAIM, 1, 5, 0));
-        call(LuaScript.SETTLE, "filler", sequence++, "base", "dead", "l5", CLAIM, "bury", 0, "failure");
+        call(LuaScript.SETTLE, "filler", sequence++, "base", "dead", "l5", CLAIM, "dead-letter", 0, "failure");
         String deadOfOne = onlyDead();
         call(
                 LuaScript.SCHEDULE,
@@ -153,7 +153,7 @@ public abstract class ScriptRules {
                 LuaScript.SETTLE,
                 items(
                         bytes("filler", sequence++, "base", "dead"),
-                        bytes("dead9", CLAIM, "bury", 0, "failure"),
+                        bytes("dead9", CLAIM, "dead-letter", 0, "failure"),
                         bytes("seen", CLAIM, "acknowledge", 3_600_000_000L, "")));
         filled = new ScriptSet.Filled(deadOfOne, onlyDead());
         call(

@@ -5,18 +5,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.redisdelay.queue.DuplicatePolicy;
+import io.github.redisdelay.queue.Settlement;
+import io.github.redisdelay.queue.internal.command.SettleCommand;
 import io.github.redisdelay.queue.internal.format.ChangeAction;
 import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ScheduleReply;
-import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.internal.format.WireWord;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** The text of the scripts of the queues. */
@@ -63,19 +66,28 @@ class ScriptSourceTest extends ScriptSourceRules {
     /** The words that Java sends: each stands in the header and in the code of the script that takes it. */
     @Test
     void should_send_the_words_that_the_scripts_know() {
-        Map<LuaScript, Enum<?>[]> words = Map.of(
-                LuaScript.SCHEDULE, DuplicatePolicy.values(),
-                LuaScript.CHANGE, ChangeAction.values(),
-                LuaScript.SETTLE, SettleAction.values(),
-                LuaScript.CLAIM, ClaimIntent.values());
-        words.forEach((script, constants) -> {
+        Stream<Settlement> settlements = Stream.of(
+                Settlement.ACKNOWLEDGE,
+                Settlement.RELEASE,
+                new Settlement.Retry(Duration.ZERO, new byte[0]),
+                new Settlement.DeadLetter(new byte[0]),
+                new Settlement.Drop(Duration.ZERO));
+        Map<LuaScript, Stream<String>> words = Map.of(
+                LuaScript.SCHEDULE, words(DuplicatePolicy.values()),
+                LuaScript.CHANGE, words(ChangeAction.values()),
+                LuaScript.SETTLE, Stream.concat(settlements.map(Settlement::word), Stream.of(SettleCommand.EXTEND)),
+                LuaScript.CLAIM, words(ClaimIntent.values()));
+        words.forEach((script, all) -> {
             String text = file(set.fileOf(script));
             String head = text.substring(0, text.indexOf("\n\n"));
-            for (Enum<?> constant : constants) {
-                String word = WireWord.text(constant);
+            all.forEach(word -> {
                 assertThat(head).as(script.toString()).containsPattern("\\b" + word + "\\b");
                 assertThat(text.substring(head.length())).as(script.toString()).containsPattern("\\b" + word + "\\b");
-            }
+            });
         });
+    }
+
+    private static Stream<String> words(Enum<?>[] constants) {
+        return Arrays.stream(constants).map(WireWord::text);
     }
 }

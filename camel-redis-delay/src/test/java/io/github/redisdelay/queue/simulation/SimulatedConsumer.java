@@ -6,6 +6,7 @@ import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.Timers;
@@ -18,7 +19,6 @@ import io.github.redisdelay.queue.internal.consume.LeaseExtender;
 import io.github.redisdelay.queue.internal.consume.PartitionState;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
-import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.request.CallGate;
 import io.github.redisdelay.queue.internal.request.SubmissionPromise;
 import java.time.Duration;
@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
 /** One JVM with a consumer of a {@link SimulatedQueue}: the real consumer loop between a simulated network and handler. */
@@ -213,22 +214,29 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
                 roomSince = queue.timers.nanoTime();
             }
             if (nanos < 0) {
-                delivery.negativeAcknowledge(Duration.ofMillis(random.nextInt(5_000)), new byte[0]);
+                delivery.settle(new Settlement.Retry(Duration.ofMillis(random.nextInt(5_000)), new byte[0]));
             } else {
-                delivery.acknowledge();
+                delivery.settle(Settlement.ACKNOWLEDGE);
             }
         });
     }
 
     @Override
-    public Submission<Settlement> settle(ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure) {
-        SubmissionPromise<Settlement> submission = new SubmissionPromise<>();
-        if (!dead || action == SettleAction.EXTEND) {
-            queue.timers.schedule(queue.latency.getAsLong(), () -> {
-                Settlement settlement = queue.settle(delivery.id(), delivery.claimId(), action, micros);
-                timers.schedule(queue.latency.getAsLong(), () -> submission.succeed(settlement));
-            });
-        }
+    public Submission<SettleResult> settle(ClaimedDelivery delivery, Settlement how) {
+        return dead ? new SubmissionPromise<>() : sent(() -> queue.settle(delivery.id(), delivery.claimId(), how));
+    }
+
+    @Override
+    public Submission<SettleResult> extend(ClaimedDelivery delivery, long micros) {
+        return sent(() -> queue.extend(delivery.id(), delivery.claimId(), micros));
+    }
+
+    private Submission<SettleResult> sent(Supplier<SettleResult> call) {
+        SubmissionPromise<SettleResult> submission = new SubmissionPromise<>();
+        queue.timers.schedule(queue.latency.getAsLong(), () -> {
+            SettleResult result = call.get();
+            timers.schedule(queue.latency.getAsLong(), () -> submission.succeed(result));
+        });
         return submission;
     }
 

@@ -2,12 +2,13 @@
 package io.github.redisdelay.queue.simulation;
 
 import io.github.redisdelay.queue.ClaimId;
+import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.RedeliveryReason;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
-import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.format.StateRecord;
 import io.github.redisdelay.queue.internal.format.StoredBody;
 import io.github.redisdelay.queue.internal.format.WakeupDuty;
@@ -214,28 +215,21 @@ public final class SimulatedQueue {
         waiters.claim(consumer.member, micros(), nextEvent(), 0, 0, "fill", request.safetyMicros());
     }
 
-    public Settlement settle(String id, ClaimId claim, SettleAction action, long micros) {
+    public SettleResult settle(String id, ClaimId claim, Settlement how) {
         Message message = pending.get(id);
-        if (message == null) {
-            return Settlement.STALE_GONE;
-        }
-        if (!message.leased || !message.claim.equals(claim)) {
-            return Settlement.STALE_HELD;
+        SettleResult stale = stale(message, claim);
+        if (stale != null) {
+            return stale;
         }
         leased.remove(message);
-        if (action == SettleAction.EXTEND) {
-            message.leaseEnds = micros() + micros;
-            leased.add(message);
-            return Settlement.DONE;
-        }
-        if (action == SettleAction.ACKNOWLEDGE) {
+        if (how == Settlement.ACKNOWLEDGE) {
             pending.remove(id);
             done.add(id);
-            return Settlement.DONE;
+            return SettleResult.DONE;
         }
-        if (action == SettleAction.RETURN) {
+        if (how instanceof Settlement.Retry retry) {
             message.lost = 0;
-            message.due = micros() + micros;
+            message.due = micros() + DueTime.toMicros(retry.delay());
         } else {
             message.attempts--;
         }
@@ -244,6 +238,26 @@ public final class SimulatedQueue {
         message.leased = false;
         message.availableSince = Math.max(message.due, micros());
         delayed.add(message);
-        return Settlement.DONE;
+        return SettleResult.DONE;
+    }
+
+    public SettleResult extend(String id, ClaimId claim, long micros) {
+        Message message = pending.get(id);
+        SettleResult stale = stale(message, claim);
+        if (stale != null) {
+            return stale;
+        }
+        leased.remove(message);
+        message.leaseEnds = micros() + micros;
+        leased.add(message);
+        return SettleResult.DONE;
+    }
+
+    /** Null if the message is leased under this claim id. */
+    private static SettleResult stale(Message message, ClaimId claim) {
+        if (message == null) {
+            return SettleResult.STALE_GONE;
+        }
+        return message.leased && message.claim.equals(claim) ? null : SettleResult.STALE_HELD;
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.imports.ImportCodec;
 import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.test.RedisExtension;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -45,10 +46,10 @@ class DelayedTextsIT {
 
         Delivery first = texts.take();
         assertThat(DelayedTexts.text(first)).isEqualTo("now");
-        first.negativeAcknowledge(Duration.ZERO, new byte[0]).join();
+        first.settle(new Settlement.Retry(Duration.ZERO, new byte[0])).join();
         Delivery second = texts.take();
         assertThat(second.attempt()).isEqualTo(2);
-        second.acknowledge().join();
+        second.settle(Settlement.ACKNOWLEDGE).join();
 
         assertThat(texts.poll(Duration.ZERO)).isNull();
         assertThat(texts.remove("later")).isTrue();

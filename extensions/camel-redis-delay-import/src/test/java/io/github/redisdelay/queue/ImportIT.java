@@ -144,12 +144,12 @@ class ImportIT extends OldQueueIT {
     void should_wake_a_consumer_for_what_it_brings() throws Exception {
         BlockingQueue<Delivery> received = consume(queue, concurrent(1));
         schedule("first", DueTime.now());
-        next(received).acknowledge();
+        next(received).settle(Settlement.ACKNOWLEDGE);
         old.ready("ready");
         importAll(BY_TEXT);
         Delivery delivery = next(received);
         assertThat(delivery.id()).isEqualTo("ready");
-        delivery.acknowledge();
+        delivery.settle(Settlement.ACKNOWLEDGE);
         old.offer("pending", System.currentTimeMillis() + 300);
         importAll(BY_TEXT);
         assertThat(next(received).id()).isEqualTo("pending");

@@ -7,6 +7,7 @@ import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -154,7 +155,7 @@ final class Mixes implements Experiment {
         long start = System.nanoTime();
         DelayQueueConsumer consumer = queue.consume(CONSUMER, threads, delivery -> {
             boolean fails = step.share() > 0 && number.incrementAndGet() % step.share() == 0;
-            (fails ? delivery.negativeAcknowledge(FAR, FAILURE) : delivery.acknowledge())
+            (fails ? delivery.settle(new Settlement.Retry(FAR, FAILURE)) : delivery.settle(Settlement.ACKNOWLEDGE))
                     .outcome()
                     .whenComplete((result, error) -> finished.end(error));
         });

@@ -8,6 +8,7 @@ import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -68,7 +69,7 @@ final class QueueContender implements Contender {
     public Consumption consume(Arrivals arrivals) {
         DelayQueueConsumer consumer = queue.consume(CONSUMER, Runnable::run, delivery -> {
             arrivals.arrived(delivery.body());
-            delivery.acknowledge();
+            delivery.settle(Settlement.ACKNOWLEDGE);
         });
         return () -> consumer.stop(false);
     }

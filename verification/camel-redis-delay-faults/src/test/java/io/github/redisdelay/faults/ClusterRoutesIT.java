@@ -9,6 +9,7 @@ import io.github.redisdelay.camel.RedisDelayConfiguration;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.testkit.ClusterServers;
 import io.github.redisdelay.testkit.ClusterServers.Node;
@@ -135,7 +136,7 @@ class ClusterRoutesIT {
             for (String queue : sleeping) {
                 consumer.queue(queue).consume(options, executor, delivery -> {
                     received.add(delivery.id());
-                    delivery.acknowledge();
+                    delivery.settle(Settlement.ACKNOWLEDGE);
                 });
             }
             // With nothing to do each of them sleeps for its safety interval, once it has said so in the waiting room.

@@ -7,6 +7,7 @@ import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import java.time.Duration;
@@ -89,13 +90,13 @@ final class LoadConsumer implements DeliveryHandler, AutoCloseable {
     }
 
     private void finish(Delivery delivery, Duration returned) {
-        Submission<Settlement> sent;
+        Submission<SettleResult> sent;
         if (returned != null) {
-            history.settling(delivery, Finish.RETURN, returned.toNanos() / 1000);
-            sent = delivery.negativeAcknowledge(returned, new byte[0]);
+            history.settling(delivery, Finish.RETRY, returned.toNanos() / 1000);
+            sent = delivery.settle(new Settlement.Retry(returned, new byte[0]));
         } else {
             history.settling(delivery, Finish.ACKNOWLEDGE, 0);
-            sent = delivery.acknowledge();
+            sent = delivery.settle(Settlement.ACKNOWLEDGE);
         }
         sent.outcome().whenComplete((settlement, error) -> {
             if (error == null) {

@@ -12,6 +12,7 @@ import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.client.DelayQueueClient;
@@ -134,8 +135,8 @@ class PartitionRatesBench {
 
     /** Counts down for each message that is acknowledged, which counts once. */
     private static void acknowledge(Delivery delivery, Set<String> acknowledged, CountDownLatch left) {
-        delivery.acknowledge().whenComplete((settlement, error) -> {
-            if (settlement == Settlement.DONE && acknowledged.add(delivery.id())) {
+        delivery.settle(Settlement.ACKNOWLEDGE).whenComplete((settlement, error) -> {
+            if (settlement == SettleResult.DONE && acknowledged.add(delivery.id())) {
                 left.countDown();
             }
         });

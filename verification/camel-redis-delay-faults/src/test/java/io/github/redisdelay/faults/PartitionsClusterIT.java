@@ -15,6 +15,7 @@ import io.github.redisdelay.queue.Outlook;
 import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.testkit.ClusterServers;
@@ -60,7 +61,7 @@ class PartitionsClusterIT {
                                 executor,
                                 delivery -> {
                                     received.add(delivery.id());
-                                    delivery.acknowledge();
+                                    delivery.settle(Settlement.ACKNOWLEDGE);
                                 });
                 DelayQueue queue = producers.queue(Experiment.QUEUE, PARTITIONS);
                 Set<String> all = schedule(queue, "before-", 30);

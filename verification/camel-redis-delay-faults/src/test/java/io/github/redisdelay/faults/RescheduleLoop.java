@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.github.redisdelay.camel.TestConnections;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.TestClients;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.time.Duration;
@@ -48,7 +49,7 @@ final class RescheduleLoop {
                 }
                 consuming.queue(Experiment.QUEUE).consume(OverloadBench.concurrent(8), executor, delivery -> {
                     deliveries.incrementAndGet(Integer.parseInt(delivery.id().substring(1)));
-                    delivery.acknowledge();
+                    delivery.settle(Settlement.ACKNOWLEDGE);
                 });
                 await().until(() -> claims.get() > 0);
                 OverloadBench.Work before = bench.work();

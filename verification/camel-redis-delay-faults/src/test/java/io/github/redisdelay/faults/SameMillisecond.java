@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import java.time.Duration;
 import java.util.Queue;
@@ -46,7 +47,7 @@ final class SameMillisecond {
                         early.incrementAndGet();
                     }
                     last.accumulateAndGet(delivery.claimedMicros(), Math::max);
-                    delivery.acknowledge();
+                    delivery.settle(Settlement.ACKNOWLEDGE);
                 });
             }
             AtomicLong longest = new AtomicLong();

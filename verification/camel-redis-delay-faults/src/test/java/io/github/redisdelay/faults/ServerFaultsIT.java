@@ -13,6 +13,7 @@ import io.github.redisdelay.queue.DelayQueueReceiver;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisServer;
@@ -389,7 +390,8 @@ class ServerFaultsIT {
                 assertThat(other.receive(Duration.ZERO))
                         .as("a message whose lease is extended")
                         .isNull();
-                assertThat(delivery.acknowledge().get(20, TimeUnit.SECONDS)).isEqualTo(Settlement.DONE);
+                assertThat(delivery.settle(Settlement.ACKNOWLEDGE).get(20, TimeUnit.SECONDS))
+                        .isEqualTo(SettleResult.DONE);
             }
         }
 

@@ -14,6 +14,7 @@ import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.RedeliveryReason;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.TestClients;
 import io.github.redisdelay.queue.client.DelayQueueClient;
@@ -226,8 +227,8 @@ class SteppedClockIT {
         return receiver.receive(Duration.ZERO);
     }
 
-    private static Settlement acknowledge(Delivery delivery) throws Exception {
-        return delivery.acknowledge().get(20, TimeUnit.SECONDS);
+    private static SettleResult acknowledge(Delivery delivery) throws Exception {
+        return delivery.settle(Settlement.ACKNOWLEDGE).get(20, TimeUnit.SECONDS);
     }
 
     @Test
@@ -245,11 +246,11 @@ class SteppedClockIT {
             assertThat(second.id()).isEqualTo("worked on");
             assertThat(second.attempt()).isEqualTo(2);
             assertThat(second.redeliveryReason()).isEqualTo(RedeliveryReason.LEASE_EXPIRED);
-            assertThat(acknowledge(first)).isEqualTo(Settlement.STALE_HELD);
-            assertThat(acknowledge(second)).isEqualTo(Settlement.DONE);
+            assertThat(acknowledge(first)).isEqualTo(SettleResult.STALE_HELD);
+            assertThat(acknowledge(second)).isEqualTo(SettleResult.DONE);
             Delivery early = receive(queue, LEASED_FOR_A_MINUTE);
             assertThat(early.id()).isEqualTo("waiting");
-            assertThat(acknowledge(early)).isEqualTo(Settlement.DONE);
+            assertThat(acknowledge(early)).isEqualTo(SettleResult.DONE);
             assertThat(receive(queue, LEASED_FOR_A_MINUTE)).as("5 min are left").isNull();
         });
     }
@@ -266,17 +267,17 @@ class SteppedClockIT {
             schedule(queue, "new", Duration.ZERO);
             Delivery next = receive(queue, LEASED_FOR_15_MINUTES);
             assertThat(next.id()).as("due by the clock as it is now").isEqualTo("new");
-            assertThat(acknowledge(next)).isEqualTo(Settlement.DONE);
+            assertThat(acknowledge(next)).isEqualTo(SettleResult.DONE);
             assertThat(receive(queue, LEASED_FOR_15_MINUTES))
                     .as("late by the step, and the lease is not over")
                     .isNull();
-            assertThat(acknowledge(held)).isEqualTo(Settlement.DONE);
+            assertThat(acknowledge(held)).isEqualTo(SettleResult.DONE);
 
             server.step(STEP);
             Delivery late = receive(queue, LEASED_FOR_15_MINUTES);
             assertThat(late.id()).isEqualTo("waiting");
             assertThat(late.attempt()).isOne();
-            assertThat(acknowledge(late)).isEqualTo(Settlement.DONE);
+            assertThat(acknowledge(late)).isEqualTo(SettleResult.DONE);
         });
     }
 }

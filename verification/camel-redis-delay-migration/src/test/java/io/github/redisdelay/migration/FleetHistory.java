@@ -8,7 +8,7 @@ import io.github.redisdelay.history.HistoryChecker.Finish;
 import io.github.redisdelay.migration.Fleet.Member;
 import io.github.redisdelay.queue.RedeliveryReason;
 import io.github.redisdelay.queue.ScheduleOutcome;
-import io.github.redisdelay.queue.Settlement;
+import io.github.redisdelay.queue.SettleResult;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -70,7 +70,7 @@ final class FleetHistory {
                 String reason = RedeliveryReason.NONE.name();
                 events.add(new Event(micros, source, What.DELIVERED, text, claim, micros, micros, 1, reason, ""));
                 events.add(finish(micros, source, What.SETTLING, text, claim, Finish.ACKNOWLEDGE.name()));
-                events.add(finish(micros, source, What.SETTLED, text, claim, Settlement.DONE.name()));
+                events.add(finish(micros, source, What.SETTLED, text, claim, SettleResult.DONE.name()));
             }
         }
     }

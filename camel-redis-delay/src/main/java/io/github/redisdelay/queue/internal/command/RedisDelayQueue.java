@@ -22,6 +22,7 @@ import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.ServerInfo;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.StoredMessage;
 import io.github.redisdelay.queue.Submission;
@@ -36,7 +37,6 @@ import io.github.redisdelay.queue.internal.format.LittleEndian;
 import io.github.redisdelay.queue.internal.format.MessageIdGenerator;
 import io.github.redisdelay.queue.internal.format.MessageRows;
 import io.github.redisdelay.queue.internal.format.PageCursor;
-import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.format.WireWord;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
@@ -362,8 +362,13 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
     }
 
     @Override
-    public Submission<Settlement> settle(ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure) {
-        return router.submit(SettleCommand.of(address, delivery, action, micros, failure));
+    public Submission<SettleResult> settle(ClaimedDelivery delivery, Settlement settlement) {
+        return router.submit(SettleCommand.of(address, delivery, settlement));
+    }
+
+    @Override
+    public Submission<SettleResult> extend(ClaimedDelivery delivery, long micros) {
+        return router.submit(SettleCommand.extension(address, delivery, micros));
     }
 
     @Override

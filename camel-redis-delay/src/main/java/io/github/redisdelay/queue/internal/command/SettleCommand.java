@@ -2,60 +2,88 @@
 package io.github.redisdelay.queue.internal.command;
 
 import io.github.redisdelay.queue.DeadLetterId;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.format.Digits;
-import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.request.Request;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 
 /** A call of {@code acknowledge.lua} or {@code settle.lua} for one delivery. */
-public final class SettleCommand extends Request<Settlement> {
+public final class SettleCommand extends Request<SettleResult> {
+
+    /** The word of {@code settle.lua} for an extension of a lease. */
+    public static final String EXTEND = "extend";
+
+    private static final byte[] NOTHING = {};
 
     private final ClaimedDelivery delivery;
-    private final boolean buries;
+    private final boolean deadLetter;
 
     private SettleCommand(
             QueueAddress queue,
             LuaScript script,
             ClaimedDelivery delivery,
-            boolean buries,
+            boolean deadLetter,
             int bytes,
             Object... arguments) {
         super(queue, script, delivery.id(), delivery.idBytes().length + bytes, arguments);
         this.delivery = delivery;
-        this.buries = buries;
+        this.deadLetter = deadLetter;
     }
 
-    public static SettleCommand of(
-            QueueAddress queue, ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure) {
+    public static SettleCommand of(QueueAddress queue, ClaimedDelivery delivery, Settlement how) {
+        if (how instanceof Settlement.Retry retry) {
+            return settle(queue, delivery, how.word(), retry.delay(), retry.failure());
+        }
+        if (how instanceof Settlement.DeadLetter given) {
+            return settle(queue, delivery, how.word(), given.remember(), given.failure());
+        }
+        if (how instanceof Settlement.Drop drop) {
+            return settle(queue, delivery, how.word(), drop.remember(), NOTHING);
+        }
+        Duration remember = how instanceof Settlement.Acknowledge done ? done.remember() : Duration.ZERO;
+        if (how instanceof Settlement.Release || !remember.isZero() || queue.isDeadLetters()) {
+            return settle(queue, delivery, how.word(), remember, NOTHING);
+        }
         byte[] id = delivery.idBytes();
         byte[] claim = delivery.claimId().bytes();
-        return action == SettleAction.ACKNOWLEDGE && micros == 0 && !queue.isDeadLetters()
-                ? new SettleCommand(queue, LuaScript.ACKNOWLEDGE, delivery, false, 20, id, claim)
-                : new SettleCommand(
-                        queue,
-                        LuaScript.SETTLE,
-                        delivery,
-                        action == SettleAction.BURY,
-                        failure.length + 40,
-                        id,
-                        claim,
-                        action.word(),
-                        Digits.of(micros),
-                        failure);
+        return new SettleCommand(queue, LuaScript.ACKNOWLEDGE, delivery, false, 20, id, claim);
+    }
+
+    public static SettleCommand extension(QueueAddress queue, ClaimedDelivery delivery, long micros) {
+        return settle(queue, delivery, EXTEND, Duration.of(micros, ChronoUnit.MICROS), NOTHING);
+    }
+
+    private static SettleCommand settle(
+            QueueAddress queue, ClaimedDelivery delivery, String word, Duration time, byte[] failure) {
+        return new SettleCommand(
+                queue,
+                LuaScript.SETTLE,
+                delivery,
+                word.equals("dead-letter"),
+                failure.length + 40,
+                delivery.idBytes(),
+                delivery.claimId().bytes(),
+                word.getBytes(StandardCharsets.US_ASCII),
+                Digits.of(DueTime.toMicros(time)),
+                failure);
     }
 
     @Override
-    protected Settlement read(long timeMicros, int outcome, long valueMicros) {
-        if (buries && valueMicros > 0) {
-            delivery.buried(DeadLetterId.of(delivery.id(), valueMicros));
+    protected SettleResult read(long timeMicros, int outcome, long valueMicros) {
+        if (deadLetter && valueMicros > 0) {
+            delivery.deadLettered(DeadLetterId.of(delivery.id(), valueMicros));
         }
         return switch (outcome) {
-            case 1 -> Settlement.DONE;
-            case 2 -> Settlement.STALE_GONE;
-            case 3 -> Settlement.STALE_HELD;
+            case 1 -> SettleResult.DONE;
+            case 2 -> SettleResult.STALE_GONE;
+            case 3 -> SettleResult.STALE_HELD;
             default -> throw unknown(outcome);
         };
     }

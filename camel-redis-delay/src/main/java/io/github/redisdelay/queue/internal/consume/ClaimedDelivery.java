@@ -5,18 +5,16 @@ import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
-import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.RedeliveryReason;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.ShownId;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
-import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.request.SubmissionPromise;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -26,8 +24,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * slot is free. Thread-safe.
  */
 public final class ClaimedDelivery implements Delivery {
-
-    private static final byte[] NOTHING = {};
 
     private final DeliverySettler queue;
     private final ClaimReply.ClaimedMessage message;
@@ -49,12 +45,12 @@ public final class ClaimedDelivery implements Delivery {
 
     private volatile boolean leaseLost;
     /** The extension that was sent last. Written by the timer of the {@link LeaseExtender} only. */
-    private volatile Submission<Settlement> extension;
+    private volatile Submission<SettleResult> extension;
     /** The call that finished the delivery. Written by the one caller that won {@link #finished}. */
-    private volatile Submission<Settlement> settlement;
+    private volatile Submission<SettleResult> settlement;
     /** The outcome that later calls get if that call took effect. Written before {@link #settlement}. */
-    private volatile Settlement afterwards;
-    /** Written when Redis has answered the burial. */
+    private volatile SettleResult afterwards;
+    /** Written when the message has become a dead letter. */
     private volatile DeadLetterId deadLetterId;
 
     /** The consumer loop, which gave the delivery its slot. */
@@ -168,24 +164,19 @@ public final class ClaimedDelivery implements Delivery {
     }
 
     @Override
-    public Submission<Settlement> acknowledge(Duration remember) {
-        return finish(SettleAction.ACKNOWLEDGE, DueTime.toMicros(remember), NOTHING);
-    }
-
-    @Override
-    public Submission<Settlement> negativeAcknowledge(Duration delay, byte[] failure) {
-        return finish(SettleAction.RETURN, DueTime.toMicros(delay), bounded(failure));
-    }
-
-    @Override
-    public Submission<Settlement> release() {
-        return finish(SettleAction.RELEASE, 0, NOTHING);
-    }
-
-    @Override
-    public Submission<Settlement> bury(byte[] failure, Duration remember) {
-        checkNoDeadLetter();
-        return finish(SettleAction.BURY, DueTime.toMicros(remember), bounded(failure));
+    public Submission<SettleResult> settle(Settlement how) {
+        boolean keeps = how.keepsMessage();
+        if (queue.isDeadLetters() && !keeps && !(how instanceof Settlement.Acknowledge)) {
+            throw new IllegalStateException(this + " is a dead letter: acknowledge it, or retry it");
+        }
+        if (!finished.compareAndSet(false, true)) {
+            return tooLate();
+        }
+        afterwards = keeps ? SettleResult.STALE_HELD : SettleResult.STALE_GONE;
+        Submission<SettleResult> submission = queue.settle(this, how);
+        settlement = submission;
+        end(!(how instanceof Settlement.Release));
+        return submission;
     }
 
     @Override
@@ -193,27 +184,15 @@ public final class ClaimedDelivery implements Delivery {
         return deadLetterId;
     }
 
-    public void buried(DeadLetterId id) {
+    public void deadLettered(DeadLetterId id) {
         deadLetterId = id;
-    }
-
-    @Override
-    public Submission<Settlement> discard(Duration remember) {
-        checkNoDeadLetter();
-        return finish(SettleAction.DISCARD, DueTime.toMicros(remember), NOTHING);
-    }
-
-    private void checkNoDeadLetter() {
-        if (queue.isDeadLetters()) {
-            throw new IllegalStateException(this + " is a dead letter: acknowledge it, or return it");
-        }
     }
 
     @Override
     public void superseded() {
         if (finished.compareAndSet(false, true)) {
-            SubmissionPromise<Settlement> gone = new SubmissionPromise<>();
-            gone.succeed(Settlement.STALE_HELD);
+            SubmissionPromise<SettleResult> gone = new SubmissionPromise<>();
+            gone.succeed(SettleResult.STALE_HELD);
             settlement = gone;
             end(true);
         }
@@ -231,44 +210,29 @@ public final class ClaimedDelivery implements Delivery {
         return leaseLost;
     }
 
-    private Submission<Settlement> finish(SettleAction action, long micros, byte[] failure) {
-        if (!finished.compareAndSet(false, true)) {
-            return tooLate();
-        }
-        afterwards = action.keepsMessage() ? Settlement.STALE_HELD : Settlement.STALE_GONE;
-        Submission<Settlement> submission = queue.settle(this, action, micros, failure);
-        settlement = submission;
-        end(action != SettleAction.RELEASE);
-        return submission;
-    }
-
     /** The outcome of a call that comes when the delivery was finished before. It sends nothing. */
-    private Submission<Settlement> tooLate() {
-        Submission<Settlement> first = settlement;
+    private Submission<SettleResult> tooLate() {
+        Submission<SettleResult> first = settlement;
         if (first == null) {
             return SubmissionPromise.failed(new DelayQueueException("being finished"));
         }
-        SubmissionPromise<Settlement> answer = new SubmissionPromise<>();
+        SubmissionPromise<SettleResult> answer = new SubmissionPromise<>();
         first.outcome().whenComplete((found, error) -> {
             if (error != null) {
                 answer.fail(error);
             } else {
-                answer.succeed(found == Settlement.DONE ? afterwards : found);
+                answer.succeed(found == SettleResult.DONE ? afterwards : found);
             }
         });
         return answer;
     }
 
     private void end(boolean worked) {
-        Submission<Settlement> waiting = extension;
+        Submission<SettleResult> waiting = extension;
         if (waiting != null) {
             waiting.cancel(false);
         }
         owner.finished(this, worked);
-    }
-
-    private static byte[] bounded(byte[] failure) {
-        return failure.length <= MAX_FAILURE_BYTES ? failure : Arrays.copyOf(failure, MAX_FAILURE_BYTES);
     }
 
     /** The bytes of the id in Redis, which need not be text. */
@@ -298,8 +262,8 @@ public final class ClaimedDelivery implements Delivery {
     }
 
     /** Extends the lease from now on. */
-    Submission<Settlement> extend(long leaseMicros) {
-        extension = queue.settle(this, SettleAction.EXTEND, leaseMicros, NOTHING);
+    Submission<SettleResult> extend(long leaseMicros) {
+        extension = queue.extend(this, leaseMicros);
         return extension;
     }
 

@@ -5,6 +5,7 @@ import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.internal.format.ClaimIntent;
@@ -361,7 +362,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
         } finally {
             handOver.begin(begin, this::rejected);
         }
-        release.forEach(ClaimedDelivery::release);
+        release.forEach(delivery -> delivery.settle(Settlement.RELEASE));
         if (!ahead) {
             send(claims, now);
         }
@@ -371,7 +372,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
     private void rejected(ClaimedDelivery delivery) {
         long at = handOver.notBeforeNanos();
         locked(() -> List.of(partitions).forEach(partition -> partition.lookForDue(at)));
-        delivery.release();
+        delivery.settle(Settlement.RELEASE);
     }
 
     private void send(List<Sending> claims, long now) {

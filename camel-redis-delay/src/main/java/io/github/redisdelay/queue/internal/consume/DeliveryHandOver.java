@@ -3,6 +3,7 @@ package io.github.redisdelay.queue.internal.consume;
 
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DeliveryHandler;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.internal.redis.Backoff;
 import java.time.Duration;
@@ -22,7 +23,7 @@ final class DeliveryHandOver {
 
     private static final Logger LOG = LoggerFactory.getLogger(DeliveryHandOver.class);
 
-    private static final Duration RETURN_AFTER_HANDLER_ERROR = Duration.ofSeconds(1);
+    private static final Settlement AFTER_HANDLER_ERROR = new Settlement.Retry(Duration.ofSeconds(1), new byte[0]);
 
     private final ConsumerOptions options;
     private final LeaseExtender leases;
@@ -122,7 +123,7 @@ final class DeliveryHandOver {
             handler.handle(delivery);
         } catch (Throwable e) {
             LOG.warn("the handler of {} failed", delivery, e);
-            delivery.negativeAcknowledge(RETURN_AFTER_HANDLER_ERROR, new byte[0]);
+            delivery.settle(AFTER_HANDLER_ERROR);
         }
     }
 

@@ -2,9 +2,9 @@
 package io.github.redisdelay.queue.internal.consume;
 
 import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
-import io.github.redisdelay.queue.internal.format.SettleAction;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
@@ -24,13 +24,11 @@ public interface DeliverySettler {
         return false;
     }
 
-    /**
-     * Finishes a delivery, or extends its lease. The call is sent until Redis answers.
-     *
-     * @param micros the time that goes with the action
-     * @param failure what is kept of the failure; empty for none
-     */
-    Submission<Settlement> settle(ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure);
+    /** Ends a delivery. The call is sent until Redis answers. */
+    Submission<SettleResult> settle(ClaimedDelivery delivery, Settlement settlement);
+
+    /** Extends the lease of a delivery: it lasts so long from now on. The call is sent until Redis answers. */
+    Submission<SettleResult> extend(ClaimedDelivery delivery, long micros);
 
     /** The time when the message that is stored under an id was scheduled; empty if there is none. */
     default CompletableFuture<Optional<Long>> scheduledMicros(String id) {

@@ -2,7 +2,7 @@
 package io.github.redisdelay.queue.internal.consume;
 
 import io.github.redisdelay.queue.ConsumerOptions;
-import io.github.redisdelay.queue.Settlement;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.Timers;
 import java.time.Duration;
@@ -32,7 +32,7 @@ public final class LeaseExtender {
         final long maximumNanos;
         final ConsumerReports reports;
         volatile long nextNanos;
-        Submission<Settlement> extension;
+        Submission<SettleResult> extension;
 
         Held(long leaseNanos, long maximumNanos, ConsumerReports reports, long nextNanos) {
             this.leaseNanos = leaseNanos;
@@ -139,7 +139,7 @@ public final class LeaseExtender {
         }
         lease.extension = delivery.extend(TimeUnit.NANOSECONDS.toMicros(lease.leaseNanos));
         lease.extension.whenComplete((settlement, error) -> {
-            if (settlement == Settlement.STALE_GONE || settlement == Settlement.STALE_HELD) {
+            if (settlement == SettleResult.STALE_GONE || settlement == SettleResult.STALE_HELD) {
                 delivery.leaseLost();
             }
         });

@@ -7,6 +7,7 @@ import io.github.redisdelay.queue.DelayQueueReceiver;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.ErrorText;
@@ -123,7 +124,7 @@ final class RedisDelayQueueReceiver implements DelayQueueReceiver, DeliveryHandl
             if (!caller.given.complete(null)) {
                 caller.given.thenAccept(delivery -> {
                     if (delivery != null) {
-                        delivery.release();
+                        delivery.settle(Settlement.RELEASE);
                     }
                 });
             }
@@ -191,7 +192,7 @@ final class RedisDelayQueueReceiver implements DelayQueueReceiver, DeliveryHandl
                 return;
             }
         }
-        delivery.release();
+        delivery.settle(Settlement.RELEASE);
     }
 
     @Override

@@ -1,4 +1,4 @@
--- Finishes deliveries: acknowledges them, returns them to the queue, or gives them up. Or extends their leases.
+-- Ends deliveries: acknowledges, retries, releases, dead-letters or drops them. Or extends their leases.
 --
 -- KEYS  1 to 17 see queue.lua  18 dead messages  19 dead delayed  20 dead state  21 dead waiters
 --       22 dead index, see index.lua  23 index that these messages are in if they are dead letters
@@ -6,15 +6,15 @@
 --       then, as items.lua reads them, five for each delivery, at most 256:
 --         id
 --         claim id (16 bytes)
---         acknowledge; return, to come again after a delay; release; bury, in the dead letters; discard; or extend, the lease
---         for return the delay in microseconds; for acknowledge, bury and discard for how many microseconds the id stays a
+--         acknowledge; retry, after a delay; release; dead-letter; drop, without a dead letter; or extend, the lease
+--         for retry the delay in microseconds; for acknowledge, dead-letter and drop for how many microseconds the id stays a
 --           duplicate; for extend how many microseconds the lease lasts from now; else 0
---         for return and bury what to keep of the failure, else nothing
--- Reply bytes: struct 'd' time of the call, then for each delivery 'Bd' outcome and, of what was returned, the new due time;
+--         for retry and dead-letter what to keep of the failure, else nothing
+-- Reply bytes: struct 'd' time of the call, then for each delivery 'Bd' outcome and, of what stays, the new due time;
 --       of what is a dead letter now, the time in its id; of what was extended, when its lease expires (0: none of these)
 --         1 done  2 stale: the message is gone  3 stale: it waits, or another delivery holds it
 -- Errors  argument, config, format, superseded: nothing is changed
--- Cost  O(log N) for each delivery; burying copies the body
+-- Cost  O(log N) for each delivery; a dead letter copies the body
 --
 -- Acts only on a message that is leased under this very claim id. A release gives the attempt back and restores the due
 -- time. A dead letter's id is the message's id, '@' and the time in microseconds, so that the id is free again.
@@ -30,7 +30,7 @@
 --@include index.lua
 
 -- Actions, and the least time that goes with them.
-local ACTIONS = { acknowledge = 0, ['return'] = 0, release = 0, bury = 0, discard = 0, extend = 1 }
+local ACTIONS = { acknowledge = 0, retry = 0, release = 0, ['dead-letter'] = 0, drop = 0, extend = 1 }
 local FAILED, RELEASED = 1, 3
 
 local dead_messages, dead_delayed, dead_state, dead_waiters = KEYS[18], KEYS[19], KEYS[20], KEYS[21]
@@ -60,8 +60,8 @@ for i = 1, count do
   held[i] = scores[i] and record_has_claim(bytes[i], claims[i])
 end
 
--- New records by index: of what is returned, and of what is buried.
-local returned, buried = {}, {}
+-- New records by index: of what stays in the queue, and of what becomes a dead letter.
+local staying, dead = {}, {}
 -- Ids: those that stay in the queue; those that end here; those that are remembered, each behind its time.
 local kept, gone, remembered = {}, {}, {}
 -- Ids whose leases are extended, each behind the time when its lease expires.
@@ -69,25 +69,25 @@ local extended = {}
 -- id -> how this call finishes it. A second time it is stale.
 local done = {}
 local answers = { now }
-local earliest, burials = math.huge, false
+local earliest, any_dead = math.huge, false
 for i = 1, count do
   local id, action, failure = ids[i], actions[i], failures[i]
   local outcome, due = 1, 0
   if not held[i] then
     outcome = redis.call('HEXISTS', queue_messages, id) == 1 and 3 or 2
   elseif done[id] then
-    outcome = (done[id] == 'return' or done[id] == 'release') and 3 or 2
+    outcome = (done[id] == 'retry' or done[id] == 'release') and 3 or 2
   elseif action == 'extend' then
     due = math.min(now + micros[i], CALL_MAX_EXACT)
     extended[#extended + 1] = due
     extended[#extended + 1] = id
   else
     done[id] = action
-    if action == 'return' or action == 'release' then
+    if action == 'retry' or action == 'release' then
       kept[#kept + 1] = id
       local record = record_read(bytes[i], now, 0, id)
       record.claim = RECORD_NO_CLAIM
-      if action == 'return' then
+      if action == 'retry' then
         record.due = math.min(now + micros[i] + (i - 1), CALL_MAX_EXACT)
         record.lost = 0
         record.reason = FAILED
@@ -98,14 +98,14 @@ for i = 1, count do
       end
       due = record.due
       earliest = math.min(earliest, due)
-      returned[i] = record
+      staying[i] = record
     else
       gone[#gone + 1] = id
       if micros[i] > 0 then
         remembered[#remembered + 1] = math.min(now + micros[i], CALL_MAX_EXACT)
         remembered[#remembered + 1] = id
       end
-      if action == 'bury' then
+      if action == 'dead-letter' then
         -- In the dead letters the attempts start anew; what this queue knew is in the failure.
         local record = record_read(bytes[i], now, 0, id)
         record.claim = RECORD_NO_CLAIM
@@ -113,15 +113,15 @@ for i = 1, count do
         record.attempts, record.lost, record.reason = 0, 0, 0
         record.due = now
         record.failure = failure
-        buried[i] = record
-        burials = true
+        dead[i] = record
+        any_dead = true
       end
     end
   end
   answers[2 * i], answers[2 * i + 1] = outcome, due
 end
 local promises, dead_promises
-if burials then
+if any_dead then
   local head = tonumber(redis.call('ZRANGE', dead_delayed, '0', '0', 'WITHSCORES')[2])
   if not head or now < head or head < now - WAKEUP_OVERDUE_MICROS then
     dead_promises = wakeup_cover(dead_waiters, dead_base, now, now)
@@ -142,25 +142,25 @@ if #remembered > 0 then
   redis.call('ZADD', seen_key, unpack(remembered))
 end
 for i = 1, count do
-  if returned[i] then
-    local level = record_level(returned[i])
+  if staying[i] then
+    local level = record_level(staying[i])
     place_use_priority(level)
-    redis.call('HSET', queue_state, ids[i], record_write(returned[i]))
-    redis.call('ZADD', queue_delayed_set(level), returned[i].due, ids[i])
+    redis.call('HSET', queue_state, ids[i], record_write(staying[i]))
+    redis.call('ZADD', queue_delayed_set(level), staying[i].due, ids[i])
   end
 end
 -- At once: if one of the commands below is refused, a message that stays is in one set all the same. ZREM is not refused: it
--- was the first write. A message that is buried is held until it has left then, and may leave a second dead letter.
+-- was the first write. A message that becomes a dead letter is held until it has left then, and may leave a second dead letter.
 if #kept > 0 then
   redis.call('ZREM', queue_leased, unpack(kept))
 end
 for i = 1, count do
-  if buried[i] then
+  if dead[i] then
     local dead_id = ids[i] .. '@' .. string.format('%.0f', now)
     local body = redis.call('HGET', queue_messages, ids[i])
     if body then
       redis.call('HSET', dead_messages, dead_id, body)
-      redis.call('HSET', dead_state, dead_id, record_write(buried[i]))
+      redis.call('HSET', dead_state, dead_id, record_write(dead[i]))
       redis.call('ZADD', dead_delayed, now, dead_id)
       redis.call('ZADD', dead_index, '0', index_member(dead_id))
       answers[2 * i + 1] = now

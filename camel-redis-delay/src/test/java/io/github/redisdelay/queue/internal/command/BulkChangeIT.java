@@ -14,6 +14,7 @@ import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.RealQueueIT;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
@@ -123,7 +124,7 @@ class BulkChangeIT extends RealQueueIT {
         Queue<String> received = new ConcurrentLinkedQueue<>();
         queue.consume(concurrent(4), executor, delivery -> {
             received.add(delivery.id());
-            delivery.acknowledge();
+            delivery.settle(Settlement.ACKNOWLEDGE);
         });
         scheduleMany(count, "m", IN_AN_HOUR);
         assertThat(get(queue.promoteAll(message -> true))).isEqualTo(count);

@@ -11,6 +11,7 @@ import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.fake.FakeClaims;
@@ -20,7 +21,6 @@ import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.fake.ManualExecutor;
 import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
-import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.internal.request.CallGate;
 import java.time.Duration;
@@ -84,7 +84,7 @@ class ConsumerLoopTest {
                 throw failure;
             }
             if (acknowledgeAtOnce) {
-                delivery.acknowledge();
+                delivery.settle(Settlement.ACKNOWLEDGE);
             }
         }
 
@@ -370,7 +370,7 @@ class ConsumerLoopTest {
             claims.answer(reply(ZERO, null, messages(0, 2)));
             timers.advance(s(5));
             assertThat(claims.count()).as("claims while full").isEqualTo(1);
-            handler.begun.get(1).acknowledge();
+            handler.begun.get(1).settle(Settlement.ACKNOWLEDGE);
             assertThat(claims.count()).as("claims after a slot was free").isEqualTo(2);
             assertThat(claims.last().request().messages()).isEqualTo(1);
             assertThat(claims.last().atNanos() - start).isEqualTo(s(5).toNanos());
@@ -381,7 +381,7 @@ class ConsumerLoopTest {
             running(1, 100);
             claims.answer(reply(s(8), null, message("a")));
             timers.advance(s(2));
-            handler.begun.get(0).acknowledge();
+            handler.begun.get(0).settle(Settlement.ACKNOWLEDGE);
             assertThat(claims.count()).isEqualTo(1);
             assertThat(untilNextClaim()).isEqualTo(s(6));
         }
@@ -404,7 +404,7 @@ class ConsumerLoopTest {
             claims.answer(reply(ZERO, null, messages(0, 3)));
             for (int i = 0; i < 20; i++) {
                 timers.advance(ms(300));
-                handler.begun.get(i).acknowledge();
+                handler.begun.get(i).settle(Settlement.ACKNOWLEDGE);
                 assertThat(claims.last().request().messages())
                         .as("the slot that is free and no more")
                         .isEqualTo(1);
@@ -432,7 +432,7 @@ class ConsumerLoopTest {
             claims.answer(reply(ZERO, null, message("m0")));
             for (int i = 0; i < 100; i++) {
                 timers.advance(ms(1));
-                handler.begun.get(i).acknowledge();
+                handler.begun.get(i).settle(Settlement.ACKNOWLEDGE);
                 if (!claims.last().answer().isDone()) {
                     // 100 were finished in 100 ms, but no more than 5 are begun within 5 ms.
                     assertThat(claims.last().request().messages()).isBetween(1, 6);
@@ -449,7 +449,7 @@ class ConsumerLoopTest {
             claims.answer(reply(ZERO, null, message("m0")));
             for (int i = 0; i < 100; i++) {
                 timers.advance(ms(6));
-                handler.begun.get(i).acknowledge();
+                handler.begun.get(i).settle(Settlement.ACKNOWLEDGE);
                 assertThat(claims.last().request().messages()).isEqualTo(1);
                 claims.answer(reply(ZERO, null, message("m" + i)));
             }
@@ -528,9 +528,9 @@ class ConsumerLoopTest {
             hangingWithReadAhead();
             assertThat(handler.ids()).containsExactly("m1000");
             timers.advance(ms(249));
-            assertThat(queue.ids(SettleAction.RELEASE)).isEmpty();
+            assertThat(queue.ids(Settlement.Release.class)).isEmpty();
             timers.advance(ms(1));
-            assertThat(queue.ids(SettleAction.RELEASE))
+            assertThat(queue.ids(Settlement.Release.class))
                     .hasSize(79)
                     .startsWith("m1001")
                     .endsWith("m1079");
@@ -546,7 +546,7 @@ class ConsumerLoopTest {
             becomeFast(loop, 10);
             claims.answer(reply(ZERO, null, messages(1000, 1010)));
             timers.advance(ms(100));
-            assertThat(queue.ids(SettleAction.RELEASE)).hasSize(9);
+            assertThat(queue.ids(Settlement.Release.class)).hasSize(9);
         }
 
         @Test
@@ -554,10 +554,10 @@ class ConsumerLoopTest {
             hangingWithReadAhead();
             for (int i = 0; i < 20; i++) {
                 timers.advance(ms(10));
-                handler.begun.get(i).acknowledge();
+                handler.begun.get(i).settle(Settlement.ACKNOWLEDGE);
             }
             assertThat(handler.ids()).startsWith("m1000", "m1001", "m1002").contains("m1020");
-            assertThat(queue.ids(SettleAction.RELEASE)).isEmpty();
+            assertThat(queue.ids(Settlement.Release.class)).isEmpty();
         }
 
         @Test
@@ -566,7 +566,7 @@ class ConsumerLoopTest {
             int claimed = claims.count();
             int i = 0;
             while (claims.count() == claimed) {
-                handler.begun.get(i++).acknowledge();
+                handler.begun.get(i++).settle(Settlement.ACKNOWLEDGE);
             }
             assertThat(i).isBetween(39, 41);
             assertThat(claims.last().request().expired()).isZero();
@@ -578,7 +578,7 @@ class ConsumerLoopTest {
             timers.advance(s(16));
             claims.answer(reply(null, null, message("late")));
             assertThat(handler.begun).isEmpty();
-            assertThat(queue.ids(SettleAction.RELEASE)).containsExactly("late");
+            assertThat(queue.ids(Settlement.Release.class)).containsExactly("late");
         }
 
         @Test
@@ -609,7 +609,7 @@ class ConsumerLoopTest {
         private void claimAfterHalf() {
             int claimed = claims.count();
             for (int i = 0; i < 100 && claims.count() == claimed; i++) {
-                handler.begun.get(handler.begun.size() - 1).acknowledge();
+                handler.begun.get(handler.begun.size() - 1).settle(Settlement.ACKNOWLEDGE);
             }
             assertThat(claims.count()).isEqualTo(claimed + 1);
         }
@@ -619,7 +619,7 @@ class ConsumerLoopTest {
             ConsumerLoop loop = hangingWithReadAhead();
             int claimed = claims.count();
             for (int i = 0; claims.count() == claimed; i++) {
-                handler.begun.get(i).acknowledge();
+                handler.begun.get(i).settle(Settlement.ACKNOWLEDGE);
             }
             assertThat(claims.last().request().expired()).isZero();
             // A lease has expired and was not asked for: no claim until a slot is free. Others are told to come for it.
@@ -635,7 +635,7 @@ class ConsumerLoopTest {
                 }
                 List<Delivery> all = List.copyOf(handler.begun);
                 for (Delivery delivery : all.subList(begun, all.size())) {
-                    delivery.acknowledge();
+                    delivery.settle(Settlement.ACKNOWLEDGE);
                 }
                 begun = all.size();
             }
@@ -663,10 +663,10 @@ class ConsumerLoopTest {
             assertThat(handler.ids()).containsExactly("poison");
             timers.advance(ms(500));
             assertThat(claims.count()).isEqualTo(1);
-            assertThat(queue.ids(SettleAction.RELEASE))
+            assertThat(queue.ids(Settlement.Release.class))
                     .as("would be lost with it")
                     .containsExactly("a", "b");
-            handler.begun.get(0).acknowledge();
+            handler.begun.get(0).settle(Settlement.ACKNOWLEDGE);
             assertThat(claims.count()).isEqualTo(2);
         }
 
@@ -675,12 +675,12 @@ class ConsumerLoopTest {
             running(3, 100);
             claims.answer(reply(ZERO, null, message("a"), message("poison", 2), message("b")));
             assertThat(handler.ids()).containsExactly("a");
-            handler.begun.get(0).acknowledge();
+            handler.begun.get(0).settle(Settlement.ACKNOWLEDGE);
             assertThat(handler.ids()).containsExactly("a", "poison");
-            assertThat(queue.ids(SettleAction.RELEASE))
+            assertThat(queue.ids(Settlement.Release.class))
                     .as("would be lost with it")
                     .containsExactly("b");
-            handler.begun.get(1).acknowledge();
+            handler.begun.get(1).settle(Settlement.ACKNOWLEDGE);
             assertThat(claims.count()).isEqualTo(2);
         }
 
@@ -696,7 +696,7 @@ class ConsumerLoopTest {
             running(4, 100);
             claims.answer(reply(s(20), null, message("a"), message("poison", 2), message("b"), message("c")));
             timers.advance(ms(1001));
-            assertThat(queue.ids(SettleAction.RELEASE)).containsExactly("b", "c");
+            assertThat(queue.ids(Settlement.Release.class)).containsExactly("b", "c");
         }
 
         @Test
@@ -704,7 +704,7 @@ class ConsumerLoopTest {
             running(1, 100);
             claims.answer(reply(s(20), null, message("a"), message("poison", 2)));
             timers.advance(s(15));
-            assertThat(queue.ids(SettleAction.RELEASE)).containsExactly("poison");
+            assertThat(queue.ids(Settlement.Release.class)).containsExactly("poison");
             assertThat(handler.ids()).containsExactly("a");
         }
 
@@ -718,7 +718,7 @@ class ConsumerLoopTest {
             assertThat(handler.ids()).containsExactly("hangs", "poison");
             timers.advance(s(5));
             assertThat(claims.count()).as("claims while it is under way").isEqualTo(1);
-            handler.begun.get(1).acknowledge();
+            handler.begun.get(1).settle(Settlement.ACKNOWLEDGE);
             assertThat(claims.count()).as("claims after it").isEqualTo(2);
             claims.answer(reply(null, null, message("next")));
             assertThat(handler.ids()).containsExactly("hangs", "poison", "next");
@@ -740,7 +740,7 @@ class ConsumerLoopTest {
         @Test
         void should_not_be_alone_any_more_when_its_lease_is_lost() {
             running(3, 100);
-            queue.extensions = Settlement.STALE_HELD;
+            queue.extensions = SettleResult.STALE_HELD;
             claims.answer(reply(ZERO, null, message("hangs", 2)));
             timers.advance(ms(9_999));
             assertThat(claims.count()).isEqualTo(1);
@@ -755,7 +755,7 @@ class ConsumerLoopTest {
             claims.answer(reply(ZERO, null, message("poison", 2)));
             timers.advance(s(5));
             assertThat(claims.count()).isEqualTo(1);
-            handler.begun.get(0).acknowledge();
+            handler.begun.get(0).settle(Settlement.ACKNOWLEDGE);
             assertThat(claims.count()).isEqualTo(2);
             assertThat(claims.last().request().messages()).isGreaterThanOrEqualTo(5);
         }
@@ -859,8 +859,9 @@ class ConsumerLoopTest {
             running(1, 100);
             claims.answer(reply(ZERO, null, message("a")));
             assertThat(queue.settled).hasSize(1);
-            assertThat(queue.settled.get(0).action()).isEqualTo(SettleAction.RETURN);
-            assertThat(queue.settled.get(0).micros()).isEqualTo(1_000_000);
+            assertThat(queue.settled.get(0).how())
+                    .isInstanceOfSatisfying(Settlement.Retry.class, retry -> assertThat(retry.delay())
+                            .isEqualTo(s(1)));
             assertThat(claims.count()).isEqualTo(2);
             handler.failure = null;
             claims.answer(reply(null, null, message("b")));
@@ -890,14 +891,14 @@ class ConsumerLoopTest {
                 claims.answer(reply(s(20), null, message("a")));
                 // A message that is released becomes due at once, and the queue tells everybody.
                 loop.wakeUp(0, 0);
-                assertThat(queue.ids(SettleAction.RELEASE)).hasSize(i);
+                assertThat(queue.ids(Settlement.Release.class)).hasSize(i);
                 assertBackoff(untilNextClaim(), Math.min(i, 7));
             }
             assertThat(loop.underWay()).isZero();
             executor.reject(false);
             claims.answer(reply(ZERO, null, message("a")));
             assertThat(handler.ids()).containsExactly("a");
-            handler.begun.get(0).acknowledge();
+            handler.begun.get(0).settle(Settlement.ACKNOWLEDGE);
             assertThat(claims.count()).as("claims at once again").isEqualTo(22);
         }
 
@@ -908,7 +909,7 @@ class ConsumerLoopTest {
             timers.advance(s(10));
             assertThat(host.statsAsked).hasSize(1);
             host.statsAsked.get(0).completeExceptionally(new IllegalStateException("no answer"));
-            handler.begun.get(0).acknowledge();
+            handler.begun.get(0).settle(Settlement.ACKNOWLEDGE);
             assertThat(claims.count()).isEqualTo(2);
         }
     }
@@ -938,7 +939,7 @@ class ConsumerLoopTest {
                 claims.answer(reply(ZERO, null, message("m" + i)));
                 timers.advance(s(10));
                 host.statsAsked.get(i - 1).complete(overdue(s(10)));
-                handler.begun.get(i - 1).acknowledge();
+                handler.begun.get(i - 1).settle(Settlement.ACKNOWLEDGE);
             }
             assertThat(handler.overdue).containsExactly("10 s, m1", "10 s, m2", "10 s, m3");
         }
@@ -1001,10 +1002,10 @@ class ConsumerLoopTest {
             ConsumerLoop loop = new Room().hangingWithReadAhead();
             int claimed = claims.count();
             loop.suspend();
-            assertThat(queue.ids(SettleAction.RELEASE)).hasSize(79);
+            assertThat(queue.ids(Settlement.Release.class)).hasSize(79);
             loop.wakeUp(0, 0);
             loop.checkNow(0);
-            handler.begun.get(0).acknowledge();
+            handler.begun.get(0).settle(Settlement.ACKNOWLEDGE);
             timers.advance(Duration.ofHours(1));
             assertThat(claims.count()).isEqualTo(claimed);
             assertThat(timers.waiting()).isZero();
@@ -1049,7 +1050,7 @@ class ConsumerLoopTest {
             ConsumerLoop loop = running(2, 100);
             loop.suspend();
             claims.answer(reply(ZERO, null, message("a"), message("b")));
-            assertThat(queue.ids(SettleAction.RELEASE)).containsExactly("a", "b");
+            assertThat(queue.ids(Settlement.Release.class)).containsExactly("a", "b");
             assertThat(handler.begun).isEmpty();
             assertThat(claims.count()).isEqualTo(1);
             assertThat(timers.waiting()).isZero();
@@ -1070,7 +1071,7 @@ class ConsumerLoopTest {
             ConsumerLoop loop = running(2, 100);
             loop.stop(true);
             claims.answer(reply(ZERO, null, message("a")));
-            assertThat(queue.ids(SettleAction.RELEASE)).containsExactly("a");
+            assertThat(queue.ids(Settlement.Release.class)).containsExactly("a");
             assertThat(handler.begun).isEmpty();
         }
 
@@ -1118,8 +1119,8 @@ class ConsumerLoopTest {
             loop.stop(true);
             timers.advance(s(10));
             assertThat(queue.extended).hasSize(1);
-            handler.begun.get(0).acknowledge();
-            assertThat(queue.ids(SettleAction.ACKNOWLEDGE)).containsExactly("a");
+            handler.begun.get(0).settle(Settlement.ACKNOWLEDGE);
+            assertThat(queue.ids(Settlement.Acknowledge.class)).containsExactly("a");
             timers.advance(s(100));
             assertThat(queue.extended).hasSize(1);
         }
@@ -1133,8 +1134,8 @@ class ConsumerLoopTest {
             assertThat(queue.extended).isEmpty();
             assertThat(leases.size()).isZero();
             assertThat(loop.underWay()).isEqualTo(2);
-            handler.begun.get(0).acknowledge();
-            assertThat(queue.ids(SettleAction.ACKNOWLEDGE)).containsExactly("a");
+            handler.begun.get(0).settle(Settlement.ACKNOWLEDGE);
+            assertThat(queue.ids(Settlement.Acknowledge.class)).containsExactly("a");
         }
 
         @Test
@@ -1167,9 +1168,9 @@ class ConsumerLoopTest {
             ConsumerLoop loop = running(2, 100);
             claims.answer(reply(ZERO, null, messages(0, 2)));
             assertThat(loop.underWay()).isEqualTo(2);
-            handler.begun.get(0).negativeAcknowledge(s(1), NOTHING);
+            handler.begun.get(0).settle(new Settlement.Retry(s(1), NOTHING));
             assertThat(loop.underWay()).isEqualTo(1);
-            handler.begun.get(0).acknowledge();
+            handler.begun.get(0).settle(Settlement.ACKNOWLEDGE);
             assertThat(loop.underWay()).as("finished once").isEqualTo(1);
             handler.begun.get(1).superseded();
             assertThat(loop.underWay()).isZero();
@@ -1253,7 +1254,7 @@ class ConsumerLoopTest {
             claims.answer(told(WakeupDuty.LEFT, s(500), null, message("a")));
             timers.advance(s(3));
             assertThat(claims.count()).isEqualTo(1);
-            handler.begun.get(0).acknowledge();
+            handler.begun.get(0).settle(Settlement.ACKNOWLEDGE);
             assertThat(claims.count()).isEqualTo(2);
             loop.suspend();
             claims.answer(told(WakeupDuty.LEFT, s(500), null));
@@ -1291,7 +1292,7 @@ class ConsumerLoopTest {
             timers.advance(s(60));
             assertThat(claims.left).as("once").isEqualTo(1);
             assertThat(claims.count()).isEqualTo(1);
-            handler.begun.get(0).acknowledge();
+            handler.begun.get(0).settle(Settlement.ACKNOWLEDGE);
             assertThat(claims.count()).isEqualTo(2);
         }
 
@@ -1300,7 +1301,7 @@ class ConsumerLoopTest {
             running(1, 100);
             claims.answer(told(WakeupDuty.FIRST, s(1), null, message("a")));
             timers.advance(ms(1_004));
-            handler.begun.get(0).acknowledge();
+            handler.begun.get(0).settle(Settlement.ACKNOWLEDGE);
             assertThat(claims.count()).isEqualTo(2);
             assertThat(claims.left).isZero();
         }
@@ -1383,7 +1384,7 @@ class ConsumerLoopTest {
             for (int i = 0; i < took.length; i++) {
                 claims.answer(told(WakeupDuty.LEFT, null, null, message("m" + i)));
                 timers.advance(ms(took[i]));
-                handler.begun.get(i).acknowledge();
+                handler.begun.get(i).settle(Settlement.ACKNOWLEDGE);
                 told.add(claims.last().request().intent());
             }
             assertThat(told.subList(0, 3)).containsOnly(ClaimIntent.QUICK);
@@ -1401,7 +1402,7 @@ class ConsumerLoopTest {
                 claims.answer(told(WakeupDuty.FIRST, ZERO, null, messages(0, 2)));
                 for (int i = 0; i < 200; i++) {
                     timers.advance(Duration.ofNanos(ms(millis).toNanos() / 2));
-                    handler.begun.get(i).acknowledge();
+                    handler.begun.get(i).settle(Settlement.ACKNOWLEDGE);
                     if (!claims.last().answer().isDone()) {
                         int wanted = claims.last().request().messages();
                         claims.answer(told(WakeupDuty.FIRST, ZERO, null, messages(0, wanted)));

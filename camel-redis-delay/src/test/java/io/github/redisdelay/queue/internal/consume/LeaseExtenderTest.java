@@ -8,6 +8,7 @@ import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.Durability;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.exception.DelayQueueException;
@@ -16,7 +17,6 @@ import io.github.redisdelay.queue.fake.FakeClaims;
 import io.github.redisdelay.queue.fake.FakeSettlements;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.command.SettleCommand;
-import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.request.RequestBatcher;
@@ -101,7 +101,7 @@ class LeaseExtenderTest {
 
     @Test
     void should_keep_one_that_comes_while_the_timer_is_dropped() {
-        begin("a", options(Duration.ofHours(1))).acknowledge();
+        begin("a", options(Duration.ofHours(1))).settle(Settlement.ACKNOWLEDGE);
         List<ClaimedDelivery> came = new ArrayList<>();
         timers.onCancel = () -> came.add(begin("b", options(Duration.ofHours(1))));
         extender.trim();
@@ -166,9 +166,16 @@ class LeaseExtenderTest {
             }
 
             @Override
-            public Submission<Settlement> settle(
-                    ClaimedDelivery delivery, SettleAction action, long micros, byte[] failure) {
-                SettleCommand command = SettleCommand.of(address, delivery, action, micros, failure);
+            public Submission<SettleResult> settle(ClaimedDelivery delivery, Settlement how) {
+                return send(SettleCommand.of(address, delivery, how));
+            }
+
+            @Override
+            public Submission<SettleResult> extend(ClaimedDelivery delivery, long micros) {
+                return send(SettleCommand.extension(address, delivery, micros));
+            }
+
+            private Submission<SettleResult> send(SettleCommand command) {
                 batcher.submit(List.of(command), 0);
                 return command.submission();
             }
@@ -194,7 +201,10 @@ class LeaseExtenderTest {
 
         // A delivery that finishes meanwhile is not extended any more: its waiting extension is dropped.
         String sent = redis.last().argument(4);
-        all.stream().filter(delivery -> !delivery.id().equals(sent)).limit(49).forEach(Delivery::acknowledge);
+        all.stream()
+                .filter(delivery -> !delivery.id().equals(sent))
+                .limit(49)
+                .forEach(delivery -> delivery.settle(Settlement.ACKNOWLEDGE));
         redis.answer(FakeCaller.reply(1, 0));
         assertThat(redis.last().script()).isEqualTo(LuaScript.SETTLE);
         assertThat(redis.last().arguments())
@@ -272,7 +282,7 @@ class LeaseExtenderTest {
     void should_stop_when_the_delivery_is_finished_and_need_no_timer_then() {
         ClaimedDelivery a = begin("a", options(Duration.ofHours(1)));
         timers.advance(s(10));
-        a.acknowledge();
+        a.settle(Settlement.ACKNOWLEDGE);
         assertThat(extender.size()).isZero();
         extender.trim();
         assertThat(timers.waiting()).isZero();
@@ -282,11 +292,11 @@ class LeaseExtenderTest {
 
     @Test
     void should_stop_for_each_way_in_which_a_delivery_ends() {
-        begin("a", options(Duration.ofHours(1))).acknowledge();
-        begin("b", options(Duration.ofHours(1))).negativeAcknowledge(s(1), new byte[0]);
-        begin("c", options(Duration.ofHours(1))).release();
-        begin("d", options(Duration.ofHours(1))).bury(new byte[0]);
-        begin("e", options(Duration.ofHours(1))).discard();
+        begin("a", options(Duration.ofHours(1))).settle(Settlement.ACKNOWLEDGE);
+        begin("b", options(Duration.ofHours(1))).settle(new Settlement.Retry(s(1), new byte[0]));
+        begin("c", options(Duration.ofHours(1))).settle(Settlement.RELEASE);
+        begin("d", options(Duration.ofHours(1))).settle(new Settlement.DeadLetter(new byte[0]));
+        begin("e", options(Duration.ofHours(1))).settle(new Settlement.Drop(Duration.ZERO));
         begin("f", options(Duration.ofHours(1))).superseded();
         assertThat(extender.size()).isZero();
         timers.advance(s(100));
@@ -304,7 +314,7 @@ class LeaseExtenderTest {
 
     @Test
     void should_keep_leases_that_begin_after_it_was_trimmed() {
-        begin("a", options(Duration.ofHours(1))).acknowledge();
+        begin("a", options(Duration.ofHours(1))).settle(Settlement.ACKNOWLEDGE);
         extender.trim();
         begin("b", options(Duration.ofHours(1)));
         timers.advance(s(10));
@@ -313,7 +323,7 @@ class LeaseExtenderTest {
 
     @Test
     void should_note_a_lost_lease_and_extend_it_no_more() {
-        for (Settlement stale : List.of(Settlement.STALE_GONE, Settlement.STALE_HELD)) {
+        for (SettleResult stale : List.of(SettleResult.STALE_GONE, SettleResult.STALE_HELD)) {
             queue.extensions = stale;
             queue.extended.clear();
             ClaimedDelivery a = begin("a", options(Duration.ofHours(1)));
@@ -333,11 +343,11 @@ class LeaseExtenderTest {
         ClaimedDelivery a = begin("a", options(Duration.ofHours(1)));
         timers.advance(s(600));
         assertThat(queue.extended).hasSize(1);
-        queue.extended.get(0).submission().succeed(Settlement.DONE);
+        queue.extended.get(0).submission().succeed(SettleResult.DONE);
         timers.advance(s(10));
         assertThat(queue.extended).hasSize(2);
         assertThat(a.isLeaseLost()).isFalse();
-        a.acknowledge();
+        a.settle(Settlement.ACKNOWLEDGE);
         assertThat(queue.extended.get(1).submission()).isCancelled();
     }
 
@@ -362,7 +372,7 @@ class LeaseExtenderTest {
         timers.advance(Duration.ofHours(1));
         assertThat(timers.waiting()).isEqualTo(1);
         assertThat(timers.scheduled()).as("timers in an hour").isLessThan(2_000);
-        all.forEach(Delivery::acknowledge);
+        all.forEach(delivery -> delivery.settle(Settlement.ACKNOWLEDGE));
         timers.advance(s(30));
         assertThat(timers.waiting()).isZero();
     }

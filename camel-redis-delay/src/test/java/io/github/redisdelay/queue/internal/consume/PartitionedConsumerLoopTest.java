@@ -9,13 +9,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.fake.FakeClaims;
 import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.fake.FakeSettlements;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.fake.ManualExecutor;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
-import io.github.redisdelay.queue.internal.format.SettleAction;
 import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.internal.request.CallGate;
 import java.time.Duration;
@@ -70,7 +70,7 @@ class PartitionedConsumerLoopTest {
     private List<String> released() {
         return settlements.stream()
                 .flatMap(one -> one.settled.stream())
-                .filter(settled -> settled.action() == SettleAction.RELEASE)
+                .filter(settled -> settled.how() == Settlement.RELEASE)
                 .map(FakeSettlements.Settled::id)
                 .toList();
     }
@@ -186,10 +186,10 @@ class PartitionedConsumerLoopTest {
         assertThat(begun).hasSize(20);
         for (int i = 0; i < 9; i++) {
             timers.advance(Duration.ofMillis(7));
-            begun.remove(0).acknowledge();
+            begun.remove(0).settle(Settlement.ACKNOWLEDGE);
         }
         assertThat(counts()).as("nine slots, and two claims under way").containsExactly(1, 1, 1);
-        begun.remove(0).acknowledge();
+        begun.remove(0).settle(Settlement.ACKNOWLEDGE);
         assertThat(counts()).as("half of a share").containsExactly(2, 1, 1);
         assertThat(claims.get(0).last().request().messages()).isEqualTo(10);
         answerNothing(0);
@@ -206,7 +206,7 @@ class PartitionedConsumerLoopTest {
         answerAll(2);
         assertThat(begun).hasSize(60);
         timers.advance(Duration.ofMillis(7));
-        begun.remove(0).acknowledge();
+        begun.remove(0).settle(Settlement.ACKNOWLEDGE);
         assertThat(asked()).isEqualTo(1);
     }
 
@@ -222,7 +222,7 @@ class PartitionedConsumerLoopTest {
             int what = random.nextInt(3);
             if (what == 0 && !begun.isEmpty()) {
                 timers.advance(Duration.ofMillis(6)); // slow enough that nothing is read ahead
-                begun.remove(random.nextInt(begun.size())).acknowledge();
+                begun.remove(random.nextInt(begun.size())).settle(Settlement.ACKNOWLEDGE);
             } else if (!open.isEmpty()) {
                 FakeClaims one = open.get(random.nextInt(open.size()));
                 int given = random.nextInt(one.last().request().messages() + 1);
@@ -244,7 +244,7 @@ class PartitionedConsumerLoopTest {
         int[] given = {1, 1, 0};
         for (int round = 0; round < 30; round++) {
             timers.advance(Duration.ofMillis(20));
-            begun.remove(0).acknowledge();
+            begun.remove(0).settle(Settlement.ACKNOWLEDGE);
             for (int i = 0; i < 3; i++) {
                 if (!claims.get(i).last().answer().isDone()) {
                     given[i] += claims.get(i).last().request().messages();
@@ -310,7 +310,7 @@ class PartitionedConsumerLoopTest {
         answerNothing(1);
         loop.wakeUp(1, 0);
         assertThat(counts()).as("no claim beside it").containsExactly(1, 1);
-        begun.remove(0).acknowledge();
+        begun.remove(0).settle(Settlement.ACKNOWLEDGE);
         assertThat(counts()).containsExactly(1, 2);
     }
 

@@ -12,6 +12,7 @@ import io.github.redisdelay.queue.DelayQueueReceiver;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.client.ClientAccess;
@@ -95,7 +96,7 @@ class RedisDelayQueueReceiverIT {
         schedule("near", Duration.ofMillis(100));
         Delivery delivery = received.get(10, TimeUnit.SECONDS);
         assertThat(delivery.id()).isEqualTo("near");
-        delivery.acknowledge().get();
+        delivery.settle(Settlement.ACKNOWLEDGE).get();
     }
 
     @Test
@@ -131,8 +132,8 @@ class RedisDelayQueueReceiverIT {
         await().until(() -> first.isDone() || second.isDone());
         await().until(() -> waiters.size() == 1);
         schedule("b", Duration.ZERO);
-        first.get(10, TimeUnit.SECONDS).acknowledge().get();
-        second.get(10, TimeUnit.SECONDS).acknowledge().get();
+        first.get(10, TimeUnit.SECONDS).settle(Settlement.ACKNOWLEDGE).get();
+        second.get(10, TimeUnit.SECONDS).settle(Settlement.ACKNOWLEDGE).get();
         await().until(() -> waiters.size() == 0);
     }
 
@@ -211,7 +212,7 @@ class RedisDelayQueueReceiverIT {
             assertThat(timers.nanoTime() - ((ClaimedDelivery) delivery).claimSentNanos())
                     .as("since the second claim")
                     .isLessThan(Duration.ofSeconds(15).toNanos());
-            assertThat(delivery.acknowledge().get()).isEqualTo(Settlement.DONE);
+            assertThat(delivery.settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.DONE);
             patient.close();
         }
     }
@@ -264,7 +265,7 @@ class RedisDelayQueueReceiverIT {
         gate.open();
         Delivery delivery = received.get(10, TimeUnit.SECONDS);
         assertThat(delivery.id()).isEqualTo("a");
-        delivery.acknowledge().get();
+        delivery.settle(Settlement.ACKNOWLEDGE).get();
     }
 
     @Test
@@ -272,7 +273,7 @@ class RedisDelayQueueReceiverIT {
         schedule("a", Duration.ZERO);
         Delivery delivery = receiver.receive(Duration.ofSeconds(Long.MAX_VALUE));
         assertThat(delivery.id()).isEqualTo("a");
-        delivery.acknowledge().get();
+        delivery.settle(Settlement.ACKNOWLEDGE).get();
     }
 
     @Test
@@ -289,7 +290,7 @@ class RedisDelayQueueReceiverIT {
         for (Future<Delivery> each : all) {
             Delivery delivery = each.get(20, TimeUnit.SECONDS);
             ids.add(delivery.id());
-            delivery.acknowledge().get();
+            delivery.settle(Settlement.ACKNOWLEDGE).get();
         }
         assertThat(ids).hasSize(8);
     }
@@ -303,7 +304,7 @@ class RedisDelayQueueReceiverIT {
             Delivery delivery = receiver.receive(Duration.ZERO);
             assertThat(delivery.id()).isEqualTo("m" + i);
             assertThat(queue.stats().get().leased()).isEqualTo(1);
-            delivery.acknowledge().get();
+            delivery.settle(Settlement.ACKNOWLEDGE).get();
         }
         assertThat(receiver.receive(Duration.ZERO)).isNull();
     }

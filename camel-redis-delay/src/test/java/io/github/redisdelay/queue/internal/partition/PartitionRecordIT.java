@@ -19,6 +19,7 @@ import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.RealQueueIT;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.Timers;
@@ -252,8 +253,8 @@ class PartitionRecordIT {
     @Test
     void should_take_a_queue_for_one_without_partitions_if_it_holds_anything() throws Exception {
         assertOneIfUsed(whole -> schedule(whole, "a"));
-        assertOneIfUsed(whole -> get(deliver(whole, "a").acknowledge(Duration.ofHours(1))));
-        assertOneIfUsed(whole -> get(deliver(whole, "a").bury(new byte[0])));
+        assertOneIfUsed(whole -> get(deliver(whole, "a").settle(new Settlement.Acknowledge(Duration.ofHours(1)))));
+        assertOneIfUsed(whole -> get(deliver(whole, "a").settle(new Settlement.DeadLetter(new byte[0]))));
         assertOneIfUsed(whole -> get(whole.pause()));
         assertOneIfUsed(whole -> get(whole.deadLetters().pause()));
     }
@@ -350,8 +351,8 @@ class PartitionRecordIT {
         Delivery delivery = deliver(whole, "a");
         get(whole.cancel("a"));
         get(client().usePartitions(name, 3));
-        assertThat(get(delivery.negativeAcknowledge(Duration.ZERO, new byte[0])))
-                .isEqualTo(Settlement.STALE_GONE);
+        assertThat(get(delivery.settle(new Settlement.Retry(Duration.ZERO, new byte[0]))))
+                .isEqualTo(SettleResult.STALE_GONE);
     }
 
     /** The documented way to another number: let the queue run empty, stop its clients, remove the record. */
@@ -366,7 +367,7 @@ class PartitionRecordIT {
                 }
                 get(client.usePartitions(name, partitions));
                 DelayQueue queue = client.queue(name, partitions);
-                get(deliver(queue, "a").acknowledge());
+                get(deliver(queue, "a").settle(Settlement.ACKNOWLEDGE));
                 assertMessages(0, queue);
             }
             before = partitions;
@@ -426,7 +427,7 @@ class PartitionRecordIT {
             while (received.size() < 20) {
                 Delivery delivery = receiver.receive(Duration.ofSeconds(10));
                 assertThat(received.add(delivery.id())).isTrue();
-                get(delivery.acknowledge());
+                get(delivery.settle(Settlement.ACKNOWLEDGE));
             }
         }
         assertMessages(0, three);
@@ -539,7 +540,7 @@ class PartitionRecordIT {
             for (int i = 0; i < 3; i++) {
                 Delivery delivery = receiver.receive(Duration.ZERO);
                 received.add(delivery.id());
-                get(delivery.acknowledge());
+                get(delivery.settle(Settlement.ACKNOWLEDGE));
             }
         }
         assertThat(received).contains(other);

@@ -26,6 +26,7 @@ import io.github.redisdelay.queue.ScheduleOutcome;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.ServerInfo;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
@@ -130,7 +131,8 @@ class PartitionedQueueIT {
         DelayQueueConsumer consumer = queue.consume(concurrent(1), executor, received::add);
         for (int i = 0; i < count; i++) {
             schedule("dead" + i, LONG_AGO);
-            assertThat(get(next(received).bury(new byte[0]))).isEqualTo(Settlement.DONE);
+            assertThat(get(next(received).settle(new Settlement.DeadLetter(new byte[0]))))
+                    .isEqualTo(SettleResult.DONE);
         }
         consumer.stop(false);
         return get(queue.deadLetters().browse(MessageState.DELAYED, PageStart.first(), 256)).messages().stream()
@@ -153,7 +155,7 @@ class PartitionedQueueIT {
             assertThat(delivery.queue()).isEqualTo(queue.name());
             assertThat(delivery.isFrom(queue)).isTrue();
             assertThat(delivery.isFrom(queue.deadLetters())).isFalse();
-            assertThat(get(delivery.acknowledge())).isEqualTo(Settlement.DONE);
+            assertThat(get(delivery.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
         }
         assertThat(get(queue.stats()).leased()).isZero();
         assertThat(get(queue.stats()).consumers()).isEqualTo(1);
@@ -168,7 +170,7 @@ class PartitionedQueueIT {
             Delivery delivery = next(received);
             assertThat(delivery.id()).isEqualTo(result.id()).hasSize(14);
             assertThat(delivery.claimedMicros()).isGreaterThanOrEqualTo(result.dueMicros());
-            delivery.acknowledge();
+            delivery.settle(Settlement.ACKNOWLEDGE);
         }
     }
 
@@ -248,7 +250,7 @@ class PartitionedQueueIT {
                         if (count == each) {
                             finished.forEach((p, n) -> whenFirstEnded.putIfAbsent(p, n.get()));
                         }
-                        delivery.acknowledge();
+                        delivery.settle(Settlement.ACKNOWLEDGE);
                     });
         });
         await().atMost(Duration.ofSeconds(30))
@@ -272,7 +274,7 @@ class PartitionedQueueIT {
         assertThat(get(queue.resume())).isTrue();
         assertThat(get(queue.resume())).isFalse();
         for (int i = 0; i < 9; i++) {
-            next(received).acknowledge();
+            next(received).settle(Settlement.ACKNOWLEDGE);
         }
     }
 
@@ -387,7 +389,7 @@ class PartitionedQueueIT {
         for (int i = 3; i < 9; i++) {
             Delivery letter = next(received);
             assertThat(letter.isFrom(letters)).isTrue();
-            assertThat(get(letter.acknowledge())).isEqualTo(Settlement.DONE);
+            assertThat(get(letter.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
         }
         assertThat(get(queue.stats()).dead()).isZero();
         assertThatThrownBy(letters::deadLetters).isInstanceOf(IllegalStateException.class);
@@ -444,7 +446,7 @@ class PartitionedQueueIT {
             int partition = PartitionHash.of(delivery.id(), PARTITIONS);
             assertThat(delivery.priority()).isLessThanOrEqualTo(last.getOrDefault(partition, 9));
             last.put(partition, delivery.priority());
-            get(delivery.acknowledge());
+            get(delivery.settle(Settlement.ACKNOWLEDGE));
         }
     }
 
@@ -454,7 +456,7 @@ class PartitionedQueueIT {
         for (int i = 0; i < 6; i++) {
             String id = "m" + i;
             schedule(id, LONG_AGO);
-            get(next(received).acknowledge(HOUR));
+            get(next(received).settle(new Settlement.Acknowledge(HOUR)));
             assertThatThrownBy(() -> schedule(id, IN_AN_HOUR)).isInstanceOf(DuplicateMessageException.class);
         }
     }
@@ -476,7 +478,7 @@ class PartitionedQueueIT {
                 assertThat(get(queue.stats()).leased())
                         .as("never more than is returned")
                         .isEqualTo(1);
-                assertThat(get(delivery.acknowledge())).isEqualTo(Settlement.DONE);
+                assertThat(get(delivery.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
             }
             assertThat(receiver.receive(Duration.ZERO)).isNull();
             assertThat(receiver.receive(Duration.ofMillis(50))).isNull();
@@ -493,7 +495,7 @@ class PartitionedQueueIT {
                 schedule(id, DueTime.after(Duration.ofMillis(100)));
                 Delivery delivery = received.get(10, TimeUnit.SECONDS);
                 assertThat(delivery.id()).isEqualTo(id);
-                delivery.acknowledge();
+                delivery.settle(Settlement.ACKNOWLEDGE);
             }
             Future<Delivery> received = executor.submit(() -> receiver.receive(null));
             await().until(() -> ClientAccess.consumers(client).wakeups().listening() == PARTITIONS);
@@ -515,7 +517,7 @@ class PartitionedQueueIT {
             for (Future<Delivery> each : all) {
                 Delivery delivery = each.get(20, TimeUnit.SECONDS);
                 ids.add(delivery.id());
-                delivery.acknowledge();
+                delivery.settle(Settlement.ACKNOWLEDGE);
             }
             assertThat(ids).hasSize(6);
         }

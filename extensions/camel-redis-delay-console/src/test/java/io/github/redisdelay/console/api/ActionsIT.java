@@ -14,6 +14,7 @@ import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
@@ -67,7 +68,7 @@ class ActionsIT extends ApiIT {
         ActionResult result = api.cancel("orders", "o-1", "working", Times.of(1));
         assertThat(result.outcome()).isEqualTo("done");
         assertThat(result.text()).startsWith("o-1 was cancelled while app-1 delivers it: that work goes on");
-        assertThat(get(held.remove().acknowledge())).isEqualTo(Settlement.STALE_GONE);
+        assertThat(get(held.remove().settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.STALE_GONE);
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.envelope.Envelope;
@@ -143,11 +144,12 @@ abstract class ApiIT {
     /** Gives up messages that are due now, in this order; each with a failure. */
     void bury(DelayQueue queue, Map<String, FailureRecord> failures) {
         long before = get(queue.stats()).dead();
-        DelayQueueConsumer consumer = consume(queue, "undertaker", 1, delivery -> delivery.bury(
-                        failures.get(delivery.id()) == null
-                                ? new byte[0]
-                                : failures.get(delivery.id()).encode())
-                .join());
+        DelayQueueConsumer consumer =
+                consume(queue, "undertaker", 1, delivery -> delivery.settle(new Settlement.DeadLetter(
+                                failures.get(delivery.id()) == null
+                                        ? new byte[0]
+                                        : failures.get(delivery.id()).encode()))
+                        .join());
         long buried = before;
         for (String id : failures.keySet()) {
             // One after the other: two that share a call have one time.

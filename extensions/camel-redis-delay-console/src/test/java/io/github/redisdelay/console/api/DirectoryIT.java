@@ -13,6 +13,7 @@ import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.Durability;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisServer;
 import java.time.Duration;
@@ -183,7 +184,7 @@ class DirectoryIT extends ApiIT {
                 get(queue.schedule(message("m" + i, DueTime.now(), "x", Map.of())));
             }
         });
-        consume(queue, "app-1", 10, delivery -> delivery.acknowledge());
+        consume(queue, "app-1", 10, delivery -> delivery.settle(Settlement.ACKNOWLEDGE));
         Counted counted = new Counted();
         ClientOptions options = new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(3), Durability.NONE, counted);
         List<Throwable> errors = new CopyOnWriteArrayList<>();

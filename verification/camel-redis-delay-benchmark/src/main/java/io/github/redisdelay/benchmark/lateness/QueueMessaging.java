@@ -7,6 +7,7 @@ import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -25,7 +26,7 @@ final class QueueMessaging implements Messaging {
         queue = client.queue("lateness");
         queue.consume(ConsumerOptions.DEFAULTS, executor, delivery -> {
             recorder.arrived(delivery.body());
-            delivery.acknowledge();
+            delivery.settle(Settlement.ACKNOWLEDGE);
         });
     }
 

@@ -6,6 +6,7 @@ import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.RedeliveryReason;
+import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.internal.request.SubmissionPromise;
@@ -23,9 +24,9 @@ final class AnsweredDelivery implements Delivery {
         this.body = body;
     }
 
-    private static Submission<Settlement> answered() {
-        SubmissionPromise<Settlement> answer = new SubmissionPromise<>();
-        answer.succeed(Settlement.DONE);
+    private static Submission<SettleResult> answered() {
+        SubmissionPromise<SettleResult> answer = new SubmissionPromise<>();
+        answer.succeed(SettleResult.DONE);
         return answer;
     }
 
@@ -105,33 +106,13 @@ final class AnsweredDelivery implements Delivery {
     }
 
     @Override
-    public Submission<Settlement> acknowledge(Duration remember) {
-        return answered();
-    }
-
-    @Override
-    public Submission<Settlement> negativeAcknowledge(Duration delay, byte[] failure) {
-        return answered();
-    }
-
-    @Override
-    public Submission<Settlement> release() {
-        return answered();
-    }
-
-    @Override
-    public Submission<Settlement> bury(byte[] failure, Duration remember) {
+    public Submission<SettleResult> settle(Settlement how) {
         return answered();
     }
 
     @Override
     public DeadLetterId deadLetterId() {
         return null;
-    }
-
-    @Override
-    public Submission<Settlement> discard(Duration remember) {
-        return answered();
     }
 
     @Override

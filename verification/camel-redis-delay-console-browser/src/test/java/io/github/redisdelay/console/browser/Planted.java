@@ -11,6 +11,7 @@ import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.envelope.Envelope;
@@ -129,7 +130,7 @@ final class Planted implements AutoCloseable {
         requests.forEach(request -> order.put(request.id(), order.size()));
         DelayQueueConsumer consumer = consume(queue, "undertaker", 1, delivery -> {
             Integer index = order.get(delivery.id());
-            delivery.bury(index == null ? new byte[0] : failures.apply(index));
+            delivery.settle(new Settlement.DeadLetter(index == null ? new byte[0] : failures.apply(index)));
         });
         await().until(() -> stats(queue).dead() == before + requests.size());
         stop(consumer);
@@ -142,8 +143,8 @@ final class Planted implements AutoCloseable {
                 queue,
                 "failing",
                 1,
-                delivery ->
-                        delivery.negativeAcknowledge(Duration.ofHours(1), failures.apply(ids.indexOf(delivery.id()))));
+                delivery -> delivery.settle(
+                        new Settlement.Retry(Duration.ofHours(1), failures.apply(ids.indexOf(delivery.id())))));
         await().until(() -> stats(queue).overdue() + stats(queue).leased() == 0);
         stop(consumer);
     }

@@ -8,6 +8,7 @@ import io.github.redisdelay.console.RedisDelayConsole;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.test.RedisServer;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -58,8 +59,8 @@ class ScreensIT extends PageIT {
         DueTime before = new DueTime(false, (System.currentTimeMillis() - 2_460_000) * 1000);
         planted.wait("refunds", 37, i -> message("refund-" + (5000 + i), before));
         planted.wait("refunds", 400, i -> message("refund-" + (6000 + i), in(wave(90))));
-        planted.consume("orders", "shop@app-1", 4, Delivery::acknowledge);
-        planted.consume("orders", "shop@app-2", 4, Delivery::acknowledge);
+        planted.consume("orders", "shop@app-1", 4, delivery -> delivery.settle(Settlement.ACKNOWLEDGE));
+        planted.consume("orders", "shop@app-2", 4, delivery -> delivery.settle(Settlement.ACKNOWLEDGE));
         planted.wait("orders", 1500, i -> message("order-" + (77000 + i), in(i < 150 ? 1 + i / 8.0 : wave(70))));
         DueTime burst = new DueTime(false, (System.currentTimeMillis() + 2_520_000) / 1000 * 1_000_000);
         planted.wait("orders", 240, i -> message("newsletter-" + i, burst));
@@ -98,7 +99,7 @@ class ScreensIT extends PageIT {
                 .schedule(Planted.message("payment-77120", Planted.LONG_AGO, ORDER, "application/json", headers)));
         Planted.await().until(() -> first.size() == 1);
         first.remove()
-                .negativeAcknowledge(
+                .settle(new Settlement.Retry(
                         Duration.ofMinutes(9),
                         new FailureRecord(
                                         "java.net.ConnectException",
@@ -108,7 +109,7 @@ class ScreensIT extends PageIT {
                                         1,
                                         Instant.now(),
                                         "failed")
-                                .encode());
+                                .encode()));
         Planted.await().until(() -> planted.stats("payments").delayed() == 1);
     }
 
