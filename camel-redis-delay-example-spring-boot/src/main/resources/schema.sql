@@ -3,6 +3,6 @@
 create table failed_reminder (
     dead_letter    varchar(300) primary key,
     customer_order varchar(64) not null,
-    reason         varchar(200) not null,
+    reason         varchar(4096) not null,
     failure        varchar(4096)
 );

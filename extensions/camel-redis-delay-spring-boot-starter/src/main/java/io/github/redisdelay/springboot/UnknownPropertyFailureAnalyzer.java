@@ -49,8 +49,9 @@ final class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<Unbou
 
     private static String names(Class<?> properties) {
         return Stream.of(BeanUtils.getPropertyDescriptors(properties))
-                .filter(property -> property.getWriteMethod() != null)
-                .map(property -> StringHelper.camelCaseToDash(property.getName()))
+                .filter(property -> !property.getName().equals("class"))
+                .map(property -> StringHelper.camelCaseToDash(property.getName())
+                        + (property.getWriteMethod() == null ? ".enabled" : ""))
                 .sorted()
                 .collect(Collectors.joining(", "))
                 .replaceAll("(.{90}\\S*) ", "$1\n    ");

@@ -41,6 +41,7 @@ class StartFailureTest {
             camel.component.redis-delay.header-filter-strategy=mine   | Invalid value 'mine' for configuration property 'camel.component.redis-delay.header-filter-strategy' | No bean could be found in the registry for: mine
             camel.component.redis-delay.header-filter-strategy=#mine  | Invalid value '#mine' for configuration property 'camel.component.redis-delay.header-filter-strategy' | No bean could be found in the registry for: mine
             camel.component.redis-delay.visibility-timout=5s          | There is no property 'camel.component.redis-delay.visibility-timout' | , visibility-timeout
+            camel.component.redis-delay.customiser.enabled=false      | There is no property 'camel.component.redis-delay.customiser.enabled' | customizer.enabled,
             camel.redis-delay.console.acitons=true                    | There is no property 'camel.redis-delay.console.acitons' | actions, bodies, enabled,
             camel.redis-delay.console.enabeld=true                    | There is no property 'camel.redis-delay.console.enabeld' | actions, bodies, enabled,
             """)

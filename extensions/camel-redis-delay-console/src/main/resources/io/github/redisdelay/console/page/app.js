@@ -88,7 +88,13 @@ class App {
         this.due = true;
         queueMicrotask(() => {
             this.due = false;
-            this.draw();
+            try {
+                this.draw();
+            } catch (problem) {
+                console.error(problem);
+                this.trouble = { problem, since: now() };
+                patch(document.getElementById('banner'), this.banner());
+            }
         });
     }
 

@@ -51,6 +51,14 @@ class FrameIT extends PageIT {
     }
 
     @Test
+    void should_say_that_the_page_itself_failed() {
+        plant();
+        show("#/queue?name=orders");
+        browser.value("(URLSearchParams.prototype.get = () => { throw new Error('expected by the test'); }, 0)");
+        browser.see("#banner [data-banner=page]", "The page itself failed: expected by the test");
+    }
+
+    @Test
     void should_fit_on_a_phone() {
         plant();
         browser.resize(360, 740);
