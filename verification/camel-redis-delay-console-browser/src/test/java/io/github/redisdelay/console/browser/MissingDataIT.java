@@ -17,11 +17,14 @@ import org.junit.jupiter.api.Test;
 /** An answer of the API may lack any member that is no name and no list: each screen comes without it. */
 class MissingDataIT extends PageIT {
 
-    /** Notes the members of each answer, and sets one to null. It looks into the first element of a list. */
+    /**
+     * Keeps each answer and its members, and gives it again with one of them set to null. It looks into the first element of a
+     * list. {@code tamper.without} shows a screen once for each member: in the page itself, where nothing waits for the network.
+     */
     private static final String TAMPER = """
             (() => {
-                const real = window.fetch;
-                window.tamper = { members: {}, drop: null, dropped: 0, fails: false };
+                const real = window.fetch, kept = new Map();
+                window.tamper = { members: {}, drop: null, dropped: 0, fails: false, again: false };
                 const NAMES = ['name', 'text', 'id', 'queue', 'group'];
                 const walk = (value, path, found) => Object.entries(value).forEach(([key, member]) => {
                     const at = [...path, key];
@@ -31,9 +34,17 @@ class MissingDataIT extends PageIT {
                         member.slice(0, 1).forEach((one, i) => { if (one && typeof one === 'object') walk(one, [...at, i], found); });
                     } else if (typeof member === 'object') walk(member, at, found);
                 });
+                const read = async (address, options) => {
+                    const what = String(address);
+                    if (!tamper.again || !kept.has(what)) {
+                        const response = await real(address, options);
+                        kept.set(what, { response, text: await response.text() });
+                    }
+                    return kept.get(what);
+                };
                 window.fetch = async (address, options) => {
                     if (tamper.fails) throw new TypeError('no answer');
-                    const response = await real(address, options), answer = await response.json();
+                    const { response, text } = await read(address, options), answer = JSON.parse(text);
                     const what = new URL(address).pathname.slice(5), found = [];
                     walk(answer, [], found);
                     tamper.members[what] = found.map(path => what + ' ' + path.join(' '));
@@ -46,6 +57,41 @@ class MissingDataIT extends PageIT {
                         }
                     }
                     return { ok: response.ok, status: response.status, headers: response.headers, json: async () => answer };
+                };
+                const $ = selector => document.querySelector(selector);
+                const show = async (change, seen) => {
+                    Object.assign(tamper, { fails: false, drop: null, dropped: 0 }, change);
+                    dispatchEvent(new HashChangeEvent('hashchange'));
+                    const end = Date.now() + 20000;
+                    while (!seen()) {
+                        if (Date.now() > end) throw new Error('never shown: ' + JSON.stringify(change));
+                        await new Promise(next => setTimeout(next));
+                    }
+                };
+                let problems = [];
+                addEventListener('error', event => problems.push(String(event.message)));
+                addEventListener('unhandledrejection', event => problems.push(String(event.reason)));
+                const log = console.error;
+                console.error = (...lines) => { problems.push(lines.join(' ')); log.apply(console, lines); };
+                tamper.without = async (screen, answers) => {
+                    const here = 'main[aria-busy=false] [data-screen=' + screen + ']', wrong = [];
+                    const fail = () => show({ fails: true }, () => $('#banner [data-banner=gone]'));
+                    tamper.members = {};
+                    if (answers.includes('me')) await fail(); // is read again after a failure
+                    tamper.again = false;
+                    await show({}, () => $(here) && answers.every(what => tamper.members[what]));
+                    tamper.again = true;
+                    const members = answers.flatMap(what => tamper.members[what]);
+                    for (const member of members) {
+                        if (member.startsWith('me ')) await fail();
+                        problems = [];
+                        await show({ drop: member.split(' ') }, () => tamper.dropped
+                            && ($('main[aria-busy=false]') || $('#banner [data-banner=page]')));
+                        if (problems.length || $('#banner [data-banner]') || !$(here)) {
+                            wrong.push(screen + ' without ' + member + ': ' + problems + ' ' + $('#banner').innerText);
+                        }
+                    }
+                    return { members, wrong };
                 };
             })()""";
 
@@ -120,47 +166,18 @@ class MissingDataIT extends PageIT {
 
     /** Shows a screen once for each member of these answers, without it. */
     private void tryAll(String hash, String screen, String... answers) {
-        if (List.of(answers).contains("me")) {
-            readAgain("tamper.fails = true; tamper.drop = null", "#banner [data-banner=gone]");
-        }
-        readAgain(
-                "tamper.fails = false; tamper.drop = null; tamper.members = {}; location.hash = "
-                        + Browser.quoted(hash),
-                "main[aria-busy=false] [data-screen=" + screen + "]");
+        browser.value("(() => { history.replaceState(null, '', " + Browser.quoted(hash) + "); tamper.result = null;"
+                + " tamper.without(" + Browser.quoted(screen) + ", " + Browser.quoted(String.join(" ", answers))
+                + ".split(' ')).then(found => { tamper.result = found; },"
+                + " problem => { tamper.result = { members: [], wrong: [String(problem)] }; }); return true; })()");
+        browser.until("tamper.result");
+        List<String> members = List.of(((String) browser.value("tamper.result.members.join('\\n')")).split("\n"));
         for (String answer : answers) {
-            String members = (String) browser.value("(tamper.members." + answer + " || []).join('\\n')");
-            assertThat(members).as(hash + " " + answer).isNotEmpty();
-            for (String member : members.split("\n")) {
-                tryWithout(member, screen);
-            }
+            assertThat(members).as(hash).anyMatch(member -> member.startsWith(answer + " "));
         }
-    }
-
-    private void tryWithout(String member, String screen) {
-        if (member.startsWith("me ")) { // is read again after a failure
-            readAgain("tamper.fails = true; tamper.drop = null", "#banner [data-banner=gone]");
-        }
-        int before = complaints().size();
-        readAgain(
-                "tamper.fails = false; tamper.dropped = 0; tamper.drop = " + Browser.quoted(member) + ".split(' ')",
-                null);
-        browser.until("tamper.dropped && (document.querySelector('main[aria-busy=false]')"
-                + " || document.querySelector('#banner [data-banner=page]'))");
-        browser.value("tamper.drop = null");
-        tried.add(member);
-        List<String> complaints = complaints();
-        if (complaints.size() > before
-                || browser.has("#banner [data-banner]")
-                || !browser.has("main [data-screen=" + screen + "]")) {
-            wrong.add(screen + " without " + member + ": " + complaints.subList(before, complaints.size()) + " "
-                    + browser.value("document.querySelector('#banner').innerText"));
-        }
-    }
-
-    private void readAgain(String change, String seen) {
-        browser.value("(() => { " + change + "; dispatchEvent(new HashChangeEvent('hashchange')); return true; })()");
-        if (seen != null) {
-            browser.see(seen);
-        }
+        tried.addAll(members);
+        wrong.addAll(((String) browser.value("tamper.result.wrong.join('\\n')"))
+                .lines()
+                .toList());
     }
 }
