@@ -5,7 +5,7 @@ import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 
 /** The time on the clock and of the processors, from one moment to another. */
-final class Cost {
+public final class Cost {
 
     private static final OperatingSystemMXBean SYSTEM =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
@@ -22,7 +22,7 @@ final class Cost {
         this.nanos = System.nanoTime();
     }
 
-    static Cost begin(Environment environment) {
+    public static Cost begin(Environment environment) {
         return new Cost(environment);
     }
 
@@ -31,7 +31,7 @@ final class Cost {
     }
 
     /** The cost until now. */
-    Taken end() {
+    public Taken end() {
         long now = System.nanoTime();
         double jvm = jvmSeconds() - jvmSeconds;
         return new Taken((now - nanos) / 1e9, environment.redisCpuSeconds() - redisSeconds, jvm);
@@ -44,5 +44,5 @@ final class Cost {
      * @param redisSeconds CPU time of the server
      * @param jvmSeconds CPU time of this JVM, its compiler and its garbage collector included
      */
-    record Taken(double seconds, double redisSeconds, double jvmSeconds) {}
+    public record Taken(double seconds, double redisSeconds, double jvmSeconds) {}
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.benchmark;
 
+import io.github.redisdelay.benchmark.server.Link;
+import io.github.redisdelay.benchmark.server.RedisProcess;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -45,7 +47,7 @@ public final class Environment implements AutoCloseable {
     }
 
     /** That of another JVM, which has started the server at this address. */
-    static Environment join(boolean quick, Duration link, String address) {
+    public static Environment join(boolean quick, Duration link, String address) {
         return new Environment(quick, link, address, null);
     }
 
@@ -55,7 +57,7 @@ public final class Environment implements AutoCloseable {
      * @param link see {@link #link()}
      * @param binary empty to search for one
      */
-    static Environment start(boolean quick, Duration link, String binary, Path log)
+    public static Environment start(boolean quick, Duration link, String binary, Path log)
             throws IOException, InterruptedException {
         return of(quick, link, RedisProcess.start(binary, log));
     }
@@ -106,7 +108,7 @@ public final class Environment implements AutoCloseable {
     }
 
     /** A client as the component makes one of an address: it does not look for Redisson's own objects in arguments. */
-    RedissonClient newComponentsRedisson(Link over) {
+    public RedissonClient newComponentsRedisson(Link over) {
         Config config = new Config();
         config.setReferenceEnabled(false);
         config.useSingleServer().setAddress(over.address());

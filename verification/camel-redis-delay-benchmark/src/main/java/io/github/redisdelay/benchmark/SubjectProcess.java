@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.benchmark;
 
-import io.github.redisdelay.benchmark.RateSteps.Step;
+import io.github.redisdelay.benchmark.rates.RateSteps.Step;
+import io.github.redisdelay.benchmark.rates.Rates;
+import io.github.redisdelay.benchmark.server.Link;
+import io.github.redisdelay.benchmark.server.OtherQueues;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.File;
@@ -14,7 +17,7 @@ import java.util.concurrent.TimeUnit;
  * A subject of {@link Rates} in a process of its own. What it does is in {@link SubjectProcessMain}, and for BullMQ in
  * {@code subject.mjs}. One thread at a time.
  */
-final class SubjectProcess implements AutoCloseable {
+public final class SubjectProcess implements AutoCloseable {
 
     private static final String HEAP = "1g";
     private static final int END_SECONDS = 20;
@@ -25,7 +28,7 @@ final class SubjectProcess implements AutoCloseable {
     private final BufferedWriter input;
 
     /** A figure of a measurement. */
-    record Measured(String metric, double value, String unit) {}
+    public record Measured(String metric, double value, String unit) {}
 
     private SubjectProcess(String subject, Process process) {
         this.subject = subject;
@@ -34,7 +37,7 @@ final class SubjectProcess implements AutoCloseable {
         this.input = process.outputWriter();
     }
 
-    static SubjectProcess start(Environment environment, Link link, String experiment, String subject)
+    public static SubjectProcess start(Environment environment, Link link, String experiment, String subject)
             throws IOException {
         List<String> command = subject.equals(Subject.BULLMQ)
                 ? OtherQueues.bullMq(environment)
@@ -60,7 +63,7 @@ final class SubjectProcess implements AutoCloseable {
     /**
      * Has a step measured. Other lines that the process prints meanwhile are printed here.
      */
-    List<Measured> measure(Step step, int round) throws IOException {
+    public List<Measured> measure(Step step, int round) throws IOException {
         input.write(step.kind() + " " + step.callers() + " " + round);
         input.newLine();
         input.flush();

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.benchmark;
 
-import io.github.redisdelay.benchmark.Contender.Consumption;
+import io.github.redisdelay.benchmark.contender.Arrivals;
+import io.github.redisdelay.benchmark.contender.Contender;
+import io.github.redisdelay.benchmark.contender.Contender.Consumption;
+import io.github.redisdelay.benchmark.contender.Contenders;
+import io.github.redisdelay.benchmark.contender.FloorContender;
+import io.github.redisdelay.benchmark.contender.Message;
+import io.github.redisdelay.benchmark.contender.RDelayedQueueContender;
+import io.github.redisdelay.benchmark.rates.HoldOff;
+import io.github.redisdelay.benchmark.rates.RateSteps;
+import io.github.redisdelay.benchmark.server.Link;
 import io.github.redisdelay.queue.DueTime;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;

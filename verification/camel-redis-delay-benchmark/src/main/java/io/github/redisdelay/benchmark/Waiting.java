@@ -7,7 +7,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 
 /** Waits for what has no event, looking once in a millisecond. */
-final class Waiting {
+public final class Waiting {
 
     private Waiting() {}
 
@@ -17,7 +17,7 @@ final class Waiting {
      * @param what a clause for the error
      * @throws TimeoutException if it has not come true within the limit
      */
-    static void until(Duration limit, String what, BooleanSupplier condition)
+    public static void until(Duration limit, String what, BooleanSupplier condition)
             throws InterruptedException, TimeoutException {
         long begin = System.nanoTime();
         while (!condition.getAsBoolean()) {

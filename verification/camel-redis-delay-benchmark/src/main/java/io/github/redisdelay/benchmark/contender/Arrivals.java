@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.contender;
 
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /** Counts what is delivered, and sees that nothing comes twice. Thread-safe. */
-final class Arrivals {
+public final class Arrivals {
 
     private final int expected;
     private final AtomicLongArray seen;
@@ -17,12 +17,12 @@ final class Arrivals {
     private final CountDownLatch all = new CountDownLatch(1);
 
     /** @param expected the messages have the numbers from 0 to below this */
-    Arrivals(int expected) {
+    public Arrivals(int expected) {
         this.expected = expected;
         this.seen = new AtomicLongArray((expected + 63) / 64);
     }
 
-    void arrived(byte[] body) {
+    public void arrived(byte[] body) {
         long number = Message.number(body);
         if (number < 0 || number >= expected) {
             wrong.incrementAndGet();
@@ -37,7 +37,7 @@ final class Arrivals {
     }
 
     /** The number of messages that have arrived. */
-    int count() {
+    public int count() {
         return count.get();
     }
 
@@ -46,12 +46,12 @@ final class Arrivals {
     }
 
     /** Waits; tells whether all have arrived within this time. */
-    boolean await(Duration limit) throws InterruptedException {
+    public boolean await(Duration limit) throws InterruptedException {
         return all.await(limit.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** @throws IllegalStateException if something came twice, or was not expected at all */
-    void check() {
+    public void check() {
         if (wrong.get() > 0) {
             throw new IllegalStateException(
                     wrong.get() + " deliveries of messages that had been delivered already or were"

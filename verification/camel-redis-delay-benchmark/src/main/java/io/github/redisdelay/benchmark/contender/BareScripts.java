@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.contender;
+
+import io.github.redisdelay.benchmark.Subject;
 
 /**
  * Bare scripts for a hash of bodies, a sorted set of due times and one of leases. KEYS of a claim: messages, delayed, leased,

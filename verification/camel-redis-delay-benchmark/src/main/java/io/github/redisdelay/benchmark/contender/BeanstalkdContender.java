@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.contender;
 
+import io.github.redisdelay.benchmark.Subject;
+import io.github.redisdelay.benchmark.server.OtherQueues;
+import io.github.redisdelay.benchmark.server.ServerProcess;
 import io.github.redisdelay.queue.DueTime;
 import java.io.IOException;
 import java.io.UncheckedIOException;

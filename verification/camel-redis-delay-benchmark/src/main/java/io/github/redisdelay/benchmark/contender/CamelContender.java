@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.contender;
 
+import io.github.redisdelay.benchmark.InFlight;
+import io.github.redisdelay.benchmark.Subject;
 import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.queue.DelayQueue;

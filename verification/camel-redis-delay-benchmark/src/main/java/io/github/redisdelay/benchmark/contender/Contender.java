@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.contender;
 
+import io.github.redisdelay.benchmark.Subject;
 import io.github.redisdelay.queue.DueTime;
 import java.util.List;
 
@@ -8,7 +9,7 @@ import java.util.List;
  * One of those that are compared, with a queue of its own that is empty when it is made. Closing it leaves what is in the
  * queue on Redis.
  */
-interface Contender extends AutoCloseable {
+public interface Contender extends AutoCloseable {
 
     /** The number of messages that an asynchronous caller has under way. */
     int UNDER_WAY = 2000;

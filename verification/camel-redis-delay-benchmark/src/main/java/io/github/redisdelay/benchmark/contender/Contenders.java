@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.contender;
 
+import io.github.redisdelay.benchmark.Environment;
+import io.github.redisdelay.benchmark.Subject;
+import io.github.redisdelay.benchmark.server.Link;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.time.Duration;
@@ -10,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.redisson.api.RedissonClient;
 
 /** Makes contenders, each with a queue of its own; those of one subject share a {@link RedissonClient}. */
-final class Contenders implements AutoCloseable {
+public final class Contenders implements AutoCloseable {
 
     private static final AtomicInteger QUEUES = new AtomicInteger();
 
@@ -19,24 +22,24 @@ final class Contenders implements AutoCloseable {
     private final DelayQueueClient look;
     private final Map<String, RedissonClient> clients = new HashMap<>();
 
-    Contenders(Environment environment) {
+    public Contenders(Environment environment) {
         this(environment, Link.to(environment, Duration.ZERO));
     }
 
     /** @param link by which the contenders reach Redis; stays the caller's */
-    Contenders(Environment environment, Link link) {
+    public Contenders(Environment environment, Link link) {
         this.environment = environment;
         this.link = link;
         this.look = DelayQueueClient.create(environment.control(), ClientOptions.DEFAULTS);
     }
 
     /** A contender on an empty queue. */
-    Contender open(String subject) throws Exception {
+    public Contender open(String subject) throws Exception {
         return open(subject, "bench-" + QUEUES.incrementAndGet());
     }
 
     /** A contender on a queue that may hold what another one of this layout has put there. */
-    Contender open(String subject, String queue) throws Exception {
+    public Contender open(String subject, String queue) throws Exception {
         if (subject.equals(Subject.BEANSTALKD)) {
             return new BeanstalkdContender();
         }

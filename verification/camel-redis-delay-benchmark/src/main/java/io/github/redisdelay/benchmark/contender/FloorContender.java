@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.contender;
 
+import io.github.redisdelay.benchmark.InFlight;
 import io.github.redisdelay.queue.DueTime;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -14,9 +15,9 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.ByteArrayCodec;
 
 /** {@link BareScripts} by a client that does nothing else. Two calls are under way at a time, as those of the queue layer. */
-final class FloorContender implements Contender {
+public final class FloorContender implements Contender {
 
-    static final int CALLS = 2;
+    public static final int CALLS = 2;
     static final int MESSAGES_PER_CALL = 256;
 
     // KEYS messages, delayed  ARGV id, due time and body of each message
@@ -85,7 +86,7 @@ final class FloorContender implements Contender {
     /** Of the last call that has a session. One call at a time is under way, which guards it. */
     private long scheduleNumber;
 
-    FloorContender(RedissonClient redisson, String name, BareScripts scripts) {
+    public FloorContender(RedissonClient redisson, String name, BareScripts scripts) {
         this.redisson = redisson;
         this.name = name;
         this.scripts = scripts;
@@ -151,7 +152,7 @@ final class FloorContender implements Contender {
     }
 
     /** Schedules messages in one call. */
-    CompletableFuture<Object> send(List<Message> messages) {
+    public CompletableFuture<Object> send(List<Message> messages) {
         Object[] arguments = new Object[3 * messages.size()];
         addMessages(arguments, 0, messages, System.currentTimeMillis() * 1000);
         return call(schedule, RScript.ReturnType.LONG, scheduleKeys, arguments);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.contender;
 
+import io.github.redisdelay.benchmark.Environment;
 import io.github.redisdelay.queue.DueTime;
 import java.nio.ByteBuffer;
 
@@ -9,19 +10,19 @@ import java.nio.ByteBuffer;
  *
  * @param body its first eight bytes are its number, by which {@link Arrivals} knows it
  */
-record Message(byte[] body, DueTime due) {
+public record Message(byte[] body, DueTime due) {
 
     private static final byte[] BODY = Environment.body();
 
     /** @param number from 0, or -1 for one that is never delivered */
-    static Message of(long number, DueTime due) {
+    public static Message of(long number, DueTime due) {
         byte[] body = BODY.clone();
         ByteBuffer.wrap(body).putLong(0, number);
         return new Message(body, due);
     }
 
     /** The number of a message by its body. */
-    static long number(byte[] body) {
+    public static long number(byte[] body) {
         if (body.length != BODY.length) {
             throw new IllegalStateException("A body of " + body.length + " bytes arrived, of " + BODY.length + " sent");
         }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.contender;
 
+import io.github.redisdelay.benchmark.InFlight;
+import io.github.redisdelay.benchmark.Subject;
 import io.github.redisdelay.queue.DueTime;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,7 +18,7 @@ import org.redisson.client.codec.ByteArrayCodec;
 
 /** {@code RDelayedQueue} of Redisson and one thread that takes from its destination, all with their own settings. */
 @SuppressWarnings("deprecation") // it is what many use nevertheless
-final class RDelayedQueueContender implements Contender {
+public final class RDelayedQueueContender implements Contender {
 
     /** Wakes a consumer that is to stop. */
     private static final byte[] LAST = {0};
@@ -26,7 +28,7 @@ final class RDelayedQueueContender implements Contender {
     private final RDelayedQueue<byte[]> queue;
 
     /** @param look for questions that are no part of what is measured; waits longer for the answer */
-    RDelayedQueueContender(RedissonClient redisson, String name, RedissonClient look) {
+    public RDelayedQueueContender(RedissonClient redisson, String name, RedissonClient look) {
         this.look = look;
         // Bytes as they are: nothing is measured of how objects are serialised.
         destination = redisson.getBlockingQueue(name, ByteArrayCodec.INSTANCE);
@@ -118,7 +120,7 @@ final class RDelayedQueueContender implements Contender {
     }
 
     /** The number of messages that have come to the destination. */
-    int transferred() {
+    public int transferred() {
         return destination.size();
     }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.contender;
 
 /** Messages to be scheduled, one after the other. Asked by one thread. */
 @FunctionalInterface
-interface Source {
+public interface Source {
 
     /** The next message, or null if there is none any more. May wait. */
     Message next();

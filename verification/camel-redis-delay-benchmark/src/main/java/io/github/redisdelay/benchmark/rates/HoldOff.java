@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.rates;
+
+import io.github.redisdelay.benchmark.Subject;
 
 /**
  * A time in the future by which messages have to be scheduled that are due from then on. How long that takes is guessed;
  * where it was too little, all is done again with more.
  */
-final class HoldOff {
+public final class HoldOff {
 
     private static final int TRIES = 5;
 
     private HoldOff() {}
 
     /** A try with a hold-off of some length. */
-    interface Attempt<T> {
+    public interface Attempt<T> {
 
         /**
          * Schedules and goes on.
@@ -24,14 +26,14 @@ final class HoldOff {
 
     /** The hold-off was over before all messages were scheduled. */
     @SuppressWarnings("serial")
-    static final class TooShort extends Exception {
+    public static final class TooShort extends Exception {
         TooShort(String message) {
             super(message);
         }
     }
 
     /** Tries with a growing hold-off. Each attempt needs a queue of its own. */
-    static <T> T attempt(int messages, String subject, Attempt<T> attempt) throws Exception {
+    public static <T> T attempt(int messages, String subject, Attempt<T> attempt) throws Exception {
         int perSecond = subject.equals(Subject.RDELAYEDQUEUE) ? 6_000 : 30_000;
         long millis = 1500 + messages * 1000L / perSecond;
         for (int i = 1; ; i++) {
@@ -48,7 +50,7 @@ final class HoldOff {
     }
 
     /** @throws TooShort if this time is over */
-    static void check(long firstMillis, String subject, int messages) throws TooShort {
+    public static void check(long firstMillis, String subject, int messages) throws TooShort {
         long late = System.currentTimeMillis() - firstMillis;
         if (late > 0) {
             throw new TooShort(subject + " needed " + late + " ms too long to schedule " + messages

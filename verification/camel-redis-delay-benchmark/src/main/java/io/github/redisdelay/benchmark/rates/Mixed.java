@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.rates;
 
-import io.github.redisdelay.benchmark.Contender.Consumption;
+import io.github.redisdelay.benchmark.Cost;
+import io.github.redisdelay.benchmark.Environment;
+import io.github.redisdelay.benchmark.Experiment;
+import io.github.redisdelay.benchmark.Figures;
+import io.github.redisdelay.benchmark.Subject;
+import io.github.redisdelay.benchmark.Waiting;
+import io.github.redisdelay.benchmark.contender.Arrivals;
+import io.github.redisdelay.benchmark.contender.Contender;
+import io.github.redisdelay.benchmark.contender.Contender.Consumption;
+import io.github.redisdelay.benchmark.contender.Contenders;
+import io.github.redisdelay.benchmark.contender.Message;
+import io.github.redisdelay.benchmark.contender.Source;
 import io.github.redisdelay.queue.DueTime;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,7 +31,7 @@ import java.util.concurrent.locks.LockSupport;
  * would be pending by then is scheduled first, with what would be left of its delays. Then the rate begins, and with it
  * the measurement. The next higher rate follows as long as one is kept up.
  */
-final class Mixed implements Experiment {
+public final class Mixed implements Experiment {
 
     private static final int SHORTEST_MILLIS = 1_000;
     private static final int LONGEST_MILLIS = 60_000;

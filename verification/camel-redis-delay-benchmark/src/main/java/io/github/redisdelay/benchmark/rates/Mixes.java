@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.rates;
 
+import io.github.redisdelay.benchmark.Environment;
+import io.github.redisdelay.benchmark.Experiment;
+import io.github.redisdelay.benchmark.Figures;
+import io.github.redisdelay.benchmark.InFlight;
+import io.github.redisdelay.benchmark.Subject;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
@@ -25,7 +30,7 @@ import org.redisson.api.RedissonClient;
  * Requests of different kinds beside one kind alone, by one client of the queue layer: schedules and cancels of other messages,
  * acknowledgements and returns.
  */
-final class Mixes implements Experiment {
+public final class Mixes implements Experiment {
 
     private static final int UNDER_WAY = 2_000;
     private static final int CALLERS = 16;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.rates;
 
+import io.github.redisdelay.benchmark.Experiment;
+import io.github.redisdelay.benchmark.Subject;
+import io.github.redisdelay.benchmark.contender.Contender;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
@@ -13,14 +16,14 @@ import java.util.Set;
  * @param experiment the {@linkplain Experiment#name() experiment}
  * @param steps one after the other
  */
-record RateSteps(String experiment, List<Step> steps) {
+public record RateSteps(String experiment, List<Step> steps) {
 
-    static final String RATES = "rates";
-    static final String LINK = "link";
+    public static final String RATES = "rates";
+    public static final String LINK = "link";
     static final String BOUNDS = "bounds";
 
     /** The number of messages in a batch. */
-    static final int BATCH = 100;
+    public static final int BATCH = 100;
 
     private static final List<String> SCHEDULING =
             List.of(Subject.CAMEL, Subject.QUEUE, Subject.RDELAYEDQUEUE, Subject.FLOOR);
@@ -41,7 +44,7 @@ record RateSteps(String experiment, List<Step> steps) {
     private static final int BACKLOGS = 3;
 
     /** A way to schedule or to deliver. */
-    enum Kind {
+    public enum Kind {
         /** Callers that wait for each answer. */
         CALLERS,
         /** One caller with many messages under way. */
@@ -60,10 +63,10 @@ record RateSteps(String experiment, List<Step> steps) {
      * @param callers how many, of {@link Kind#CALLERS}
      * @param subjects some of the constants of {@link Subject}
      */
-    record Step(Kind kind, int callers, List<String> subjects) {
+    public record Step(Kind kind, int callers, List<String> subjects) {
 
         /** Its name in {@code raw.csv}. */
-        String parameter() {
+        public String parameter() {
             return switch (kind) {
                 case CALLERS -> "schedule callers=" + callers;
                 case ASYNCHRONOUS -> "schedule async=" + Contender.UNDER_WAY;
@@ -75,7 +78,7 @@ record RateSteps(String experiment, List<Step> steps) {
     }
 
     /** @param others further subjects of {@link #RATES} */
-    static RateSteps of(String experiment, Collection<String> others) {
+    public static RateSteps of(String experiment, Collection<String> others) {
         List<Step> steps = new ArrayList<>();
         switch (experiment) {
             case RATES -> {
@@ -129,7 +132,7 @@ record RateSteps(String experiment, List<Step> steps) {
     }
 
     /** All that some step measures. */
-    Set<String> subjects() {
+    public Set<String> subjects() {
         Set<String> subjects = new LinkedHashSet<>();
         for (Step step : steps) {
             subjects.addAll(step.subjects());

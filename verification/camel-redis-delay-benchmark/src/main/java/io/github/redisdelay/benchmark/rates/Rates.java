@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.rates;
 
-import io.github.redisdelay.benchmark.RateSteps.Step;
+import io.github.redisdelay.benchmark.Environment;
+import io.github.redisdelay.benchmark.Experiment;
+import io.github.redisdelay.benchmark.Figures;
+import io.github.redisdelay.benchmark.Subject;
+import io.github.redisdelay.benchmark.SubjectProcess;
+import io.github.redisdelay.benchmark.rates.RateSteps.Step;
+import io.github.redisdelay.benchmark.server.Link;
+import io.github.redisdelay.benchmark.server.Ping;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -16,7 +23,7 @@ import java.util.Map;
  * <p>Each subject has a process of its own, mostly a JVM, as a user's has: a compiler that has seen all of them makes slower code for the one with
  * the most classes. They take turns, so that what the machine does beside them is the same for all.
  */
-final class Rates implements Experiment {
+public final class Rates implements Experiment {
 
     private static final int PINGS = 200;
 
@@ -40,17 +47,17 @@ final class Rates implements Experiment {
      *
      * @param others what else is measured beside ours, the floors and {@code RDelayedQueue}
      */
-    static Rates all(Collection<String> others) {
+    public static Rates all(Collection<String> others) {
         return new Rates(RateSteps.of(RateSteps.RATES, others));
     }
 
     /** A few of them over the link that was asked for, or a usual one. */
-    static Rates overLink() {
+    public static Rates overLink() {
         return new Rates(RateSteps.of(RateSteps.LINK, List.of()));
     }
 
     /** Waiting callers and delivery beside bare clients. */
-    static Rates bounds() {
+    public static Rates bounds() {
         return new Rates(RateSteps.of(RateSteps.BOUNDS, List.of()));
     }
 

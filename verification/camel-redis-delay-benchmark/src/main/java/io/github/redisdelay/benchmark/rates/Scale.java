@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.rates;
 
-import io.github.redisdelay.benchmark.Contender.Consumption;
+import io.github.redisdelay.benchmark.Cost;
+import io.github.redisdelay.benchmark.Environment;
+import io.github.redisdelay.benchmark.Experiment;
+import io.github.redisdelay.benchmark.Figures;
+import io.github.redisdelay.benchmark.Subject;
+import io.github.redisdelay.benchmark.Waiting;
+import io.github.redisdelay.benchmark.contender.Arrivals;
+import io.github.redisdelay.benchmark.contender.Contender;
+import io.github.redisdelay.benchmark.contender.Contender.Consumption;
+import io.github.redisdelay.benchmark.contender.Contenders;
+import io.github.redisdelay.benchmark.contender.Message;
 import io.github.redisdelay.queue.DueTime;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,7 +29,7 @@ import java.util.concurrent.TimeUnit;
  * <p>For each figure some thousand messages with due times among these are scheduled, and as many that are due at once,
  * which are then delivered.
  */
-final class Scale implements Experiment {
+public final class Scale implements Experiment {
 
     private static final long FIRST_MICROS = Duration.ofHours(3).toMillis() * 1000;
     private static final long SPREAD_MICROS = Duration.ofHours(24).toMillis() * 1000;

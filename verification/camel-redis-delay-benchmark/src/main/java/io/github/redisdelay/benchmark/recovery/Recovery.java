@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.recovery;
 
-import io.github.redisdelay.benchmark.Contender.Consumption;
+import io.github.redisdelay.benchmark.Cost;
+import io.github.redisdelay.benchmark.Environment;
+import io.github.redisdelay.benchmark.Experiment;
+import io.github.redisdelay.benchmark.Figures;
+import io.github.redisdelay.benchmark.Subject;
+import io.github.redisdelay.benchmark.Waiting;
+import io.github.redisdelay.benchmark.contender.Arrivals;
+import io.github.redisdelay.benchmark.contender.Contender;
+import io.github.redisdelay.benchmark.contender.Contender.Consumption;
+import io.github.redisdelay.benchmark.contender.Contenders;
+import io.github.redisdelay.benchmark.contender.Message;
 import io.github.redisdelay.queue.DueTime;
 import java.io.BufferedReader;
 import java.io.File;
@@ -10,7 +20,7 @@ import java.util.List;
 import org.redisson.client.codec.ByteArrayCodec;
 
 /** The time until messages that a killed consumer held are delivered again. */
-final class Recovery implements Experiment {
+public final class Recovery implements Experiment {
 
     @Override
     public String name() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.recovery;
 
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.ConsumerOptions;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.server;
 
+import io.github.redisdelay.benchmark.Environment;
 import io.github.redisdelay.testkit.FaultyProxy;
 import java.math.BigDecimal;
 import java.net.URI;
@@ -14,7 +15,7 @@ import java.util.regex.Pattern;
 public final class Link implements AutoCloseable {
 
     /** The usual time between two machines of one data centre, or less. */
-    static final Duration USUAL = Duration.ofNanos(500_000);
+    public static final Duration USUAL = Duration.ofNanos(500_000);
 
     private static final Pattern MILLIS = Pattern.compile("([0-9]+(?:\\.[0-9]{1,3})?)ms");
 
@@ -40,12 +41,12 @@ public final class Link implements AutoCloseable {
     }
 
     /** A link that another JVM has opened, and closes. */
-    static Link join(String address, Duration delay) {
+    public static Link join(String address, Duration delay) {
         return new Link(address, delay, null);
     }
 
     /** The delay in each direction that {@code -Dbenchmark.link} says, such as {@code 0.5ms}; zero if it says nothing. */
-    static Duration delay(String option) {
+    public static Duration delay(String option) {
         if (option.isEmpty()) {
             return Duration.ZERO;
         }
@@ -63,11 +64,11 @@ public final class Link implements AutoCloseable {
         return address;
     }
 
-    Duration delay() {
+    public Duration delay() {
         return delay;
     }
 
-    boolean direct() {
+    public boolean direct() {
         return delay.isZero();
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.server;
 
+import io.github.redisdelay.benchmark.Environment;
+import io.github.redisdelay.benchmark.Subject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -14,7 +16,7 @@ import java.util.Map;
  * The queues of other languages that {@code rates} measures where {@code -Dbenchmark.contenders} names them, with what this machine
  * has of them.
  */
-final class OtherQueues {
+public final class OtherQueues {
 
     private static final List<String> NAMES = List.of(Subject.BULLMQ, Subject.BEANSTALKD);
 
@@ -26,7 +28,7 @@ final class OtherQueues {
     private OtherQueues() {}
 
     /** Those that an option names. */
-    static List<String> chosen(String option) {
+    public static List<String> chosen(String option) {
         if (option.isEmpty()) {
             return List.of();
         }
@@ -44,7 +46,7 @@ final class OtherQueues {
      * @return name and versions
      * @throws IOException if one of them cannot be run here
      */
-    static Map<String, String> prepare(List<String> chosen) throws IOException, InterruptedException {
+    public static Map<String, String> prepare(List<String> chosen) throws IOException, InterruptedException {
         Map<String, String> versions = new LinkedHashMap<>();
         for (String name : chosen) {
             versions.put(
@@ -54,12 +56,12 @@ final class OtherQueues {
     }
 
     /** The path of the server. */
-    static String beanstalkd() throws IOException {
+    public static String beanstalkd() throws IOException {
         return program("beanstalkd");
     }
 
     /** The command that measures BullMQ on a server. */
-    static List<String> bullMq(Environment environment) throws IOException {
+    public static List<String> bullMq(Environment environment) throws IOException {
         return List.of(
                 program("node"),
                 "--expose-gc",

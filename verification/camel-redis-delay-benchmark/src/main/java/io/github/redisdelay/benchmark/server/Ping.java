@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.server;
 
 import io.github.redisdelay.testkit.RedisSocket;
 import java.io.IOException;

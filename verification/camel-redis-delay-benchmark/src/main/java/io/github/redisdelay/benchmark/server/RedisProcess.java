@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.server;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -9,7 +9,7 @@ import java.util.Optional;
 import redis.embedded.RedisExecProvider;
 
 /** The {@code redis-server} that everything is measured on, which writes nothing to disk. */
-final class RedisProcess implements AutoCloseable {
+public final class RedisProcess implements AutoCloseable {
 
     private final String binary;
     private final ServerProcess server;
@@ -25,7 +25,7 @@ final class RedisProcess implements AutoCloseable {
      * @param named the path of a binary, or empty for the one of the {@code PATH}, or where that has none for the one inside
      *     {@code embedded-redis}
      */
-    static RedisProcess start(String named, Path log) throws IOException, InterruptedException {
+    public static RedisProcess start(String named, Path log) throws IOException, InterruptedException {
         String binary = binary(named);
         ServerProcess server = ServerProcess.start(port -> command(binary, port), log, "PING", '+');
         return new RedisProcess(binary, server);
@@ -60,12 +60,12 @@ final class RedisProcess implements AutoCloseable {
     }
 
     /** The path of the binary. */
-    String binary() {
+    public String binary() {
         return binary;
     }
 
     /** {@code redis://host:port}. */
-    String address() {
+    public String address() {
         return "redis://" + ServerProcess.host() + ":" + server.port();
     }
 

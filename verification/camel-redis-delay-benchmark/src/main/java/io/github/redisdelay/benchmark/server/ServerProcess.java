@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.benchmark;
+package io.github.redisdelay.benchmark.server;
 
 import java.io.File;
 import java.io.IOException;
@@ -18,7 +18,7 @@ import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
 /** A server as a process of its own on a free port of the loopback address. It ends with the JVM. */
-final class ServerProcess implements AutoCloseable {
+public final class ServerProcess implements AutoCloseable {
 
     private static final Duration START_TIMEOUT = Duration.ofSeconds(20);
 
@@ -41,7 +41,7 @@ final class ServerProcess implements AutoCloseable {
      * @param ping a line that is asked until it is answered
      * @param answer the first character of the answer
      */
-    static ServerProcess start(IntFunction<List<String>> command, Path log, String ping, char answer)
+    public static ServerProcess start(IntFunction<List<String>> command, Path log, String ping, char answer)
             throws IOException, InterruptedException {
         int port;
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -71,11 +71,11 @@ final class ServerProcess implements AutoCloseable {
                 .findFirst();
     }
 
-    static String host() {
+    public static String host() {
         return InetAddress.getLoopbackAddress().getHostAddress();
     }
 
-    int port() {
+    public int port() {
         return port;
     }
 
