@@ -36,14 +36,12 @@ public abstract class Submission<T> extends CompletableFuture<T> {
     public abstract boolean isUnconfirmed();
 
     /**
-     * Waits once more until the request is as safe as was asked for. While the same master answers, the request is not
-     * executed again. After a failover (or where the user may not call {@code INFO}) nobody can tell whether it was
-     * undone: a message that replaces none is scheduled a second time, with {@link DuplicatePolicy#IGNORE}, and all
-     * else fails with a {@link ReplicationTimeoutException} again. Confirm the submission that this returns, not this
-     * one again.
+     * Waits once more until the request is as safe as was asked for; may be called any number of times. The request is not
+     * executed again. After a failover (or where the user may not call {@code INFO}) nobody can tell whether it was undone.
+     * Then each further wait fails with a {@link ReplicationTimeoutException}.
      *
      * @return completes with the result of the request, and can fail as this one
      * @throws IllegalStateException if there is nothing to wait for, see {@link #isUnconfirmed()}
      */
-    public abstract Submission<T> confirm();
+    public abstract CompletableFuture<T> confirm();
 }

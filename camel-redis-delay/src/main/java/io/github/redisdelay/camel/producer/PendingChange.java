@@ -69,8 +69,7 @@ final class PendingChange<T> {
         }
         if (submission.isUnconfirmed()) {
             // The change is stored and only waits for replicas.
-            submission = submission.confirm();
-            answer = submission;
+            answer = submission.confirm();
         } else if (isUnknown() && !submission.outcome().isCompletedExceptionally()) {
             answer = submission.outcome().copy().orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS);
         } else if (error() != null) {

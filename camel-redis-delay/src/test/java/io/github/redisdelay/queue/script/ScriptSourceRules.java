@@ -252,6 +252,7 @@ public abstract class ScriptSourceRules {
                             case "command/claim.lua" ->
                                 Set.of("ids", "leases", "fields", "lengths", "dropped", "due, d, last"); // 64
                             case "include/seen.lua" -> Set.of("old"); // 100
+                            case "command/replication.lua" -> Set.of("answers"); // two values for each of 256
                             // 256, and two or three values for each of 256.
                             case "command/schedule.lua" -> Set.of("items", "ids", "scores", "fields", "answers"); // 5
                             case "command/acknowledge.lua" -> Set.of("ids", "finished", "answers");

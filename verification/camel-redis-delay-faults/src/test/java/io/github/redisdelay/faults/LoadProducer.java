@@ -119,14 +119,13 @@ final class LoadProducer implements AutoCloseable {
                 : String.valueOf(error.getMessage()).contains("nothing was stored");
     }
 
-    /** Waits until what is stored is replicated, too. */
+    /** Waits until what is stored is replicated, too. After a failover nobody can tell, for as long as it asks. */
     private void confirm(String id, Submission<ScheduleResult> sent) {
-        Submission<ScheduleResult> waiting = sent.confirm();
-        waiting.outcome().whenComplete((result, error) -> {
+        sent.confirm().whenComplete((result, error) -> {
             if (error == null) {
                 history.scheduled(id, result);
-            } else if (waiting.isUnconfirmed()) {
-                later(RETRY_MILLIS, () -> confirm(id, waiting));
+            } else {
+                later(RETRY_MILLIS, () -> confirm(id, sent));
             }
         });
     }

@@ -17,6 +17,7 @@ import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import io.github.redisdelay.testkit.FaultyProxy.Kind;
@@ -309,15 +310,16 @@ class SentinelIT {
         /** A busy machine may take longer for it than a producer waits at a time. */
         private static void replicated(Submission<?> sent) throws Exception {
             long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
-            while (isUnconfirmed(sent) && System.nanoTime() - deadline < 0) {
-                sent = sent.confirm();
+            CompletableFuture<?> answer = sent.outcome();
+            while (isUnconfirmed(answer) && System.nanoTime() - deadline < 0) {
+                answer = sent.confirm();
             }
-            get(sent.outcome());
+            get(answer);
         }
 
-        private static boolean isUnconfirmed(Submission<?> sent) throws Exception {
-            get(sent.outcome().handle((result, error) -> null));
-            return sent.isUnconfirmed();
+        private static boolean isUnconfirmed(CompletableFuture<?> answer) throws Exception {
+            return get(answer.handle((result, error) ->
+                    error != null && ErrorText.unwrap(error) instanceof ReplicationTimeoutException));
         }
 
         private static Throwable failure(DelayQueue queue, String id) throws Exception {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.command;
 
-import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.ScheduleOutcome;
@@ -25,16 +24,13 @@ public final class ScheduleCommand extends Request<ScheduleResult> {
     private static final byte[][] PLAIN_OPTIONS = plainOptions();
 
     private final ScheduleRequest message;
-    /** The answer to the same message before a failover that may have undone it; null if this is the first time. */
-    private final ScheduleResult before;
 
     /** @param id the message's id, or the one that was generated for it */
     public ScheduleCommand(QueueAddress queue, ScheduleRequest message, String id) {
-        this(queue, message, id, id.getBytes(StandardCharsets.UTF_8), null);
+        this(queue, message, id, id.getBytes(StandardCharsets.UTF_8));
     }
 
-    private ScheduleCommand(
-            QueueAddress queue, ScheduleRequest message, String id, byte[] idBytes, ScheduleResult before) {
+    private ScheduleCommand(QueueAddress queue, ScheduleRequest message, String id, byte[] idBytes) {
         super(
                 queue,
                 LuaScript.SCHEDULE,
@@ -46,7 +42,6 @@ public final class ScheduleCommand extends Request<ScheduleResult> {
                 message.supersedes() == null ? NO_CLAIM : message.supersedes().bytes(),
                 message.body());
         this.message = message;
-        this.before = before;
     }
 
     private static byte[][] plainOptions() {
@@ -91,27 +86,6 @@ public final class ScheduleCommand extends Request<ScheduleResult> {
         if (message.onDuplicate() != DuplicatePolicy.IGNORE) {
             throw new DuplicateMessageException(queue().name(), id(), state);
         }
-        // After a failover, what is there, or was there and is finished, is taken for the message itself.
-        return before != null ? before : new ScheduleResult(id(), ScheduleOutcome.IGNORED, timeMicros, dueMicros);
-    }
-
-    /**
-     * The same message, at the time that it was promised for, to be ignored where it is there. The time that was told of one that
-     * was ignored is another message's.
-     */
-    @Override
-    protected ScheduleCommand afterFailover(ScheduleResult result) {
-        if (message.onDuplicate() == DuplicatePolicy.REPLACE) {
-            return null; // it could undo what others have done since
-        }
-        ScheduleRequest again = new ScheduleRequest(
-                id(), // also where it was generated
-                result.outcome() == ScheduleOutcome.IGNORED ? message.due() : new DueTime(false, result.dueMicros()),
-                message.body(),
-                DuplicatePolicy.IGNORE,
-                message.supersedes(),
-                message.priority(),
-                message.maximumQueueLength());
-        return new ScheduleCommand(queue(), again, id(), id().getBytes(StandardCharsets.UTF_8), result);
+        return new ScheduleResult(id(), ScheduleOutcome.IGNORED, timeMicros, dueMicros);
     }
 }

@@ -38,7 +38,6 @@ import io.github.redisdelay.queue.internal.format.PageCursor;
 import io.github.redisdelay.queue.internal.request.CallGate;
 import io.github.redisdelay.queue.internal.request.SubmissionPromise;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -172,25 +171,24 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
 
     /** Changes every partition. The answer says whether any of them was changed. */
     private Submission<Boolean> ofAll(Function<RedisDelayQueue, Submission<Boolean>> change) {
-        return count.submit(() -> any(partitions.stream().map(change).toList(), change));
+        return count.submit(() -> any(partitions.stream().map(change).toList()));
     }
 
-    /** One answer for all partitions: whether any was changed. It is unconfirmed if the answer of any partition is. */
-    private Submission<Boolean> any(
-            List<Submission<Boolean>> parts, Function<RedisDelayQueue, Submission<Boolean>> change) {
+    /** One answer for all partitions: whether any was changed. It is unconfirmed if nothing but waits has failed. */
+    private Submission<Boolean> any(List<Submission<Boolean>> parts) {
         SubmissionPromise<Boolean> result = new SubmissionPromise<>();
         allOf(parts.stream().map(Submission::outcome).toList()).whenComplete((answers, failure) -> {
-            ReplicationTimeoutException unconfirmed = parts.stream()
-                    .filter(Submission::isUnconfirmed)
-                    .map(part -> (ReplicationTimeoutException) error(part.outcome()))
+            Throwable refusal = parts.stream()
+                    .filter(part -> !part.isUnconfirmed())
+                    .flatMap(part -> error(part.outcome()).stream())
                     .findFirst()
                     .orElse(null);
-            if (unconfirmed != null) {
-                result.unconfirmed(unconfirmed, () -> count.submit(() -> any(confirm(parts, change), change)));
-            } else if (failure != null) {
-                result.fail(ErrorText.unwrap(failure));
-            } else {
+            if (failure == null) {
                 result.succeed(answers.contains(true));
+            } else if (refusal != null) {
+                result.fail(refusal);
+            } else {
+                result.unconfirmed((ReplicationTimeoutException) ErrorText.unwrap(failure), () -> confirm(parts));
             }
         });
         // A partition's outcome may come long after its request timeout, and callers wait no longer than that.
@@ -202,20 +200,15 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
         return result;
     }
 
-    /** Waits once more for each unconfirmed answer, and repeats each refused change. */
-    private List<Submission<Boolean>> confirm(
-            List<Submission<Boolean>> parts, Function<RedisDelayQueue, Submission<Boolean>> change) {
-        List<Submission<Boolean>> next = new ArrayList<>(parts.size());
-        for (int i = 0; i < parts.size(); i++) {
-            Submission<Boolean> part = parts.get(i);
-            boolean refused = !part.isUnconfirmed() && error(part.outcome()) != null;
-            next.add(part.isUnconfirmed() ? part.confirm() : refused ? change.apply(partitions.get(i)) : part);
-        }
-        return next;
+    private CompletableFuture<Boolean> confirm(List<Submission<Boolean>> parts) {
+        return count.ask(() -> allOf(parts.stream()
+                        .map(part -> part.isUnconfirmed() ? part.confirm() : part.outcome())
+                        .toList()))
+                .thenApply(answers -> answers.contains(true));
     }
 
-    private static Throwable error(CompletableFuture<?> done) {
-        return done.handle((value, error) -> error).join();
+    private static Optional<Throwable> error(CompletableFuture<?> done) {
+        return Optional.ofNullable(done.handle((value, error) -> error).join());
     }
 
     private static <T> CompletableFuture<List<T>> allOf(List<? extends CompletableFuture<T>> all) {

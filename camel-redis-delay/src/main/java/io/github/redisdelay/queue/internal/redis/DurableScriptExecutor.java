@@ -44,9 +44,9 @@ import org.redisson.connection.NodeSource;
  *   <li>{@link RedissonObject} tells what a NameMapper makes of a name.
  * </ul>
  *
- * <p>The public {@code RBatch} is not enough: it does not send {@code WAITAOF} without replicas, does not tell what
- * that answered for the master, and keeps the first answer to {@code WAIT} where a node of a cluster has sent the batch
- * on to another node.
+ * <p>The public {@code RBatch} is not enough: it cannot read {@code appendfsync} on the connection of the wait, does not
+ * send {@code WAITAOF} without replicas, does not tell what that answered for the master, and keeps the first answer to
+ * {@code WAIT} where a node of a cluster has sent the batch on to another node.
  */
 public final class DurableScriptExecutor {
 
@@ -73,37 +73,15 @@ public final class DurableScriptExecutor {
      * @param calls the last one is of {@link LuaScript#REPLICATION}; the reply is the first one's
      */
     CompletableFuture<DurableReply> call(List<ScriptCall> calls, int attempt, Durability wanted) {
-        ScriptCall marker = calls.get(calls.size() - 1);
-        return (calls.size() > 1 ? check(marker, attempt, wanted) : CompletableFuture.<Void>completedFuture(null))
-                .thenCompose(ok -> send(calls, attempt, wanted))
-                .exceptionallyCompose(e -> ErrorText.unwrap(e) instanceof RedisNoScriptException
-                        ? load(calls, attempt, wanted)
-                        : CompletableFuture.failedFuture(e));
+        // To refuse the wait for what is done already would undo nothing.
+        return (calls.get(0).script() == LuaScript.REPLICATION
+                        ? CompletableFuture.<Void>completedFuture(null)
+                        : check(calls.get(1), attempt, wanted))
+                .thenCompose(ok -> send(calls, attempt, wanted));
     }
 
     static String nameInRedis(RedissonClient redisson, String key) {
         return redisson.getBucket(key) instanceof RedissonObject object ? object.getRawName() : key;
-    }
-
-    private CompletableFuture<Object> plain(ScriptCall call, int attempt) {
-        return plain.call(call.script(), call.keys(), call.arguments(), attempt);
-    }
-
-    /**
-     * Sends the scripts to a Redis that does not know them, by a call of each, and then the batch. The first call is
-     * executed once, although it is sent twice. If Redis refuses what follows, that call has been executed all the
-     * same.
-     */
-    private CompletableFuture<DurableReply> load(List<ScriptCall> calls, int attempt, Durability wanted) {
-        return plain(calls.get(0), attempt).thenCompose(reply -> plain(calls.get(calls.size() - 1), attempt)
-                .thenCompose(loaded -> send(calls, attempt, wanted))
-                .exceptionallyCompose(e -> {
-                    Throwable error = ErrorText.unwrap(e);
-                    return isServersRefusal(error)
-                            ? CompletableFuture.completedFuture(
-                                    new DurableReply(reply, UnmetDurability.missing(wanted, null, null, error)))
-                            : CompletableFuture.failedFuture(e);
-                }));
     }
 
     private static boolean isServersRefusal(Throwable error) {
@@ -129,17 +107,14 @@ public final class DurableScriptExecutor {
             return CompletableFuture.failedFuture(new DurabilityUnavailableException(wanted, limit));
         }
         Durability nothing = new Durability(0, wanted.disk(), Duration.ofMillis(1));
-        return plain(marker, attempt)
-                .thenCompose(loaded -> send(List.of(marker), attempt, nothing))
-                .thenCompose(answer -> {
-                    Throwable refusal =
-                            answer.unmet() == null ? null : answer.unmet().refusal();
-                    if (refusal != null) {
-                        return CompletableFuture.failedFuture(new DurabilityUnavailableException(wanted, refusal));
-                    }
-                    known = true;
-                    return CompletableFuture.completedFuture(null);
-                });
+        return send(List.of(marker), attempt, nothing).thenCompose(answer -> {
+            Throwable refusal = answer.unmet() == null ? null : answer.unmet().refusal();
+            if (refusal != null) {
+                return CompletableFuture.failedFuture(new DurabilityUnavailableException(wanted, refusal));
+            }
+            known = true;
+            return CompletableFuture.completedFuture(null);
+        });
     }
 
     /**
@@ -154,13 +129,42 @@ public final class DurableScriptExecutor {
                 : Duration.ofMillis(Math.max(config.getTimeout(), interval / 2));
     }
 
+    private CompletableFuture<DurableReply> send(List<ScriptCall> calls, int attempt, Durability wanted) {
+        return sendOnce(calls, attempt, wanted)
+                .exceptionallyCompose(e -> ErrorText.unwrap(e) instanceof RedisNoScriptException
+                        ? load(calls, attempt, wanted)
+                        : CompletableFuture.failedFuture(e));
+    }
+
+    /**
+     * Sends the scripts to a Redis that does not know them, by a call of each, and then the batch. The first call is
+     * executed once, although it is sent twice. If Redis refuses what follows, that call has been executed all the
+     * same.
+     */
+    private CompletableFuture<DurableReply> load(List<ScriptCall> calls, int attempt, Durability wanted) {
+        return plain(calls.get(0), attempt).thenCompose(reply -> plain(calls.get(calls.size() - 1), attempt)
+                .thenCompose(loaded -> sendOnce(calls, attempt, wanted))
+                .exceptionallyCompose(e -> {
+                    Throwable error = ErrorText.unwrap(e);
+                    return isServersRefusal(error)
+                            ? CompletableFuture.completedFuture(new DurableReply(
+                                    reply,
+                                    UnmetDurability.missing(wanted, null, UnmetDurability.UNKNOWN_HISTORY, error)))
+                            : CompletableFuture.failedFuture(e);
+                }));
+    }
+
+    private CompletableFuture<Object> plain(ScriptCall call, int attempt) {
+        return plain.call(call.script(), call.keys(), call.arguments(), attempt);
+    }
+
     /**
      * Sends calls in one batch, and a wait behind them.
      *
      * @param calls the last one is of {@link LuaScript#REPLICATION}
      * @return fails if the first call was not executed, or if that is not known
      */
-    private CompletableFuture<DurableReply> send(List<ScriptCall> calls, int attempt, Durability wanted) {
+    private CompletableFuture<DurableReply> sendOnce(List<ScriptCall> calls, int attempt, Durability wanted) {
         Batch batch;
         List<CompletableFuture<Object>> replies = new ArrayList<>(calls.size());
         AtomicBoolean disordered = new AtomicBoolean();
@@ -213,11 +217,10 @@ public final class DurableScriptExecutor {
         return reply.isDone() && !reply.isCompletedExceptionally();
     }
 
-    /** The id of the master's history; null if the master does not tell it. */
     private static String history(CompletableFuture<Object> reply) {
         return isAnswered(reply) && reply.join() instanceof byte[] id && id.length > 0
                 ? new String(id, StandardCharsets.US_ASCII)
-                : null;
+                : UnmetDurability.UNKNOWN_HISTORY;
     }
 
     private CommandAsyncExecutor executor() {

@@ -54,12 +54,6 @@ public final class ObservedScriptExecutor implements ScriptExecutor {
     }
 
     @Override
-    public CompletableFuture<DurableReply> awaitDurable(QueueKeys queue, int attempt, Durability wanted) {
-        long begin = nanoTime.getAsLong();
-        return tell(LuaScript.REPLICATION, begin, redis.awaitDurable(queue, attempt, wanted));
-    }
-
-    @Override
     public CompletableFuture<Void> checkDurable(QueueKeys queue, Durability wanted) {
         return redis.checkDurable(queue, wanted);
     }

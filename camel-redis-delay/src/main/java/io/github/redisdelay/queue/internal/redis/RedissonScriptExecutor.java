@@ -157,11 +157,6 @@ public final class RedissonScriptExecutor implements ScriptExecutor {
     }
 
     @Override
-    public CompletableFuture<DurableReply> awaitDurable(QueueKeys queue, int attempt, Durability wanted) {
-        return durable.call(List.of(marker(queue)), attempt, wanted);
-    }
-
-    @Override
     public CompletableFuture<Void> checkDurable(QueueKeys queue, Durability wanted) {
         return durable.check(marker(queue), 1, wanted);
     }

@@ -49,16 +49,6 @@ public interface ScriptExecutor {
     }
 
     /**
-     * Has Redis wait until all that the master has executed so far is as safe as is wanted.
-     *
-     * @param attempt as of {@link #call}
-     * @return what is missing, and as the reply the id of the master's history: bytes, empty if it does not tell
-     */
-    default CompletableFuture<DurableReply> awaitDurable(QueueKeys queue, int attempt, Durability wanted) {
-        throw new UnsupportedOperationException("this one does not wait for replicas");
-    }
-
-    /**
      * Asks once whether Redis can wait for that at all.
      *
      * @return fails with a {@link io.github.redisdelay.queue.exception.DurabilityUnavailableException} if it never can

@@ -12,22 +12,13 @@ import java.time.Duration;
  * @param wanted the durability that was asked for
  * @param replicas the number of replicas that had the change when the time was over
  * @param onDisk whether the master had the change on disk; false if that was not asked for
- * @param history the id of the history of the master that has the change; null if Redis does not tell
+ * @param history the id of the history of the master that has the change; {@link #UNKNOWN_HISTORY} if Redis does not tell
  * @param refusal the reason why Redis did not wait; null if it did
- * @param unknown true if nobody can tell whether a failover has undone the change
  */
-public record UnmetDurability(
-        Durability wanted, int replicas, boolean onDisk, String history, Throwable refusal, boolean unknown) {
+public record UnmetDurability(Durability wanted, int replicas, boolean onDisk, String history, Throwable refusal) {
 
-    /** The difference for a change that is there. */
-    public UnmetDurability(Durability wanted, int replicas, boolean onDisk, String history, Throwable refusal) {
-        this(wanted, replicas, onDisk, history, refusal, false);
-    }
-
-    /** The difference for a change that a failover may have undone. */
-    public static UnmetDurability unknown(Durability wanted) {
-        return new UnmetDurability(wanted, 0, false, null, null, true);
-    }
+    /** The id of no history. */
+    static final String UNKNOWN_HISTORY = "unknown";
 
     /** The durability that a wait has not reached; null if it has reached all. */
     public static UnmetDurability missing(Durability wanted, Waited waited, String history, Throwable refusal) {
@@ -41,16 +32,6 @@ public record UnmetDurability(
                         refusal);
     }
 
-    private static final String UNKNOWN =
-            "nobody can tell whether a failover has undone it (another master answers now, or Redis does not say"
-                    + " which one), and it was not made again";
-
-    /** The end of a sentence about the change. */
-    String text() {
-        return (wanted.disk() ? "not known to be on disk: " : "not known to be replicated: ")
-                + (unknown ? UNKNOWN : refusal == null ? counted() + " within " + text(wanted.timeout()) : reason());
-    }
-
     /**
      * The error for the caller of the change.
      *
@@ -58,8 +39,28 @@ public record UnmetDurability(
      * @param result the answer to the change
      */
     public ReplicationTimeoutException exception(String queue, String done, Object result) {
+        return exception(
+                queue, done, result, refusal == null ? counted() + " within " + text(wanted.timeout()) : reason());
+    }
+
+    /** The error for a caller where a failover may have undone the change. */
+    public ReplicationTimeoutException perhapsUndone(String queue, String done, Object result) {
+        return exception(
+                queue,
+                done,
+                result,
+                "nobody can tell whether a failover has undone it (another master answers now, or Redis does not say which"
+                        + " one)");
+    }
+
+    private ReplicationTimeoutException exception(String queue, String done, Object result, String why) {
         return new ReplicationTimeoutException(
-                "queue '" + queue + "': " + done + ", " + text(), refusal, result, replicas, wanted.replicas());
+                "queue '" + queue + "': " + done + ", not known to be " + (wanted.disk() ? "on disk: " : "replicated: ")
+                        + why,
+                refusal,
+                result,
+                replicas,
+                wanted.replicas());
     }
 
     private String counted() {

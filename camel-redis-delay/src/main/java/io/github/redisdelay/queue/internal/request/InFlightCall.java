@@ -142,7 +142,9 @@ final class InFlightCall {
         if (unmet == null) {
             request.submission().succeed(result);
         } else {
-            channel.confirmations().tell(request, result, unmet);
+            request.submission()
+                    .unconfirmed(unmet.exception(channel.queue().name(), request.done(), result), () -> channel.sender()
+                            .submit(new Confirmation<>(request.queue(), request.done(), result, unmet)));
         }
     }
 

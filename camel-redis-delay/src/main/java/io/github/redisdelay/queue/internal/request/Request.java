@@ -52,17 +52,6 @@ public abstract class Request<T> {
      */
     protected abstract T read(long timeMicros, int outcome, long valueMicros);
 
-    /**
-     * Makes the request to send where a failover may have undone this one. It may also be there, or have been there and
-     * be finished.
-     *
-     * @param result what this request was answered
-     * @return null if nothing may be sent again
-     */
-    protected Request<T> afterFailover(T result) {
-        return null;
-    }
-
     public QueueAddress queue() {
         return queue;
     }
@@ -105,6 +94,11 @@ public abstract class Request<T> {
     /** A clause that says what its execution has done. */
     String done() {
         return stores() ? "message '" + id + "' is stored" : change() + " was made";
+    }
+
+    /** True if Redis has executed its change before it was made. */
+    boolean isDone() {
+        return false;
     }
 
     /** True if its execution stores its message. */

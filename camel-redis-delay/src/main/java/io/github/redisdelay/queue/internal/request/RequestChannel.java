@@ -15,7 +15,7 @@ import java.util.random.RandomGenerator;
  * The way to Redis that the requests of one kind of one queue share.
  *
  * @param durability the safety that a call needs before it counts as done
- * @param confirmations waits further for calls that were not as safe in time
+ * @param sender sends the further waits for calls that were not as safe in time
  * @param random spreads repeats
  * @param used runs when Redis has answered a call; must be cheap
  */
@@ -24,7 +24,7 @@ public record RequestChannel(
         RequestKind kind,
         Durability durability,
         ScriptExecutor redis,
-        DurabilityConfirmations confirmations,
+        Request.Sender sender,
         Timers timers,
         RandomGenerator random,
         Runnable used) {

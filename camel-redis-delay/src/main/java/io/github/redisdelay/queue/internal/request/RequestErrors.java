@@ -28,13 +28,13 @@ final class RequestErrors {
         return new RequestTimeoutException(
                 "queue '" + queue + "': " + requests + " requests (" + bytes + " bytes) wait for Redis already; "
                         + notSent(request) + because(cause),
-                false,
+                request.isDone(),
                 cause);
     }
 
     /** The request's deadline has passed before it was sent. */
     RequestTimeoutException withdrawn(Request<?> request, Throwable cause) {
-        return new RequestTimeoutException(noAnswer() + notSent(request) + because(cause), false, cause);
+        return new RequestTimeoutException(noAnswer() + notSent(request) + because(cause), request.isDone(), cause);
     }
 
     /** The request's deadline has passed after it was sent. */
@@ -69,15 +69,25 @@ final class RequestErrors {
     }
 
     private static String notSent(Request<?> request) {
+        if (request.isDone()) {
+            return unsafe(request);
+        }
         return request.script() == LuaScript.SCHEDULE
                 ? "message '" + request.id() + "' was not sent, nothing was stored"
                 : request.change() + " was not sent, nothing was changed";
     }
 
     private static String perhapsDone(Request<?> request) {
+        if (request.isDone()) {
+            return unsafe(request);
+        }
         return request.script() == LuaScript.SCHEDULE
                 ? "message '" + request.id() + "' may be stored: the same id can safely be sent again"
                 : request.change() + " may have taken effect: it can safely be asked for again";
+    }
+
+    private static String unsafe(Request<?> request) {
+        return request.done() + ", not known to be replicated";
     }
 
     private static String because(Throwable error) {

@@ -42,7 +42,6 @@ public final class RequestRouter implements Request.Sender {
     private final Timers timers;
     private final RandomGenerator random;
     private final QueueRegistry registry;
-    private final DurabilityConfirmations confirmations;
 
     private final Map<BatcherKey, RequestBatcher> batchers = new ConcurrentHashMap<>();
     /** The reason why nothing is sent any more; null until the router is closed. Written before the batchers are closed. */
@@ -78,7 +77,6 @@ public final class RequestRouter implements Request.Sender {
         this.timers = timers;
         this.random = random;
         this.registry = registry;
-        this.confirmations = new DurabilityConfirmations(redis, options, timers, random, this);
     }
 
     /** The address of the server, for people. */
@@ -169,7 +167,7 @@ public final class RequestRouter implements Request.Sender {
                 // A lost acknowledgement means another delivery and no loss, so requests about deliveries do not wait.
                 deliveries ? Durability.NONE : options.durability(),
                 redis,
-                confirmations,
+                this,
                 timers,
                 random,
                 registry.of(queue.name())::requested);
@@ -188,7 +186,7 @@ public final class RequestRouter implements Request.Sender {
     /** Waits until all that was changed so far is as safe as the options say; then completes with this result. */
     public <T> CompletableFuture<T> awaitDurable(QueueAddress queue, String done, T result) {
         return options.durability().waits()
-                ? confirmations.await(queue, done, result)
+                ? submit(new Confirmation<>(queue, done, result, options.durability()))
                 : CompletableFuture.completedFuture(result);
     }
 
@@ -222,6 +220,5 @@ public final class RequestRouter implements Request.Sender {
         closed = reason;
         batchers.values().forEach(batcher -> batcher.close(reason));
         batchers.clear();
-        confirmations.close(reason);
     }
 }

@@ -11,7 +11,7 @@ public final class SubmissionPromise<T> extends Submission<T> {
 
     private final CompletableFuture<T> outcome = new CompletableFuture<>();
     /** Written before the outcome fails with a {@link ReplicationTimeoutException}, else null. */
-    private volatile Supplier<Submission<T>> confirmation;
+    private volatile Supplier<? extends CompletableFuture<T>> confirmation;
 
     /** A submission that failed before anything was sent. */
     public static <T> Submission<T> failed(Throwable error) {
@@ -31,8 +31,8 @@ public final class SubmissionPromise<T> extends Submission<T> {
     }
 
     @Override
-    public Submission<T> confirm() {
-        Supplier<Submission<T>> again = confirmation;
+    public CompletableFuture<T> confirm() {
+        Supplier<? extends CompletableFuture<T>> again = confirmation;
         if (again == null) {
             throw new IllegalStateException("the request does not wait for replicas");
         }
@@ -50,7 +50,7 @@ public final class SubmissionPromise<T> extends Submission<T> {
     }
 
     /** @param again waits once more */
-    public void unconfirmed(ReplicationTimeoutException error, Supplier<Submission<T>> again) {
+    public void unconfirmed(ReplicationTimeoutException error, Supplier<? extends CompletableFuture<T>> again) {
         confirmation = again;
         fail(error);
     }

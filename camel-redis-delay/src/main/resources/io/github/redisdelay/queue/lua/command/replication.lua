@@ -1,5 +1,5 @@
--- Tells which history the master has, and writes something, so that WAIT behind it covers all that was written before.
--- Its writes are gone again when it ends.
+-- Compares the history that the master has with those that callers name, and writes something, so that WAIT behind it covers
+-- all that was written before. Its writes are gone again when it ends, so a call may be repeated.
 --
 -- WAIT waits for what its own connection has written last. Up to Redis 7.0 that is the end of the history at its last
 -- command; since 7.2, and in Valkey, only commands count that were replicated. A call that is repeated on another
@@ -7,16 +7,28 @@
 --
 -- KEYS  1 sessions
 -- ARGV  none
--- Reply bytes: the id of the history, master_replid of INFO; empty where the user may not ask
+--       or, of which none is used: 1 session  2 sequence  3 base key; then for each request, at most 256: the id of the
+--       history that the master must have, or nothing where each will do
+-- Reply bytes; without arguments the id of the history: master_replid of INFO, empty where the user may not ask
+--       else struct 'd' 0; then for each request 'Bd' 1 the master has this history, 0 it has another one or does not tell; 0
 -- Errors  none
--- Cost  O(1)
+-- Cost  O(requests)
 
 local sessions = KEYS[1]
 
 local text = redis.pcall('INFO', 'replication')
+local history = type(text) == 'string' and string.match(text, 'master_replid:(%w+)') or ''
 
 -- The first write needs no memory, so that the others are not refused when there is none.
 redis.call('HDEL', sessions, '')
 redis.call('HSET', sessions, '', '')
 redis.call('HDEL', sessions, '')
-return type(text) == 'string' and string.match(text, 'master_replid:(%w+)') or ''
+if #ARGV == 0 then
+  return history
+end
+local answers, count = { 0 }, #ARGV - 3
+for i = 1, count do
+  local wanted = ARGV[3 + i]
+  answers[2 * i], answers[2 * i + 1] = (wanted == '' or wanted == history) and 1 or 0, 0
+end
+return struct.pack('<d' .. string.rep('Bd', count), unpack(answers))

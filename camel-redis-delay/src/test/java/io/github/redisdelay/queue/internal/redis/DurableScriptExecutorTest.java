@@ -64,7 +64,7 @@ class DurableScriptExecutorTest {
                 });
         DurableScriptExecutor.ScriptCall marker =
                 new DurableScriptExecutor.ScriptCall(LuaScript.REPLICATION, List.of("calls"), new Object[0]);
-        CompletableFuture<DurableReply> reply = caller.call(List.of(marker), 1, Durability.replicas(1));
+        CompletableFuture<DurableReply> reply = caller.call(List.of(marker, marker), 1, Durability.replicas(1));
         assertThatThrownBy(reply::join)
                 .hasCauseInstanceOf(DurabilityUnavailableException.class)
                 .hasMessageContaining("cannot be made to wait for replicas or the disk, nothing was changed: give one"
