@@ -7,6 +7,7 @@ import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.RedriveOutcome;
+import io.github.redisdelay.queue.Submission;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.apache.camel.RuntimeCamelException;
@@ -133,18 +134,20 @@ public final class ManagedQueue {
         return setPaused("resumed", DelayQueue::resume) ? "resumed" : "it was not paused";
     }
 
-    private boolean setPaused(String what, Function<DelayQueue, CompletableFuture<Boolean>> call) {
-        return ask("it could not be " + what, target -> call.apply(target).thenApply(changed -> {
-            if (changed) {
-                LOG.info("{}: {} by JMX", StatsText.label(target, queue.deadLetters()), what);
-            }
-            return changed;
-        }));
+    private boolean setPaused(String what, Function<DelayQueue, Submission<Boolean>> call) {
+        return ask(
+                "it could not be " + what, target -> call.apply(target).result().thenApply(changed -> {
+                    if (changed) {
+                        LOG.info("{}: {} by JMX", StatsText.label(target, queue.deadLetters()), what);
+                    }
+                    return changed;
+                }));
     }
 
     @ManagedOperation(description = "Makes the delayed message with this id due now")
     public String promote(String id) {
-        ChangeResult found = ask("message '" + id + "' could not be promoted", waiting -> waiting.promote(id));
+        ChangeResult found = ask("message '" + id + "' could not be promoted", waiting -> waiting.promote(id)
+                .result());
         return switch (found.previousState()) {
             case DELAYED -> "due now";
             case LEASED -> "it is being delivered";
@@ -155,7 +158,8 @@ public final class ManagedQueue {
 
     @ManagedOperation(description = "Cancels the message with this id, also while it is being delivered")
     public String cancel(String id) {
-        MessageState found = ask("message '" + id + "' could not be cancelled", waiting -> waiting.cancel(id))
+        MessageState found = ask("message '" + id + "' could not be cancelled", waiting -> waiting.cancel(id)
+                        .result())
                 .previousState();
         return switch (found) {
             case DELAYED -> "cancelled";
@@ -173,7 +177,7 @@ public final class ManagedQueue {
         return switch (askWhole("dead letter '" + id + "' could not be redriven", whole -> whole.deadLettersOf(id)
                 .thenCompose(letters -> letters.isEmpty()
                         ? CompletableFuture.completedFuture(RedriveOutcome.NONE)
-                        : whole.redrive(letters.get(0).toString())))) {
+                        : whole.redrive(letters.get(0).toString()).result()))) {
             case REDRIVEN -> "redriven";
             case DUPLICATE -> "a message with its id is in the queue: it stays a dead letter";
             case LEASED -> "a consumer of the dead letters is working on it";

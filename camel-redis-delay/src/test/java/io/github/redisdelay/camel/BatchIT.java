@@ -165,7 +165,8 @@ class BatchIT extends ConsumerSideIT {
         AtomicInteger failures = new AtomicInteger();
         List<CompletableFuture<?>> schedules = new ArrayList<>();
         for (int i = 0; i < messages; i++) {
-            schedules.add(stored().schedule(ScheduleRequest.of(Envelope.of(i).encode(), DueTime.now())));
+            schedules.add(stored().schedule(ScheduleRequest.of(Envelope.of(i).encode(), DueTime.now()))
+                    .result());
         }
         schedules.forEach(CompletableFuture::join);
         String options = "?redeliveryDelay=5ms&batching=true&concurrentConsumers=3&batchSize=50&batchTimeout=20ms";
@@ -242,7 +243,7 @@ class BatchIT extends ConsumerSideIT {
         assertThat(batches).isEmpty();
         var delivery = claim(stored());
         assertThat(delivery.attempt()).isEqualTo(1);
-        delivery.settle(Settlement.RELEASE).join();
+        delivery.settle(Settlement.RELEASE).result().join();
     }
 
     @Test
@@ -353,7 +354,7 @@ class BatchIT extends ConsumerSideIT {
             assertThat(stats().leased()).isOne();
             assertThat(stats().overdue()).isEqualTo(2);
         });
-        claim(stored()).settle(Settlement.ACKNOWLEDGE).join();
+        claim(stored()).settle(Settlement.ACKNOWLEDGE).result().join();
         go.release(100);
         assertThat(nextBatch()).as("it goes on when it is free").containsExactly(1);
         assertEmpty();

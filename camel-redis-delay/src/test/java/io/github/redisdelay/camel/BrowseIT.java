@@ -120,6 +120,7 @@ class BrowseIT extends ConsumerSideIT {
                         "a",
                         Envelope.of("x", null, headers, Envelope.Settings.NONE).encode(),
                         LATER))
+                .result()
                 .join();
         DefaultHeaderFilterStrategy filter = new DefaultHeaderFilterStrategy();
         filter.setInFilter(java.util.Set.of("secret"));
@@ -137,7 +138,9 @@ class BrowseIT extends ConsumerSideIT {
 
     @Test
     void should_show_what_cannot_be_read_as_bytes() {
-        stored().schedule(ScheduleRequest.of("a", new byte[] {1, 2}, LATER)).join();
+        stored().schedule(ScheduleRequest.of("a", new byte[] {1, 2}, LATER))
+                .result()
+                .join();
         assertThat(endpoint("").getExchanges().get(0).getMessage().getBody()).isEqualTo(new byte[] {1, 2});
     }
 
@@ -161,7 +164,7 @@ class BrowseIT extends ConsumerSideIT {
             assertThat(ids(endpoint("?state=leased").getExchanges())).containsExactly("b");
             assertThat(endpoint("?state=leased").getBrowseStatus(0).size()).isOne();
             assertThat(endpoint("").getExchanges()).isEmpty();
-            held.settle(Settlement.ACKNOWLEDGE).join();
+            held.settle(Settlement.ACKNOWLEDGE).result().join();
         }
     }
 

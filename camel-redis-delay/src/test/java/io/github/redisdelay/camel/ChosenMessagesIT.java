@@ -140,6 +140,7 @@ class ChosenMessagesIT extends DeadLetterSideIT {
                         Duration.ofHours(1),
                         new FailureRecord("java.io.IOException", "wrong", "notify", "host", 1, Instant.now(), null)
                                 .encode()))
+                .result()
                 .join();
         context.start();
         assertThat(count("?operation=promote&routeId=other", Map.of())).isZero();

@@ -213,6 +213,7 @@ class ConsumerIT extends CamelRedisIT {
     @Test
     void should_bury_what_cannot_be_read_and_go_on() throws Exception {
         stored().schedule(ScheduleRequest.of("bad", "plain text".getBytes(StandardCharsets.UTF_8), DueTime.now()))
+                .result()
                 .join();
         start(consume("", this::take));
         send(uri, "good", Map.of());
@@ -331,7 +332,7 @@ class ConsumerIT extends CamelRedisIT {
                     stored().receiver(io.github.redisdelay.queue.ConsumerOptions.DEFAULTS, delivery -> {})) {
                 var delivery = receiver.receive(Duration.ZERO);
                 assertThat(delivery).isNotNull();
-                delivery.settle(Settlement.ACKNOWLEDGE).join();
+                delivery.settle(Settlement.ACKNOWLEDGE).result().join();
             }
         });
         go.countDown();

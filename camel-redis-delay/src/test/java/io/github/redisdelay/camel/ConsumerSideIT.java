@@ -46,7 +46,7 @@ public abstract class ConsumerSideIT extends CamelRedisIT {
 
     protected void schedule(String id, Object body, Envelope.Settings settings, DueTime due) {
         byte[] bytes = Envelope.of(body, null, Map.of(), settings).encode();
-        stored().schedule(ScheduleRequest.of(id, bytes, due)).join();
+        stored().schedule(ScheduleRequest.of(id, bytes, due)).result().join();
     }
 
     protected RedisDelayConsumer consumer() {
@@ -93,7 +93,10 @@ public abstract class ConsumerSideIT extends CamelRedisIT {
                 3,
                 java.time.Instant.parse("2030-01-31T10:15:00.123Z"),
                 FailureRecord.FAILED);
-        claim(stored()).settle(new Settlement.DeadLetter(failure.encode())).join();
+        claim(stored())
+                .settle(new Settlement.DeadLetter(failure.encode()))
+                .result()
+                .join();
     }
 
     protected void bury(String id, Object body) {

@@ -113,10 +113,10 @@ class DeadLetterIdsIT extends DeadLetterSideIT {
             var found = template.asyncSend(uri + "?operation=get", exchange -> exchange.getMessage()
                     .setHeader(RedisDelayConstants.SCHEDULE_ID, "a"));
             LockSupport.parkNanos(20_000L * i);
-            assertThat(stored().redrive(letter).join()).isEqualTo(RedriveOutcome.REDRIVEN);
+            assertThat(stored().redrive(letter).result().join()).isEqualTo(RedriveOutcome.REDRIVEN);
             assertThat(found.join().getMessage().getHeader(RedisDelayConstants.MESSAGE_STATE))
                     .isIn("dead", "delayed");
-            stored().cancel("a").join();
+            stored().cancel("a").result().join();
         }
     }
 
@@ -131,6 +131,7 @@ class DeadLetterIdsIT extends DeadLetterSideIT {
         List<String> letters = deadLetters();
         stored().deadLetters()
                 .reschedule(letters.get(2), DueTime.after(Duration.ofMinutes(10)))
+                .result()
                 .join();
         Message one = change("?operation=" + operation, Map.of(RedisDelayConstants.SCHEDULE_ID, "a"));
         assertThat(one.getHeaders())

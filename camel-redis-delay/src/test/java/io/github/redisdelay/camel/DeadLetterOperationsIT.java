@@ -65,6 +65,7 @@ class DeadLetterOperationsIT extends CamelRedisIT {
             delivery.settle(new Settlement.DeadLetter(
                             new FailureRecord(exception.getName(), "wrong", "route", "host", 1, Instant.now(), "failed")
                                     .encode()))
+                    .result()
                     .join();
         });
         await().until(() -> stats().dead() == ids.length);

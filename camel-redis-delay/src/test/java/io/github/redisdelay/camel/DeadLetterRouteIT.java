@@ -184,7 +184,9 @@ class DeadLetterRouteIT extends ConsumerSideIT {
     @Test
     void should_hand_over_the_bytes_of_one_that_cannot_be_read() throws Exception {
         byte[] bytes = "plain text".getBytes(StandardCharsets.UTF_8);
-        stored().schedule(ScheduleRequest.of("bad", bytes, DueTime.now())).join();
+        stored().schedule(ScheduleRequest.of("bad", bytes, DueTime.now()))
+                .result()
+                .join();
         start(new RouteBuilder() {
             @Override
             public void configure() {
@@ -204,7 +206,7 @@ class DeadLetterRouteIT extends ConsumerSideIT {
     void should_not_apply_the_terms_of_the_message() throws Exception {
         Envelope.Settings terms = new Envelope.Settings(null, Duration.ofMillis(1), "maximumRedeliveries=0");
         schedule("a", "x", terms, DueTime.at(Instant.now().minusSeconds(60)));
-        claim(stored()).settle(new Settlement.DeadLetter(new byte[0])).join();
+        claim(stored()).settle(new Settlement.DeadLetter(new byte[0])).result().join();
         start(consumeDead("&redeliveryDelay=5ms", exchange -> {
             take(exchange);
             if (received.size() == 1) {

@@ -50,6 +50,7 @@ abstract class DeadLetterSideIT extends ConsumerSideIT {
                                                         Instant.now(),
                                                         reason)
                                                 .encode()))
+                                .result()
                                 .join());
         await().until(() -> stats().dead() == before + ids.length);
         consumer.stop(false);

@@ -325,10 +325,11 @@ class DeserializationSecurityIT extends ConsumerSideIT {
                             .hasSize(1);
                     client.queue(name)
                             .schedule(ScheduleRequest.of("a", gadget, DueTime.after(java.time.Duration.ofHours(1))))
+                            .result()
                             .join();
-                    client.queue(name).cancel("a").join();
-                    client.queue(name).pause().join();
-                    client.queue(name).resume().join();
+                    client.queue(name).cancel("a").result().join();
+                    client.queue(name).pause().result().join();
+                    client.queue(name).resume().result().join();
                     assertThat(own.requestBody("redis-delay:" + name + "?operation=redrive&all=true", (Object) null))
                             .isNull();
                 }
@@ -353,7 +354,7 @@ class DeserializationSecurityIT extends ConsumerSideIT {
             Gadget.FIRED.set(0);
             Delivery delivery = claim(stored());
             assertThat(delivery.id()).isNotEqualTo("a");
-            delivery.settle(Settlement.ACKNOWLEDGE).join();
+            delivery.settle(Settlement.ACKNOWLEDGE).result().join();
         } finally {
             others.shutdown();
         }

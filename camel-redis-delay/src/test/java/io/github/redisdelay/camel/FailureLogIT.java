@@ -115,7 +115,7 @@ class FailureLogIT extends ConsumerSideIT {
                 .startsWith(shown("P-1") + ", attempt 1 of 2 failed on route 'send', again in 10 s:")
                 .contains("\n\tat io.github.redisdelay.camel.FailureLogIT.fail");
         await().until(() -> stats().leased() == 0); // until then it cannot be promoted
-        stored().promote("P-1").join();
+        stored().promote("P-1").result().join();
         awaitAttempts(2);
         await().untilAsserted(() -> assertThat(ours()).hasSize(2)); // a burial is logged when Redis has answered
         assertThat(traces()).as("one for each attempt").hasSize(2);

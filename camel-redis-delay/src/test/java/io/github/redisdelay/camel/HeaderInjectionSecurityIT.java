@@ -96,7 +96,7 @@ class HeaderInjectionSecurityIT extends ConsumerSideIT {
     /** As an attacker stores it, whom no filter stops. */
     private void scheduleEvil(String id) {
         byte[] bytes = Envelope.of("body of " + id, "text/plain", headers()).encode();
-        stored().schedule(ScheduleRequest.of(id, bytes, DueTime.now())).join();
+        stored().schedule(ScheduleRequest.of(id, bytes, DueTime.now())).result().join();
     }
 
     private static void assertClean(Message message) {
@@ -171,6 +171,7 @@ class HeaderInjectionSecurityIT extends ConsumerSideIT {
                 + "\"org.apache.camel.x\":\"evil\",\"headers\":{\"CamelFileName\":\"evil\"},\"reason\":\"failed\"}";
         claim(stored())
                 .settle(new Settlement.DeadLetter(failure.getBytes(StandardCharsets.UTF_8)))
+                .result()
                 .join();
         DelayQueue dead = stored().deadLetters();
         String deadId = dead.browse(MessageState.DELAYED, PageStart.first(), 1)

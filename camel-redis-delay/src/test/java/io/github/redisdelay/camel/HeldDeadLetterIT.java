@@ -193,7 +193,7 @@ class HeldDeadLetterIT extends DeadLetterSideIT {
                 .hasMessageContaining("dead letter");
         assertThat(stats().delayed()).isZero();
         assertThat(stats().dead()).isOne();
-        other.get(0).settle(Settlement.ACKNOWLEDGE).join();
+        other.get(0).settle(Settlement.ACKNOWLEDGE).result().join();
         assertThat(stats().dead()).isZero();
     }
 

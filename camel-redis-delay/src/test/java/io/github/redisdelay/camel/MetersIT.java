@@ -163,7 +163,7 @@ class MetersIT extends ConsumerSideIT {
         bind();
         schedule("gone", "x");
         start(consume(FAST + "&maximumRedeliveries=" + redeliveries + "&deadLetter=" + deadLetter, exchange -> {
-            stored().cancel("gone").join(); // another client's
+            stored().cancel("gone").result().join(); // another client's
             throw new IllegalStateException("no");
         }));
         await().untilAsserted(
@@ -246,7 +246,7 @@ class MetersIT extends ConsumerSideIT {
         bind();
         schedule("late", "x", Envelope.Settings.NONE, DueTime.at(Instant.now().minusSeconds(100)));
         schedule("later", "x", Envelope.Settings.NONE, DueTime.after(Duration.ofHours(1)));
-        stored().pause().join();
+        stored().pause().result().join();
         context.getEndpoint(uri);
         context.start();
         send(uri + "?operation=stats", null, Map.of());

@@ -259,6 +259,7 @@ class PartitionedRoutesIT extends ConsumerSideIT {
                     .getKeys()
                     .delete("redis-delay:{" + queue + "}:config", "redis-delay:{" + queue + "}:dead:config");
             stored().schedule(ScheduleRequest.of(Envelope.of("x").encode(), DueTime.after(Duration.ofHours(1))))
+                    .result()
                     .join();
             consumer().claims().suspend();
             consumer().claims().resume();
@@ -272,7 +273,7 @@ class PartitionedRoutesIT extends ConsumerSideIT {
     @Test
     void should_keep_the_number_of_an_empty_queue_when_a_consumer_starts() throws Exception {
         schedule("a", "x");
-        stored().cancel("a").join();
+        stored().cancel("a").result().join();
         assertThatThrownBy(() -> start(consume("", this::take)))
                 .hasStackTraceContaining("queue '" + queue + "' has 3 partitions, and option 'partitions' is 1")
                 .hasStackTraceContaining("if the queue is empty and nobody uses it, remove its record");

@@ -33,10 +33,11 @@ class PauseAndReplaceIT extends ConsumerSideIT {
             List<CompletableFuture<?>> schedules = new ArrayList<>();
             for (int i = 0; i < 50; i++) {
                 schedules.add(stored().schedule(
-                                ScheduleRequest.of(Envelope.of("before").encode(), DueTime.now())));
+                                ScheduleRequest.of(Envelope.of("before").encode(), DueTime.now()))
+                        .result());
                 sent++;
             }
-            assertThat(stored().pause().join()).isTrue();
+            assertThat(stored().pause().result().join()).isTrue();
             // Claims are under way while this is answered.
             schedules.forEach(CompletableFuture::join);
             for (int i = 0; i < 5; i++) {
@@ -48,7 +49,7 @@ class PauseAndReplaceIT extends ConsumerSideIT {
             String late = "after " + round;
             assertThat(received.stream().map(Message::getBody)).doesNotContain(late);
             assertThat(stats().overdue()).isGreaterThanOrEqualTo(5);
-            assertThat(stored().resume().join()).isTrue();
+            assertThat(stored().resume().result().join()).isTrue();
             int expected = sent;
             await().until(() -> received.size() == expected);
         }
@@ -67,11 +68,11 @@ class PauseAndReplaceIT extends ConsumerSideIT {
         }));
         schedule("a", "x");
         await().until(() -> received.size() == 1);
-        stored().pause().join();
+        stored().pause().result().join();
         go.countDown();
         await().untilAsserted(() -> assertThat(stats().overdue()).isOne());
         assertThat(received).hasSize(1);
-        stored().resume().join();
+        stored().resume().result().join();
         await().until(() -> received.size() == 2);
         assertEmpty();
     }
@@ -94,7 +95,8 @@ class PauseAndReplaceIT extends ConsumerSideIT {
             schedule("r" + i, "old");
             // Not before: it may be waiting, being delivered, or done.
             replacing.add(stored().schedule(new ScheduleRequest(
-                    "r" + i, DueTime.now(), Envelope.of("new").encode(), DuplicatePolicy.REPLACE, null)));
+                            "r" + i, DueTime.now(), Envelope.of("new").encode(), DuplicatePolicy.REPLACE, null))
+                    .result());
         }
         replacing.forEach(CompletableFuture::join);
         await().until(() -> deliveries.keySet().stream()
@@ -124,7 +126,7 @@ class PauseAndReplaceIT extends ConsumerSideIT {
         }));
         schedule("a", "x");
         await().until(() -> received.size() == 1);
-        assertThat(stored().cancel("a").join().previousState()).isEqualTo(MessageState.LEASED);
+        assertThat(stored().cancel("a").result().join().previousState()).isEqualTo(MessageState.LEASED);
         go.countDown();
         await().until(() -> consumer().getPendingExchangesSize() == 0);
         assertThat(failures.get("again"))

@@ -103,6 +103,7 @@ class PollingIT extends CamelRedisIT {
     @Test
     void should_skip_what_cannot_be_read() {
         stored().schedule(ScheduleRequest.of("bad", "text".getBytes(StandardCharsets.UTF_8), DueTime.now()))
+                .result()
                 .join();
         send(uri, "good", Map.of());
         assertThat(consumer.receiveBody(uri, 10_000)).isEqualTo("good");

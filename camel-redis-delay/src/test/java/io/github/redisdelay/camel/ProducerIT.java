@@ -362,7 +362,7 @@ class ProducerIT extends CamelRedisIT {
                         .onRedelivery(exchange -> {
                             attempts.add(1);
                             if (attempts.size() == 2) {
-                                stored().cancel("taken").join();
+                                stored().cancel("taken").result().join();
                             }
                         }));
                 from("direct:batch").to(uri + "?batching=true&delay=1h");
@@ -460,7 +460,7 @@ class ProducerIT extends CamelRedisIT {
         assertThat(cancelled.getMessage().getHeader(RedisDelayConstants.PREVIOUS_STATE))
                 .isEqualTo("leased");
         go.complete(null);
-        assertThat(stored().cancel("a").join().previousState()).isEqualTo(MessageState.NONE);
+        assertThat(stored().cancel("a").result().join().previousState()).isEqualTo(MessageState.NONE);
     }
 
     @Test

@@ -214,7 +214,9 @@ class RouteDecisionIT extends ConsumerSideIT {
                                 "a",
                                 "b"))
                 .encode();
-        stored().schedule(ScheduleRequest.of("forged", bytes, DueTime.now())).join();
+        stored().schedule(ScheduleRequest.of("forged", bytes, DueTime.now()))
+                .result()
+                .join();
         start(consume("", this::take));
         assertThat(next().getHeaders())
                 .containsEntry("a", "b")
@@ -253,6 +255,7 @@ class RouteDecisionIT extends ConsumerSideIT {
                         null,
                         7,
                         0))
+                .result()
                 .join();
         assertThat(next().getHeaders())
                 .containsEntry(RedisDelayConstants.MESSAGE_PRIORITY, 7)
@@ -287,7 +290,7 @@ class RouteDecisionIT extends ConsumerSideIT {
         assertEmpty();
         context.getRouteController().suspendRoute("consumer");
         schedule("released", "y");
-        claim(stored()).settle(Settlement.RELEASE).join();
+        claim(stored()).settle(Settlement.RELEASE).result().join();
         context.getRouteController().resumeRoute("consumer");
         Message released = next();
         assertThat(released.getHeader(RedisDelayConstants.REDELIVERY_REASON)).isEqualTo("released");
@@ -299,6 +302,7 @@ class RouteDecisionIT extends ConsumerSideIT {
         schedule("a", "x");
         claim(stored())
                 .settle(new Settlement.Retry(Duration.ZERO, "no JSON".getBytes(StandardCharsets.UTF_8)))
+                .result()
                 .join();
         start(consume("", this::take));
         assertThat(next().getHeaders())

@@ -59,6 +59,7 @@ class StaleDeliveryLogIT extends ConsumerSideIT {
     private void replace(DueTime due) {
         byte[] later = Envelope.of("y").encode();
         stored().schedule(new ScheduleRequest("D", due, later, DuplicatePolicy.REPLACE, null))
+                .result()
                 .join();
     }
 
@@ -84,7 +85,7 @@ class StaleDeliveryLogIT extends ConsumerSideIT {
     @Test
     void should_say_at_DEBUG_that_a_message_was_cancelled() throws Exception {
         receiveAndWait("");
-        stored().cancel("D").join();
+        stored().cancel("D").result().join();
         assertOneLine("DEBUG The settlement of " + delivery()
                 + " (acknowledge) is void: the message was cancelled, or another delivery has finished it");
     }

@@ -183,7 +183,7 @@ class GuaranteesPageIT {
         List<String> picture = picture(1);
         RedisServer server = opened(RedisServer.dedicated());
         DelayQueue queue = queue(server, Durability.NONE);
-        queue.schedule(message(ID, Duration.ZERO)).get();
+        queue.schedule(message(ID, Duration.ZERO)).result().get();
 
         ObservedSteps observed = observed(server, picture, "messages", "delayed");
         Process first = new ProcessBuilder(JavaCommand.of(
@@ -202,7 +202,7 @@ class GuaranteesPageIT {
         Delivery second = delivered(queue, LONG);
         assertThat(second.attempt()).isEqualTo(2);
         assertThat(second.redeliveryReason()).isEqualTo(RedeliveryReason.LEASE_EXPIRED);
-        assertThat(second.settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.DONE);
+        assertThat(second.settle(Settlement.ACKNOWLEDGE).result().get()).isEqualTo(SettleResult.DONE);
 
         int opt = picture.indexOf("opt the first JVM has only stood still");
         List<String> died = new ArrayList<>(picture);
@@ -215,15 +215,15 @@ class GuaranteesPageIT {
         List<String> picture = picture(1);
         RedisServer server = opened(RedisServer.dedicated());
         DelayQueue queue = queue(server, Durability.NONE);
-        queue.schedule(message(ID, Duration.ZERO)).get();
+        queue.schedule(message(ID, Duration.ZERO)).result().get();
 
         ObservedSteps observed = observed(server, picture, "messages", "delayed");
         Delivery first = delivered(queue, Duration.ofSeconds(5));
         Delivery second = delivered(queue, LONG);
         assertThat(picture)
                 .contains("Redis-->>First: "
-                        + first.settle(Settlement.ACKNOWLEDGE).get() + ", nothing is changed");
-        assertThat(second.settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.DONE);
+                        + first.settle(Settlement.ACKNOWLEDGE).result().get() + ", nothing is changed");
+        assertThat(second.settle(Settlement.ACKNOWLEDGE).result().get()).isEqualTo(SettleResult.DONE);
 
         assertThat(observed.steps()).isEqualTo(steps(picture, "Redis"));
     }
@@ -234,18 +234,22 @@ class GuaranteesPageIT {
         MasterAndReplica servers = opened(new MasterAndReplica());
         DelayQueue queue = queue(servers.master, new Durability(1, false, Duration.ofSeconds(2)));
         // With the first one it asks whether this Redis can wait.
-        queue.schedule(message("another one", Duration.ofHours(1))).get();
+        queue.schedule(message("another one", Duration.ofHours(1))).result().get();
 
         ObservedSteps onMaster = observed(servers.master, picture);
         ObservedSteps onReplica = observed(servers.replica, picture);
-        queue.schedule(message(ID, Duration.ZERO)).get();
+        queue.schedule(message(ID, Duration.ZERO)).result().get();
         servers.disconnect();
-        assertThat(delivered(queue, LONG).settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.DONE);
+        assertThat(delivered(queue, LONG)
+                        .settle(Settlement.ACKNOWLEDGE)
+                        .result()
+                        .get())
+                .isEqualTo(SettleResult.DONE);
         assertThat(onMaster.steps()).isEqualTo(steps(picture, "Master"));
         servers.master.kill();
         Delivery again = delivered(queue(servers.replica, Durability.NONE), LONG);
         assertThat(again.attempt()).isEqualTo(1);
-        assertThat(again.settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.DONE);
+        assertThat(again.settle(Settlement.ACKNOWLEDGE).result().get()).isEqualTo(SettleResult.DONE);
         assertThat(onReplica.steps()).isEqualTo(steps(picture, "Replica"));
     }
 

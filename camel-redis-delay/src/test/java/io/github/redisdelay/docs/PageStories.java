@@ -152,7 +152,7 @@ final class PageStories {
             // Until it is received for the first time it is one that waits, too, and is due.
             await().untilAsserted(
                             () -> assertThat(stage.secondsToWait("refunds")).isBetween(50.0, 60.0));
-            stage.outside.queue("refunds").promote("R-1").join();
+            stage.outside.queue("refunds").promote("R-1").result().join();
             stage.awaitMessages("refunds", 0, 0);
             assertThat(pending).isEmpty();
         });

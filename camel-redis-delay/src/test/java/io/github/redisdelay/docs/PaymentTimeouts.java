@@ -40,11 +40,12 @@ class PaymentTimeouts implements AutoCloseable {
     void placed(String order) {
         byte[] body = order.getBytes(UTF_8);
         queue.schedule(ScheduleRequest.of(order, body, DueTime.after(Duration.ofMinutes(30))))
+                .result()
                 .join(); // it is in Redis when this returns
     }
 
     void paid(String order) {
-        queue.cancel(order).join();
+        queue.cancel(order).result().join();
     }
 
     private void deliver(Delivery delivery) {

@@ -127,11 +127,13 @@ class QueueLayerIT {
     @Test
     void should_not_begin_what_was_not_finished_five_times() throws Exception {
         payments.schedule(ScheduleRequest.of("A-1", bytes("A-1"), DueTime.now()))
+                .result()
                 .join();
         try (DelayQueueReceiver receiver = payments.receiver(ConsumerOptions.DEFAULTS, delivery -> {})) {
             for (int attempt = 1; attempt <= 5; attempt++) {
                 receiver.receive(Duration.ofSeconds(10))
                         .settle(new Settlement.Retry(Duration.ZERO, new byte[0]))
+                        .result()
                         .join();
             }
         }
@@ -243,6 +245,7 @@ class QueueLayerIT {
     static void scheduleForCamel(DelayQueue queue, String json) {
         Envelope envelope = Envelope.of(json, "application/json", Map.of("tenant", "acme"));
         queue.schedule(ScheduleRequest.of("A-1", envelope.encode(), DueTime.after(Duration.ofMinutes(30))))
+                .result()
                 .join();
     }
 
@@ -301,6 +304,7 @@ class QueueLayerIT {
         assertThat(Work.DONE.remove()).isEqualTo("{} of acme");
         await().until(() -> stats().leased() == 0);
         assertThat(payments.schedule(ScheduleRequest.of("A-1", bytes("x"), DueTime.now()))
+                        .result()
                         .handle((result, error) -> error)
                         .join())
                 .as("remembered")
@@ -312,6 +316,7 @@ class QueueLayerIT {
         BlockingQueue<Message> received = new LinkedBlockingQueue<>();
         try (DefaultCamelContext camel = camel(consume(received))) {
             payments.schedule(ScheduleRequest.of("A-1", bytes("plain"), DueTime.now()))
+                    .result()
                     .join();
             await().until(() -> stats().dead() == 1);
         }

@@ -92,7 +92,7 @@ public final class ObservedQueue implements InvocationHandler {
         History history = recorder.of(id);
         history.scheduling(id, delayMicros(request.due(), history.now()), timeToLive(request));
         Submission<ScheduleResult> sent = queue.schedule(request);
-        sent.whenComplete((result, error) -> {
+        sent.result().whenComplete((result, error) -> {
             if (error == null) {
                 recorder.of(id).scheduled(id, result);
             } else if (error instanceof RequestTimeoutException timeout && !timeout.isPossiblyStored()) {

@@ -385,7 +385,7 @@ class CheckIT extends RealQueueIT {
             if (number == 1 && delivery.id().hashCode() % 5 == 0) {
                 delivery.settle(new Settlement.Retry(Duration.ofMillis(20), new byte[0]));
             } else {
-                delivery.settle(Settlement.ACKNOWLEDGE).thenRun(room::release);
+                delivery.settle(Settlement.ACKNOWLEDGE).result().thenRun(room::release);
             }
         });
         Future<Integer> producer = executor.submit(() -> {

@@ -50,7 +50,7 @@ public final class ConsumerProcess {
 
     private static void acknowledge(Delivery delivery) {
         say("acknowledging " + delivery.id());
-        delivery.settle(Settlement.ACKNOWLEDGE).thenRun(() -> say("acknowledged " + delivery.id()));
+        delivery.settle(Settlement.ACKNOWLEDGE).result().thenRun(() -> say("acknowledged " + delivery.id()));
     }
 
     private static synchronized void say(String line) {

@@ -72,7 +72,9 @@ class ConsumersIT {
     }
 
     private static void schedule(DelayQueue queue, String id, Duration delay) {
-        queue.schedule(ScheduleRequest.of(id, BODY, DueTime.after(delay))).join();
+        queue.schedule(ScheduleRequest.of(id, BODY, DueTime.after(delay)))
+                .result()
+                .join();
     }
 
     private static ConsumerOptions concurrent(int consumers) {
@@ -199,7 +201,7 @@ class ConsumersIT {
         for (int i = 0; i < 3_000; i++) {
             scheduled.add(queue.schedule(ScheduleRequest.of("m" + i, BODY, DueTime.now())));
         }
-        scheduled.forEach(Submission::join);
+        scheduled.forEach(sent -> sent.result().join());
         CountDownLatch end = new CountDownLatch(1);
         CountDownLatch hangs = new CountDownLatch(1);
         Set<String> done = ConcurrentHashMap.newKeySet();
@@ -233,7 +235,7 @@ class ConsumersIT {
             DueTime due = new DueTime(false, (first + i / each * 1_000L * each / 600) * 1_000);
             scheduled.add(queue.schedule(ScheduleRequest.of("m" + i, BODY, due)));
         }
-        scheduled.forEach(Submission::join);
+        scheduled.forEach(sent -> sent.result().join());
         Queue<Duration> lateness = new ConcurrentLinkedQueue<>();
         AtomicInteger begun = new AtomicInteger();
         DelayQueueConsumer standing = queue.consume(concurrent(1), executor, delivery -> {
@@ -291,6 +293,7 @@ class ConsumersIT {
                 scheduled++;
                 receiver.receive(Duration.ofSeconds(10))
                         .settle(Settlement.ACKNOWLEDGE)
+                        .result()
                         .get();
                 received.incrementAndGet();
             } else if (i % 10 == 6) {

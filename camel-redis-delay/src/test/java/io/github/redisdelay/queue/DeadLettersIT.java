@@ -139,7 +139,7 @@ class DeadLettersIT extends RealQueueIT {
                 others.add(sameQueue.redrive("none" + i + "@1")); // so many are worth a call of their own
             }
             assertThat(get(others.get(0))).isEqualTo(RedriveOutcome.NONE);
-            assertThat(redriven).as("while the schedule is under way").isNotDone();
+            assertThat(redriven.result()).as("while the schedule is under way").isNotDone();
             gate.open();
             assertThat(get(scheduled).outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
             assertThat(get(redriven)).isEqualTo(RedriveOutcome.DUPLICATE);

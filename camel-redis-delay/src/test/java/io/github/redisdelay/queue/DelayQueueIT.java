@@ -106,6 +106,7 @@ class DelayQueueIT {
         BlockingQueue<Delivery> received = consume(ConsumerOptions.DEFAULTS);
         ScheduleResult result = queue.schedule(
                         ScheduleRequest.of(bytes("hello"), DueTime.after(Duration.ofMillis(200))))
+                .result()
                 .get();
         assertThat(result.outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
         assertThat(result.id()).hasSize(14);
@@ -118,7 +119,7 @@ class DelayQueueIT {
         assertThat(delivery.scheduledMicros()).isEqualTo(result.scheduledMicros());
         assertThat(delivery.dueMicros()).isEqualTo(result.dueMicros());
         assertThat(delivery.claimedMicros()).isGreaterThanOrEqualTo(delivery.dueMicros());
-        assertThat(delivery.settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.DONE);
+        assertThat(delivery.settle(Settlement.ACKNOWLEDGE).result().get()).isEqualTo(SettleResult.DONE);
         assertEmpty();
     }
 
@@ -128,6 +129,7 @@ class DelayQueueIT {
         List<String> ids = new ArrayList<>();
         for (int i = 0; i < 500; i++) {
             ids.add(queue.schedule(ScheduleRequest.of(bytes("m" + i), DueTime.at(due)))
+                    .result()
                     .get()
                     .id());
         }
@@ -151,11 +153,11 @@ class DelayQueueIT {
             submissions.add(queue.schedule(ScheduleRequest.of("id-" + i, bytes("m" + i), DueTime.now())));
         }
         for (int i = 0; i < 5_000; i++) {
-            assertThat(submissions.get(i).get().id()).isEqualTo("id-" + i);
+            assertThat(submissions.get(i).result().get().id()).isEqualTo("id-" + i);
         }
         BlockingQueue<Delivery> received = new LinkedBlockingQueue<>();
         queue.consume(concurrent(4), executor, delivery -> {
-            delivery.settle(Settlement.ACKNOWLEDGE).thenAccept(settlement -> received.add(delivery));
+            delivery.settle(Settlement.ACKNOWLEDGE).result().thenAccept(settlement -> received.add(delivery));
         });
         for (int i = 0; i < 5_000; i++) {
             Delivery delivery = next(received);
@@ -167,9 +169,12 @@ class DelayQueueIT {
     @Test
     void should_redeliver_after_a_negative_acknowledgement_with_its_delay_and_failure() throws Exception {
         BlockingQueue<Delivery> received = consume(ConsumerOptions.DEFAULTS);
-        queue.schedule(ScheduleRequest.of("a", bytes("x"), DueTime.now())).get();
+        queue.schedule(ScheduleRequest.of("a", bytes("x"), DueTime.now()))
+                .result()
+                .get();
         Delivery first = next(received);
         first.settle(new Settlement.Retry(Duration.ofMillis(300), bytes("it failed")))
+                .result()
                 .get();
         Delivery second = next(received);
         assertThat(second.attempt()).isEqualTo(2);
@@ -177,58 +182,67 @@ class DelayQueueIT {
         assertThat(second.dueMicros()).isGreaterThanOrEqualTo(first.claimedMicros() + 300_000);
         assertThat(second.claimedMicros()).isGreaterThanOrEqualTo(second.dueMicros());
         assertThat(second.firstDueMicros()).isEqualTo(first.dueMicros());
-        assertThat(first.settle(Settlement.ACKNOWLEDGE).get())
+        assertThat(first.settle(Settlement.ACKNOWLEDGE).result().get())
                 .as("an acknowledgement after the return")
                 .isEqualTo(SettleResult.STALE_HELD);
-        assertThat(second.settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.DONE);
+        assertThat(second.settle(Settlement.ACKNOWLEDGE).result().get()).isEqualTo(SettleResult.DONE);
         assertEmpty();
     }
 
     @Test
     void should_give_the_attempt_back_when_released() throws Exception {
         BlockingQueue<Delivery> received = consume(ConsumerOptions.DEFAULTS);
-        queue.schedule(ScheduleRequest.of("a", bytes("x"), DueTime.now())).get();
+        queue.schedule(ScheduleRequest.of("a", bytes("x"), DueTime.now()))
+                .result()
+                .get();
         Delivery first = next(received);
-        first.settle(Settlement.RELEASE).get();
+        first.settle(Settlement.RELEASE).result().get();
         Delivery second = next(received);
         assertThat(second.attempt()).isEqualTo(1);
         assertThat(second.dueMicros()).isEqualTo(first.dueMicros());
-        second.settle(Settlement.ACKNOWLEDGE).get();
+        second.settle(Settlement.ACKNOWLEDGE).result().get();
         assertEmpty();
     }
 
     @Test
     void should_deliver_again_when_the_lease_ends_and_refuse_the_stale_acknowledgement() throws Exception {
         BlockingQueue<Delivery> received = consume(leased(Duration.ofSeconds(3), false));
-        queue.schedule(ScheduleRequest.of("a", bytes("x"), DueTime.now())).get();
+        queue.schedule(ScheduleRequest.of("a", bytes("x"), DueTime.now()))
+                .result()
+                .get();
         Delivery first = next(received);
         Delivery second = next(received);
         assertThat(second.attempt()).isEqualTo(2);
         assertThat(second.lostLeases()).isEqualTo(1);
-        assertThat(first.settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.STALE_HELD);
+        assertThat(first.settle(Settlement.ACKNOWLEDGE).result().get()).isEqualTo(SettleResult.STALE_HELD);
         assertThat(queue.stats().get().leased()).isEqualTo(1);
-        assertThat(second.settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.DONE);
+        assertThat(second.settle(Settlement.ACKNOWLEDGE).result().get()).isEqualTo(SettleResult.DONE);
         assertEmpty();
     }
 
     @Test
     void should_keep_the_lease_while_the_work_goes_on() throws Exception {
         BlockingQueue<Delivery> received = consume(leased(Duration.ofSeconds(3), true));
-        queue.schedule(ScheduleRequest.of("a", bytes("x"), DueTime.now())).get();
+        queue.schedule(ScheduleRequest.of("a", bytes("x"), DueTime.now()))
+                .result()
+                .get();
         Delivery first = next(received);
         assertThat(received.poll(7, TimeUnit.SECONDS))
                 .as("a second delivery while the first is under way")
                 .isNull();
-        assertThat(first.settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.DONE);
+        assertThat(first.settle(Settlement.ACKNOWLEDGE).result().get()).isEqualTo(SettleResult.DONE);
         assertEmpty();
     }
 
     @Test
     void should_move_to_the_dead_letters_when_buried() throws Exception {
         BlockingQueue<Delivery> received = consume(ConsumerOptions.DEFAULTS);
-        queue.schedule(ScheduleRequest.of("a", bytes("x"), DueTime.now())).get();
+        queue.schedule(ScheduleRequest.of("a", bytes("x"), DueTime.now()))
+                .result()
+                .get();
         assertThat(next(received)
                         .settle(new Settlement.DeadLetter(bytes("no good")))
+                        .result()
                         .get())
                 .isEqualTo(SettleResult.DONE);
         assertThat(queue.stats().get().dead()).isEqualTo(1);
@@ -237,17 +251,21 @@ class DelayQueueIT {
 
     @Test
     void should_cancel_in_every_state() throws Exception {
-        assertThat(queue.cancel("a").get().previousState()).isEqualTo(MessageState.NONE);
+        assertThat(queue.cancel("a").result().get().previousState()).isEqualTo(MessageState.NONE);
         queue.schedule(ScheduleRequest.of("a", bytes("x"), DueTime.after(Duration.ofHours(1))))
+                .result()
                 .get();
-        assertThat(queue.cancel("a").get().previousState()).isEqualTo(MessageState.DELAYED);
+        assertThat(queue.cancel("a").result().get().previousState()).isEqualTo(MessageState.DELAYED);
         assertEmpty();
 
         BlockingQueue<Delivery> received = consume(ConsumerOptions.DEFAULTS);
-        queue.schedule(ScheduleRequest.of("a", bytes("x"), DueTime.now())).get();
+        queue.schedule(ScheduleRequest.of("a", bytes("x"), DueTime.now()))
+                .result()
+                .get();
         Delivery delivery = next(received);
-        assertThat(queue.cancel("a").get().previousState()).isEqualTo(MessageState.LEASED);
+        assertThat(queue.cancel("a").result().get().previousState()).isEqualTo(MessageState.LEASED);
         assertThat(delivery.settle(new Settlement.Retry(Duration.ZERO, new byte[0]))
+                        .result()
                         .get())
                 .isEqualTo(SettleResult.STALE_GONE);
         assertEmpty();
@@ -257,15 +275,19 @@ class DelayQueueIT {
     void should_reschedule_earlier_and_wake_the_consumer() throws Exception {
         BlockingQueue<Delivery> received = consume(ConsumerOptions.DEFAULTS);
         queue.schedule(ScheduleRequest.of("a", bytes("x"), DueTime.after(Duration.ofHours(1))))
+                .result()
                 .get();
-        ChangeResult result =
-                queue.reschedule("a", DueTime.after(Duration.ofMillis(100))).get();
+        ChangeResult result = queue.reschedule("a", DueTime.after(Duration.ofMillis(100)))
+                .result()
+                .get();
         assertThat(result.previousState()).isEqualTo(MessageState.DELAYED);
         Delivery delivery = next(received);
         assertThat(delivery.dueMicros()).isEqualTo(result.dueMicros());
-        assertThat(queue.reschedule("a", DueTime.now()).get().previousState()).isEqualTo(MessageState.LEASED);
-        delivery.settle(Settlement.ACKNOWLEDGE).get();
-        assertThat(queue.reschedule("a", DueTime.now()).get().previousState()).isEqualTo(MessageState.NONE);
+        assertThat(queue.reschedule("a", DueTime.now()).result().get().previousState())
+                .isEqualTo(MessageState.LEASED);
+        delivery.settle(Settlement.ACKNOWLEDGE).result().get();
+        assertThat(queue.reschedule("a", DueTime.now()).result().get().previousState())
+                .isEqualTo(MessageState.NONE);
         assertEmpty();
     }
 
@@ -273,8 +295,10 @@ class DelayQueueIT {
     void should_deliver_the_nearer_message_that_was_scheduled_later_first() throws Exception {
         BlockingQueue<Delivery> received = consume(ConsumerOptions.DEFAULTS);
         queue.schedule(ScheduleRequest.of("far", bytes("x"), DueTime.after(Duration.ofSeconds(50))))
+                .result()
                 .get();
         queue.schedule(ScheduleRequest.of("near", bytes("x"), DueTime.after(Duration.ofMillis(300))))
+                .result()
                 .get();
         Delivery delivery = next(received);
         assertThat(delivery.id()).isEqualTo("near");
@@ -284,18 +308,21 @@ class DelayQueueIT {
     @Test
     void should_treat_duplicates_as_asked() throws Exception {
         DueTime later = DueTime.after(Duration.ofHours(1));
-        queue.schedule(ScheduleRequest.of("a", bytes("1"), later)).get();
+        queue.schedule(ScheduleRequest.of("a", bytes("1"), later)).result().get();
         assertThatThrownBy(() -> queue.schedule(ScheduleRequest.of("a", bytes("2"), later))
+                        .result()
                         .get())
                 .isInstanceOf(ExecutionException.class)
                 .cause()
                 .isInstanceOf(DuplicateMessageException.class)
                 .hasMessageContaining("'a' is already pending");
         assertThat(queue.schedule(new ScheduleRequest("a", later, bytes("3"), DuplicatePolicy.IGNORE, null))
+                        .result()
                         .get()
                         .outcome())
                 .isEqualTo(ScheduleOutcome.IGNORED);
         assertThat(queue.schedule(new ScheduleRequest("a", DueTime.now(), bytes("4"), DuplicatePolicy.REPLACE, null))
+                        .result()
                         .get()
                         .outcome())
                 .isEqualTo(ScheduleOutcome.REPLACED);
@@ -303,19 +330,21 @@ class DelayQueueIT {
         Delivery delivery = next(received);
         assertThat(text(delivery)).isEqualTo("4");
         assertThatThrownBy(() -> queue.schedule(ScheduleRequest.of("a", bytes("5"), later))
+                        .result()
                         .get())
                 .cause()
                 .isInstanceOf(DuplicateMessageException.class)
                 .hasMessageContaining("being delivered");
         ScheduleResult result = queue.schedule(
                         new ScheduleRequest("a", DueTime.now(), bytes("6"), DuplicatePolicy.REJECT, delivery.claimId()))
+                .result()
                 .get();
         assertThat(result.outcome()).isEqualTo(ScheduleOutcome.SUPERSEDED);
-        assertThat(delivery.settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.STALE_HELD);
+        assertThat(delivery.settle(Settlement.ACKNOWLEDGE).result().get()).isEqualTo(SettleResult.STALE_HELD);
         Delivery again = next(received);
         assertThat(text(again)).isEqualTo("6");
         assertThat(again.attempt()).isEqualTo(1);
-        again.settle(Settlement.ACKNOWLEDGE).get();
+        again.settle(Settlement.ACKNOWLEDGE).result().get();
         assertEmpty();
     }
 
@@ -323,6 +352,7 @@ class DelayQueueIT {
     void should_not_accept_a_due_time_beyond_the_exact_range() {
         assertThatThrownBy(
                         () -> queue.schedule(ScheduleRequest.of("a", bytes("1"), new DueTime(true, DueTime.MAX_MICROS)))
+                                .result()
                                 .get())
                 .cause()
                 .isInstanceOf(IllegalArgumentException.class)
@@ -336,14 +366,16 @@ class DelayQueueIT {
             assertThat(receiver.receive(Duration.ZERO)).isNull();
             assertThat(receiver.receive(Duration.ofMillis(50))).isNull();
             queue.schedule(ScheduleRequest.of("a", bytes("1"), DueTime.after(Duration.ofMillis(100))))
+                    .result()
                     .get();
             queue.schedule(ScheduleRequest.of("b", bytes("2"), DueTime.after(Duration.ofMillis(100))))
+                    .result()
                     .get();
             Delivery delivery = receiver.receive(Duration.ofSeconds(10));
             assertThat(delivery.id()).isEqualTo("a");
             assertThat(queue.stats().get().leased()).isEqualTo(1);
-            delivery.settle(Settlement.ACKNOWLEDGE).get();
-            receiver.receive(null).settle(Settlement.ACKNOWLEDGE).get();
+            delivery.settle(Settlement.ACKNOWLEDGE).result().get();
+            receiver.receive(null).settle(Settlement.ACKNOWLEDGE).result().get();
         }
         assertEmpty();
     }
@@ -352,8 +384,10 @@ class DelayQueueIT {
     void should_tell_the_figures_and_the_server() throws Exception {
         queue.schedule(ScheduleRequest.of(
                         "a", bytes("1"), DueTime.at(Instant.now().minusSeconds(60))))
+                .result()
                 .get();
         queue.schedule(ScheduleRequest.of("b", bytes("2"), DueTime.after(Duration.ofHours(1))))
+                .result()
                 .get();
         QueueStats stats = queue.stats().get();
         assertThat(stats.delayed()).isEqualTo(2);
@@ -377,7 +411,7 @@ class DelayQueueIT {
                 List.of(base + "messages", base + "delayed"),
                 id);
         BlockingQueue<Delivery> received = consume(ConsumerOptions.DEFAULTS);
-        assertThat(next(received).settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.DONE);
+        assertThat(next(received).settle(Settlement.ACKNOWLEDGE).result().get()).isEqualTo(SettleResult.DONE);
         assertEmpty();
     }
 
@@ -398,10 +432,12 @@ class DelayQueueIT {
         AtomicReference<Throwable> failure = new AtomicReference<>();
         for (int i = 0; i < count; i++) {
             queue.schedule(ScheduleRequest.of(body, DueTime.after(Duration.ofHours(1))))
+                    .result()
                     .whenComplete((first, error) -> {
                         done.countDown();
                         failure.compareAndSet(null, error);
                         queue.schedule(ScheduleRequest.of(body, DueTime.after(Duration.ofHours(1))))
+                                .result()
                                 .whenComplete((second, another) -> {
                                     failure.compareAndSet(null, another);
                                     done.countDown();
@@ -435,6 +471,7 @@ class DelayQueueIT {
                                 .key("waiters");
                         admin.getScoredSortedSet(waiting, StringCodec.INSTANCE).add(9e15, "c0 channel");
                         assertThatThrownBy(() -> own.schedule(ScheduleRequest.of(bytes("x"), DueTime.now()))
+                                        .result()
                                         .get())
                                 .hasMessageContaining("refused the request");
                     } finally {

@@ -97,6 +97,10 @@ class DurabilityIT {
         return queue.schedule(ScheduleRequest.of(id, new byte[] {1}, DueTime.after(Duration.ofHours(1))));
     }
 
+    private static <T> T get(Submission<T> sent) throws Exception {
+        return get(sent.result());
+    }
+
     private static <T> T get(CompletableFuture<T> future) throws Exception {
         return future.get(60, TimeUnit.SECONDS);
     }
@@ -130,7 +134,7 @@ class DurabilityIT {
         Submission<ScheduleResult> sent;
         try {
             sent = schedule("a");
-            Throwable error = failure(sent);
+            Throwable error = failure(sent.result());
             assertThat(error)
                     .isInstanceOf(ReplicationTimeoutException.class)
                     .hasMessage("queue '" + queue.name()
@@ -154,8 +158,9 @@ class DurabilityIT {
             servers.connect();
         }
         // Also if the message is not there any more: it is the request that was executed once.
-        eventually(() -> queue.cancel("a"));
-        assertThat(eventually(sent::confirm)).isSameAs(((ReplicationTimeoutException) failure(sent)).getResult());
+        eventually(() -> queue.cancel("a").result());
+        assertThat(eventually(sent::confirm))
+                .isSameAs(((ReplicationTimeoutException) failure(sent.result())).getResult());
         assertThat(get(queue.stats()).delayed()).isZero();
     }
 
@@ -166,10 +171,11 @@ class DurabilityIT {
         use2(new Durability(1, false, SHORT));
         servers.disconnect();
         try {
-            assertThat(failure(queue.cancel("a")))
+            assertThat(failure(queue.cancel("a").result()))
                     .isInstanceOf(ReplicationTimeoutException.class)
                     .hasMessageContaining("the change of message 'a' was made, not known to be replicated: 0 of 1");
-            assertThat(failure(queue.pause())).hasMessageContaining("the change of the queue was made, not known");
+            assertThat(failure(queue.pause().result()))
+                    .hasMessageContaining("the change of the queue was made, not known");
             assertThat(failure(queue.promoteAll(each -> true)))
                     .isInstanceOf(ReplicationTimeoutException.class)
                     .hasMessageContaining("the change of message 'b' was made, not known");
@@ -211,7 +217,7 @@ class DurabilityIT {
                 sent.add(schedule("a" + i));
             }
             for (Submission<ScheduleResult> each : sent) {
-                assertThat(failure(each)).isInstanceOf(ReplicationTimeoutException.class);
+                assertThat(failure(each.result())).isInstanceOf(ReplicationTimeoutException.class);
             }
             assertThat(MasterAndReplica.calls(servers.master, "wait") - waits)
                     .as("waits for 100 messages in two calls at a time")
@@ -264,7 +270,7 @@ class DurabilityIT {
                 assertThat(delivery.id()).isEqualTo(id);
                 assertThat(get(delivery.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
             }
-            assertThat(waiting).as("waits for a replica").isNotDone();
+            assertThat(waiting.result()).as("waits for a replica").isNotDone();
         } finally {
             servers.connect();
             client.close();
@@ -274,7 +280,7 @@ class DurabilityIT {
     @Test
     void should_refuse_to_wait_for_longer_than_a_connection_may_be_silent() throws Exception {
         use(options(new Durability(1, false, Duration.ofSeconds(5))));
-        assertThat(failure(schedule("a")))
+        assertThat(failure(schedule("a").result()))
                 .isInstanceOf(DelayQueueException.class)
                 .hasMessageContaining("queue '" + queue.name()
                         + "': the wait for replicas or the disk (replicationTimeout) is 5000 ms, nothing was changed:"
@@ -346,7 +352,7 @@ class DurabilityIT {
     }
 
     private void assertRefusesToWaitForItsDisk(RedisServer server, String remedy) throws Exception {
-        assertThat(failure(schedule("a")))
+        assertThat(failure(schedule("a").result()))
                 .isInstanceOf(DelayQueueException.class)
                 .isNotInstanceOf(ReplicationTimeoutException.class)
                 .hasMessageContaining("queue '" + queue.name()
@@ -404,7 +410,7 @@ class DurabilityIT {
         Submission<ScheduleResult> sent = schedule("b " + policy);
         String fault = " has appendfsync " + policy
                 + ", with which WAITAOF does not prove that a change is on disk: set appendfsync ";
-        assertThat(failure(sent))
+        assertThat(failure(sent.result()))
                 .isInstanceOf(ReplicationTimeoutException.class)
                 .hasMessageContaining(
                         "message 'b " + policy + "' is stored, not known to be on disk: Redis does not wait for it: ")
@@ -412,7 +418,8 @@ class DurabilityIT {
         assertThat(failure(sent.confirm()))
                 .isInstanceOf(ReplicationTimeoutException.class)
                 .hasMessageContaining(fault);
-        for (CompletableFuture<?> refused : List.of(schedule("c " + policy), client.checkDurability(queue.name()))) {
+        for (CompletableFuture<?> refused :
+                List.of(schedule("c " + policy).result(), client.checkDurability(queue.name()))) {
             assertThat(failure(refused))
                     .isInstanceOf(DelayQueueException.class)
                     .isNotInstanceOf(ReplicationTimeoutException.class)
@@ -434,8 +441,9 @@ class DurabilityIT {
             new AclUser(server).denies(command);
             RedissonClient user = user(server);
             try (DelayQueueClient waiting = DelayQueueClient.create(user, options(new Durability(0, true, SHORT)))) {
-                assertThat(failure(
-                                waiting.queue("orders").schedule(ScheduleRequest.of("a", new byte[1], DueTime.now()))))
+                assertThat(failure(waiting.queue("orders")
+                                .schedule(ScheduleRequest.of("a", new byte[1], DueTime.now()))
+                                .result()))
                         .isInstanceOf(DelayQueueException.class)
                         .hasMessageContaining("nothing was changed: let this user call WAITAOF, CONFIG GET and INFO"
                                 + " by these names (ACL: +waitaof +config|get +info)")
@@ -493,8 +501,9 @@ class DurabilityIT {
             new AclUser(server).denies("wait");
             RedissonClient user = user(server);
             try (DelayQueueClient waiting = DelayQueueClient.create(user, options(Durability.replicas(1)))) {
-                assertThat(failure(
-                                waiting.queue("orders").schedule(ScheduleRequest.of("a", new byte[1], DueTime.now()))))
+                assertThat(failure(waiting.queue("orders")
+                                .schedule(ScheduleRequest.of("a", new byte[1], DueTime.now()))
+                                .result()))
                         .isInstanceOf(DelayQueueException.class)
                         .hasMessageContaining(
                                 "Redis cannot wait for its replicas (waitForReplicas), nothing was changed")
@@ -521,8 +530,8 @@ class DurabilityIT {
                 try {
                     cancelled = own.cancel("x");
                     scheduled = own.schedule(ScheduleRequest.of("y", new byte[1], DueTime.after(Duration.ofHours(1))));
-                    assertThat(failure(cancelled)).isInstanceOf(ReplicationTimeoutException.class);
-                    assertThat(failure(scheduled)).isInstanceOf(ReplicationTimeoutException.class);
+                    assertThat(failure(cancelled.result())).isInstanceOf(ReplicationTimeoutException.class);
+                    assertThat(failure(scheduled.result())).isInstanceOf(ReplicationTimeoutException.class);
                 } finally {
                     servers.connect();
                 }
@@ -566,7 +575,7 @@ class DurabilityIT {
             await().untilAsserted(() -> {
                 Submission<ScheduleResult> sent =
                         own.schedule(ScheduleRequest.of("a", new byte[1], DueTime.after(Duration.ofHours(1))));
-                assertThat(failure(sent))
+                assertThat(failure(sent.result()))
                         .isInstanceOf(ReplicationTimeoutException.class)
                         .hasMessageContaining(
                                 "message 'a' is stored, not known to be replicated: Redis does not wait for it");
@@ -633,7 +642,7 @@ class DurabilityIT {
                 queue.redrive(onlyDeadLetter()),
                 queue.pause());
         for (Submission<?> change : changes) {
-            assertThat(failure(change)).isInstanceOf(ReplicationTimeoutException.class);
+            assertThat(failure(change.result())).isInstanceOf(ReplicationTimeoutException.class);
         }
         failover.called.clear();
         for (int i = 0; i < 2; i++) {
@@ -644,7 +653,7 @@ class DurabilityIT {
                         .hasMessageContaining(
                                 "not known to be replicated: nobody can tell whether a failover has undone it");
                 assertThat(((ReplicationTimeoutException) again).getResult())
-                        .isEqualTo(((ReplicationTimeoutException) failure(change)).getResult());
+                        .isEqualTo(((ReplicationTimeoutException) failure(change.result())).getResult());
                 assertThat(change.isUnconfirmed()).isTrue();
             }
         }
@@ -670,7 +679,7 @@ class DurabilityIT {
         failover().history = historyOfMaster();
         DelayQueue parts = client.queue("q" + ++queues, 2);
         Submission<Boolean> sent = parts.pause();
-        assertThat(failure(sent)).isInstanceOf(ReplicationTimeoutException.class);
+        assertThat(failure(sent.result())).isInstanceOf(ReplicationTimeoutException.class);
         assertThat(sent.isUnconfirmed()).isTrue();
         assertThat(failure(sent.outcome())).isInstanceOf(ReplicationTimeoutException.class);
         get(sent.confirm());

@@ -116,7 +116,7 @@ class HostileDataSecurityIT extends RealQueueIT {
                 new DeliveryHandler() {
                     @Override
                     public void handle(Delivery delivery) {
-                        delivery.settle(Settlement.ACKNOWLEDGE).thenAccept(settlement -> {
+                        delivery.settle(Settlement.ACKNOWLEDGE).result().thenAccept(settlement -> {
                             assertThat(settlement).isEqualTo(SettleResult.DONE);
                             settled.computeIfAbsent(delivery.id(), id -> new AtomicInteger())
                                     .incrementAndGet();
@@ -350,7 +350,7 @@ class HostileDataSecurityIT extends RealQueueIT {
                                     : delivery.settle(Settlement.ACKNOWLEDGE);
                         default -> throw new AssertionError(delivery + " in round " + round);
                     };
-            settling.thenAccept(settlement -> {
+            settling.result().thenAccept(settlement -> {
                 assertThat(settlement).isEqualTo(SettleResult.DONE);
                 if (round == 2) {
                     done.add(delivery.id());
@@ -428,7 +428,7 @@ class HostileDataSecurityIT extends RealQueueIT {
                         case 3 -> delivery.settle(new Settlement.DeadLetter(bytes("dead")));
                         default -> delivery.settle(Settlement.ACKNOWLEDGE);
                     };
-            settling.thenAccept(settlement -> {
+            settling.result().thenAccept(settlement -> {
                 assertThat(settlement).isEqualTo(SettleResult.DONE);
                 if (round == 4) {
                     done.add(delivery.id());
@@ -553,6 +553,7 @@ class HostileDataSecurityIT extends RealQueueIT {
             Map<String, AtomicInteger> settled = new HashMap<>();
             DelayQueueConsumer consumer =
                     own.consume(concurrent(8), executor, delivery -> delivery.settle(Settlement.ACKNOWLEDGE)
+                            .result()
                             .thenAccept(settlement -> {
                                 synchronized (settled) {
                                     settled.computeIfAbsent(delivery.id(), id -> new AtomicInteger())

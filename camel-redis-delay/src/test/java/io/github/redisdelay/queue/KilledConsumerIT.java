@@ -128,7 +128,7 @@ class KilledConsumerIT {
         for (int i = 0; i < 400; i++) {
             String id = i % 20 == 0 ? "m" + i + "-stuck" : "m" + i;
             // Due when the child starts, while it works, and after it was killed.
-            queue.schedule(message(id, Duration.ofMillis(i * 20L))).get();
+            queue.schedule(message(id, Duration.ofMillis(i * 20L))).result().get();
             ids.add(id);
         }
         Child child = start(lease, 50, "acknowledge");
@@ -179,7 +179,7 @@ class KilledConsumerIT {
     @Test
     void should_count_the_attempts_of_a_message_that_kills_each_of_its_consumers() throws Exception {
         Duration lease = Duration.ofSeconds(2);
-        queue.schedule(message("poison", Duration.ZERO)).get();
+        queue.schedule(message("poison", Duration.ZERO)).result().get();
         for (int attempt = 1; attempt <= 3; attempt++) {
             Child child = start(lease, 5, "die");
             child.ended();
@@ -194,7 +194,9 @@ class KilledConsumerIT {
             Delivery delivery = receiver.receive(Duration.ofSeconds(20));
             assertThat(delivery.attempt()).isEqualTo(4);
             assertThat(delivery.lostLeases()).isEqualTo(3);
-            assertThat(delivery.settle(new Settlement.DeadLetter(new byte[0])).get())
+            assertThat(delivery.settle(new Settlement.DeadLetter(new byte[0]))
+                            .result()
+                            .get())
                     .isEqualTo(SettleResult.DONE);
         }
         assertThat(queue.stats().get().dead()).isEqualTo(1);
@@ -202,11 +204,11 @@ class KilledConsumerIT {
 
     @Test
     void should_not_use_up_the_attempts_of_a_poisonous_messages_neighbours() throws Exception {
-        queue.schedule(message("a-poison", Duration.ZERO)).get();
+        queue.schedule(message("a-poison", Duration.ZERO)).result().get();
         Set<String> neighbours = new TreeSet<>();
         for (int i = 0; i < 5; i++) {
             neighbours.add("n" + i + "-slow");
-            queue.schedule(message("n" + i + "-slow", Duration.ZERO)).get();
+            queue.schedule(message("n" + i + "-slow", Duration.ZERO)).result().get();
         }
         int deaths = 5;
         // Its id comes first, so that it is the first of those that are claimed together.

@@ -138,6 +138,10 @@ class LostAnswerIT {
         return QueueSnapshot.read(redis.client(), queue.address().keys());
     }
 
+    private static <T> T get(Submission<T> sent) {
+        return get(sent.result());
+    }
+
     private static <T> T get(CompletableFuture<T> future) {
         try {
             return future.get(20, TimeUnit.SECONDS);
@@ -211,7 +215,7 @@ class LostAnswerIT {
     void should_tell_a_duplicate_when_another_producer_was_first_and_no_copy_had_arrived() {
         fates(Fate.LOST);
         caller.meanwhile = () -> get(otherQueue.schedule(message("a", "of another")));
-        assertThatThrownBy(() -> queue.schedule(message("a", "x")).get(10, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> queue.schedule(message("a", "x")).result().get(10, TimeUnit.SECONDS))
                 .cause()
                 .isInstanceOf(DuplicateMessageException.class);
         assertThat(held().messages().get("a")).endsWith("of another");
@@ -392,12 +396,12 @@ class LostAnswerIT {
             Submission<ScheduleResult> submission =
                     impatient.queue(queue.name()).schedule(message("a", "x"));
             Submission<ScheduleResult> behind = impatient.queue(queue.name()).schedule(message("a", "y"));
-            assertThatThrownBy(() -> submission.get(10, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> submission.result().get(10, TimeUnit.SECONDS))
                     .cause()
                     .isInstanceOfSatisfying(RequestTimeoutException.class, e -> assertThat(e.isPossiblyStored())
                             .isTrue())
                     .hasMessageContaining("'a' may be stored: the same id can safely be sent again");
-            assertThatThrownBy(() -> behind.get(10, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> behind.result().get(10, TimeUnit.SECONDS))
                     .cause()
                     .isInstanceOfSatisfying(RequestTimeoutException.class, e -> assertThat(e.isPossiblyStored())
                             .isFalse())

@@ -79,6 +79,7 @@ class OpenSlotIT {
         try (DelayQueueClient client = DelayQueueClient.create(redisson, options)) {
             DelayQueue queue = client.queue("looked");
             queue.schedule(ScheduleRequest.of("a", new byte[] {1}, DueTime.after(Duration.ofHours(1))))
+                    .result()
                     .get(20, TimeUnit.SECONDS);
             QueueKeys keys = QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, "looked");
             int slot = cluster.slot(keys.base());

@@ -54,7 +54,7 @@ class ProtocolExampleIT {
                     return reply;
                 });
         try (DelayQueueClient client = ClientAccess.create(redis.client(), ClientOptions.DEFAULTS, noting)) {
-            client.queue(queue).schedule(request).get(20, TimeUnit.SECONDS);
+            client.queue(queue).schedule(request).result().get(20, TimeUnit.SECONDS);
         }
         return sent[0];
     }

@@ -104,7 +104,7 @@ class QueueModelIT {
             history.checkAll();
         }
         assertThat(history.requests)
-                .allSatisfy(request -> assertThat(request.submission()).isDone());
+                .allSatisfy(request -> assertThat(request.submission().result()).isDone());
         assertThat(history.calls).allSatisfy(call -> assertThat(call).isCompleted());
         history.network.delete();
     }

@@ -68,6 +68,10 @@ public abstract class RealQueueIT {
         executor.shutdownNow();
     }
 
+    public static <T> T get(Submission<T> sent) {
+        return get(sent.result());
+    }
+
     public static <T> T get(CompletableFuture<T> future) {
         try {
             return future.get(20, TimeUnit.SECONDS);

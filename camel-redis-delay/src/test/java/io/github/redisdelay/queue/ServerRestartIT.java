@@ -101,6 +101,7 @@ class ServerRestartIT {
         for (int i = 0; i < 300; i++) {
             // Due before, during and after the outage.
             ids.add(queue.schedule(ScheduleRequest.of("m" + i, bytes("x"), DueTime.after(Duration.ofMillis(i * 20L))))
+                    .result()
                     .get()
                     .id());
         }
@@ -144,6 +145,7 @@ class ServerRestartIT {
     void should_wake_up_a_waiting_consumer_after_a_restart() throws Exception {
         // Far enough that the consumer has nothing to wait for but a wake-up.
         queue.schedule(ScheduleRequest.of("far", bytes("x"), DueTime.after(Duration.ofHours(1))))
+                .result()
                 .get();
         Counting handler = new Counting();
         queue.consume(options(1, Duration.ofSeconds(10)), executor, handler);
@@ -154,24 +156,29 @@ class ServerRestartIT {
                 .ignoreExceptions()
                 .until(() -> queue.schedule(new ScheduleRequest(
                                         "near", DueTime.now(), bytes("x"), DuplicatePolicy.IGNORE, null))
+                                .result()
                                 .get()
                         != null);
         // The subscription stands again, or the echo of every 25 s or the look of every 30 s notices that it does not.
         await().atMost(Duration.ofSeconds(40)).until(() -> handler.received.containsKey("near"));
         // The next look is at least 27 s away: this one needs the wake-up.
-        queue.schedule(ScheduleRequest.of("nearer", bytes("x"), DueTime.now())).get();
+        queue.schedule(ScheduleRequest.of("nearer", bytes("x"), DueTime.now()))
+                .result()
+                .get();
         await().atMost(Duration.ofSeconds(20)).until(() -> handler.received.containsKey("nearer"));
     }
 
     @Test
     void should_fail_a_callers_request_with_the_id_and_store_it_once_when_the_server_is_back() throws Exception {
-        queue.schedule(ScheduleRequest.of("before", bytes("x"), DueTime.now())).get();
+        queue.schedule(ScheduleRequest.of("before", bytes("x"), DueTime.now()))
+                .result()
+                .get();
         use(IMPATIENT);
         server.stop();
 
         long begin = System.nanoTime();
         Submission<ScheduleResult> sent = queue.schedule(ScheduleRequest.of("during", bytes("x"), DueTime.now()));
-        assertThatThrownBy(() -> sent.get(20, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> sent.result().get(20, TimeUnit.SECONDS))
                 .cause()
                 .isInstanceOfSatisfying(RequestTimeoutException.class, e -> assertThat(e.isPossiblyStored())
                         .isTrue())
@@ -179,7 +186,7 @@ class ServerRestartIT {
                 .hasMessageContaining("message 'during' may be stored: the same id can safely be sent again");
         assertThat(Duration.ofNanos(System.nanoTime() - begin)).isBetween(REQUEST_TIMEOUT, Duration.ofSeconds(4));
         Submission<ChangeResult> cancel = queue.cancel("before");
-        assertThatThrownBy(() -> cancel.get(20, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> cancel.result().get(20, TimeUnit.SECONDS))
                 .cause()
                 .isInstanceOf(RequestTimeoutException.class)
                 .hasMessageContaining("'before'");
@@ -193,6 +200,7 @@ class ServerRestartIT {
         use(ClientOptions.DEFAULTS);
         ScheduleResult again = queue.schedule(
                         new ScheduleRequest("during", DueTime.now(), bytes("x"), DuplicatePolicy.IGNORE, null))
+                .result()
                 .get(20, TimeUnit.SECONDS);
         assertThat(again.outcome()).isEqualTo(ScheduleOutcome.IGNORED);
         Counting handler = new Counting();
@@ -206,7 +214,9 @@ class ServerRestartIT {
     @Test
     void should_settle_after_the_restart_what_was_settled_during_the_outage() throws Exception {
         for (String id : List.of("acknowledged", "returned", "buried", "released")) {
-            queue.schedule(ScheduleRequest.of(id, bytes(id), DueTime.now())).get();
+            queue.schedule(ScheduleRequest.of(id, bytes(id), DueTime.now()))
+                    .result()
+                    .get();
         }
         use(IMPATIENT);
         Map<String, Delivery> held = new ConcurrentHashMap<>();
@@ -222,12 +232,12 @@ class ServerRestartIT {
         settlements.add(held.get("buried").settle(new Settlement.DeadLetter(bytes("given up"))));
         settlements.add(held.get("released").settle(Settlement.RELEASE));
         // They wait, however long it takes: longer than a caller's request timeout.
-        await().pollDelay(REQUEST_TIMEOUT.multipliedBy(2))
-                .until(() -> settlements.stream().noneMatch(Submission::isDone));
+        await().pollDelay(REQUEST_TIMEOUT.multipliedBy(2)).until(() -> settlements.stream()
+                .noneMatch(each -> each.result().isDone()));
 
         server.start();
         for (Submission<SettleResult> settlement : settlements) {
-            assertThat(settlement.get(60, TimeUnit.SECONDS)).isEqualTo(SettleResult.DONE);
+            assertThat(settlement.result().get(60, TimeUnit.SECONDS)).isEqualTo(SettleResult.DONE);
         }
         QueueSnapshot left = QueueSnapshot.read(redisson, QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, "orders"));
         left.assertOneStateAtATime(false);
@@ -238,7 +248,9 @@ class ServerRestartIT {
 
     @Test
     void should_start_without_Redis_and_deliver_when_it_comes() throws Exception {
-        queue.schedule(ScheduleRequest.of("a", bytes("x"), DueTime.now())).get();
+        queue.schedule(ScheduleRequest.of("a", bytes("x"), DueTime.now()))
+                .result()
+                .get();
         server.kill();
         Counting handler = new Counting();
         queue.consume(options(1, Duration.ofSeconds(10)), executor, handler);

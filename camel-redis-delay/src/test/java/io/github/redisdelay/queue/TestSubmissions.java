@@ -22,7 +22,9 @@ public final class TestSubmissions {
     /** One whose wait is over, and whose outcome is not known yet. */
     public static <T> Submission<T> timedOut(String id) {
         SubmissionPromise<T> submission = new SubmissionPromise<>();
-        submission.completeExceptionally(new RequestTimeoutException("message '" + id + "' may be stored", true, null));
+        submission
+                .result()
+                .completeExceptionally(new RequestTimeoutException("message '" + id + "' may be stored", true, null));
         return submission;
     }
 

@@ -148,6 +148,7 @@ class StoredFormatIT {
                 .hasRootCauseInstanceOf(PartitionMismatchException.class);
         assertThatThrownBy(() -> client.queue(StoredStory.ORDERS)
                         .schedule(ScheduleRequest.of(StoredStory.REMEMBERED, new byte[0], DueTime.after(Duration.ZERO)))
+                        .result()
                         .get())
                 .hasRootCauseInstanceOf(DuplicateMessageException.class);
     }
@@ -167,8 +168,8 @@ class StoredFormatIT {
                     .promoteAll(info -> true)
                     .join();
         }
-        orders.resume().get();
-        orders.deadLetters().resume().get();
+        orders.resume().result().get();
+        orders.deadLetters().resume().result().get();
 
         context.addRoutes(new RouteBuilder() {
             @Override

@@ -384,7 +384,7 @@ public final class ManageOperations {
 
     private static Submission<Boolean> logged(
             DelayQueue target, boolean dead, String what, Submission<Boolean> change) {
-        change.thenAccept(changed -> {
+        change.result().thenAccept(changed -> {
             if (changed) {
                 LOG.info("{}: {} by an operation", StatsText.label(target, dead), what);
             }

@@ -52,7 +52,7 @@ final class PendingChange<T> {
 
     private void send() {
         submission = call.get();
-        answer = submission;
+        answer = submission.result();
     }
 
     String id() {

@@ -11,6 +11,7 @@ import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
@@ -22,7 +23,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
@@ -163,11 +163,11 @@ class ScriptKeysIT extends ScriptKeyRules {
             String name = keys.base()
                     .substring(keys.base().indexOf('{') + 1, keys.base().length() - 1);
             DelayQueue queue = client.queue(name);
-            for (CompletableFuture<?> refused : List.of(
+            for (Submission<?> refused : List.of(
                     queue.schedule(ScheduleRequest.of("new", new byte[0], DueTime.now())),
                     queue.cancel("due"),
                     queue.reschedule("due", DueTime.now()))) {
-                assertThatThrownBy(() -> refused.get(20, TimeUnit.SECONDS))
+                assertThatThrownBy(() -> refused.result().get(20, TimeUnit.SECONDS))
                         .cause()
                         .isInstanceOf(DelayQueueException.class)
                         .hasMessageContaining("queue '" + name + "'")

@@ -19,6 +19,7 @@ import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
+import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DelayQueueException;
@@ -91,6 +92,7 @@ class ScriptMemoryIT {
                         for (String id : List.of("new", "later")) {
                             assertThatThrownBy(() -> any.schedule(
                                                     new ScheduleRequest(id, DueTime.now(), new byte[1], policy, null))
+                                            .result()
                                             .get(20, TimeUnit.SECONDS))
                                     .cause()
                                     .isInstanceOf(DelayQueueException.class)
@@ -101,7 +103,8 @@ class ScriptMemoryIT {
                     List<CompletableFuture<?>> several = new ArrayList<>();
                     any.together(() -> {
                         for (int i = 0; i < 3; i++) {
-                            several.add(any.schedule(ScheduleRequest.of("new" + i, new byte[1], DueTime.now())));
+                            several.add(any.schedule(ScheduleRequest.of("new" + i, new byte[1], DueTime.now()))
+                                    .result());
                         }
                         return several;
                     });
@@ -183,6 +186,10 @@ class ScriptMemoryIT {
                 redisson.shutdown();
             }
         }
+    }
+
+    private static <T> T get(Submission<T> sent) throws Exception {
+        return get(sent.result());
     }
 
     private static <T> T get(CompletableFuture<T> future) throws Exception {

@@ -108,7 +108,7 @@ class MonitoringPageIT {
                     }
                 }
             });
-            outside.queue("paused").pause().join();
+            outside.queue("paused").pause().result().join();
             schedule(outside, "unheard");
             context.start();
             context.createProducerTemplate().sendBody("direct:gone", "x");
@@ -128,7 +128,7 @@ class MonitoringPageIT {
                 int expected = ++rounds;
                 before = Scrape.of(registry.scrape());
                 schedule(outside, "failing");
-                outside.queue("fine").schedule(request(DueTime.now())).join();
+                outside.queue("fine").schedule(request(DueTime.now())).result().join();
                 await().atMost(Duration.ofSeconds(30)).until(() -> {
                     after = Scrape.of(registry.scrape());
                     return count(after, "acknowledge_seconds_count", "failing") == expected
@@ -164,6 +164,7 @@ class MonitoringPageIT {
     private static void schedule(DelayQueueClient outside, String queue) {
         outside.queue(queue)
                 .schedule(request(DueTime.at(Instant.now().minusSeconds(100))))
+                .result()
                 .join();
     }
 

@@ -40,11 +40,12 @@ public class DelayedTexts implements AutoCloseable {
     public void offer(String text, long delay, TimeUnit unit) {
         DueTime due = DueTime.after(Duration.of(delay, unit.toChronoUnit()));
         queue.schedule(new ScheduleRequest(text, due, Envelope.of(text).encode(), DuplicatePolicy.IGNORE, null))
+                .result()
                 .join();
     }
 
     public boolean remove(String text) {
-        return queue.cancel(text).join().previousState() == MessageState.DELAYED;
+        return queue.cancel(text).result().join().previousState() == MessageState.DELAYED;
     }
 
     public boolean contains(String text) {

@@ -46,10 +46,10 @@ class DelayedTextsIT {
 
         Delivery first = texts.take();
         assertThat(DelayedTexts.text(first)).isEqualTo("now");
-        first.settle(new Settlement.Retry(Duration.ZERO, new byte[0])).join();
+        first.settle(new Settlement.Retry(Duration.ZERO, new byte[0])).result().join();
         Delivery second = texts.take();
         assertThat(second.attempt()).isEqualTo(2);
-        second.settle(Settlement.ACKNOWLEDGE).join();
+        second.settle(Settlement.ACKNOWLEDGE).result().join();
 
         assertThat(texts.poll(Duration.ZERO)).isNull();
         assertThat(texts.remove("later")).isTrue();

@@ -149,6 +149,7 @@ class ClusterRoutesIT {
                 for (String queue : sleeping) {
                     producer.queue(queue)
                             .schedule(ScheduleRequest.of(queue + id, new byte[0], DueTime.now()))
+                            .result()
                             .get(20, TimeUnit.SECONDS);
                     await().atMost(WOKEN)
                             .pollInterval(Duration.ofMillis(10))

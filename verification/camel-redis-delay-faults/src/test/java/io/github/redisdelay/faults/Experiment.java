@@ -228,6 +228,7 @@ final class Experiment implements AutoCloseable {
         history.scheduled(
                 id,
                 queue.schedule(ScheduleRequest.of(id, LoadProducer.body(id), DueTime.now()))
+                        .result()
                         .get(20, TimeUnit.SECONDS));
         await().atMost(SAFETY_INTERVAL.plus(SLACK))
                 .pollInterval(Duration.ofMillis(200))
@@ -258,6 +259,7 @@ final class Experiment implements AutoCloseable {
     private void schedule(String id) {
         history.scheduling(id, 0);
         queue.schedule(ScheduleRequest.of(id, LoadProducer.body(id), DueTime.now()))
+                .result()
                 .whenComplete((result, error) -> {
                     if (error == null) {
                         history.scheduled(id, result);

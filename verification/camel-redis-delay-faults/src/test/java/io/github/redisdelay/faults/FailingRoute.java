@@ -49,6 +49,7 @@ final class FailingRoute {
             context.start();
             bench.queue
                     .schedule(ScheduleRequest.of("bad", Envelope.of("bad").encode(), DueTime.now()))
+                    .result()
                     .get(20, TimeUnit.SECONDS);
             await().until(() -> failures.sum() > 10);
             OverloadBench.Work before = bench.work();
@@ -60,6 +61,7 @@ final class FailingRoute {
                 bench.queue
                         .schedule(ScheduleRequest.of(
                                 "good" + i, Envelope.of("good").encode(), DueTime.now()))
+                        .result()
                         .get(20, TimeUnit.SECONDS);
                 OverloadBench.run(Duration.ofMillis(100));
             }

@@ -85,7 +85,7 @@ final class LoadProducer implements AutoCloseable {
         Submission<ScheduleResult> sent =
                 queue.schedule(new ScheduleRequest(id, DueTime.after(delay), body(id), DuplicatePolicy.IGNORE, null));
         sent.outcome().whenComplete((result, error) -> underWay.decrementAndGet());
-        sent.whenComplete((result, error) -> {
+        sent.result().whenComplete((result, error) -> {
             if (error == null) {
                 history.scheduled(id, result);
                 confirmed.incrementAndGet();

@@ -42,7 +42,7 @@ final class ManyQueues {
                         .schedule(ScheduleRequest.of("m", body, DueTime.after(Duration.ofMillis(200)))));
             }
             for (Submission<ScheduleResult> each : sent) {
-                each.get(20, TimeUnit.SECONDS);
+                each.result().get(20, TimeUnit.SECONDS);
             }
             await().atMost(Duration.ofSeconds(60)).until(() -> child.ask(Question.RECEIVED) == queues);
             Duration took = OverloadBench.since(begin);

@@ -120,7 +120,7 @@ class PartitionRatesBench {
         long begin = System.nanoTime();
         for (int i = 0; i < count; i++) {
             assertThat(room.tryAcquire(20, TimeUnit.SECONDS)).isTrue();
-            queue.schedule(ScheduleRequest.of(BODY, DueTime.now())).whenComplete((result, error) -> {
+            queue.schedule(ScheduleRequest.of(BODY, DueTime.now())).result().whenComplete((result, error) -> {
                 if (error != null) {
                     failed.incrementAndGet();
                 }
@@ -135,7 +135,7 @@ class PartitionRatesBench {
 
     /** Counts down for each message that is acknowledged, which counts once. */
     private static void acknowledge(Delivery delivery, Set<String> acknowledged, CountDownLatch left) {
-        delivery.settle(Settlement.ACKNOWLEDGE).whenComplete((settlement, error) -> {
+        delivery.settle(Settlement.ACKNOWLEDGE).result().whenComplete((settlement, error) -> {
             if (settlement == SettleResult.DONE && acknowledged.add(delivery.id())) {
                 left.countDown();
             }
@@ -187,7 +187,7 @@ class PartitionRatesBench {
                     DueTime.after(Duration.ofMillis(500)
                             .plusNanos(random.nextLong(1_000_000_000L * count / LATENESS_RATE))))));
         }
-        for (CompletableFuture<?> each : sent) {
+        for (CompletableFuture<?> each : sent.result()) {
             each.get(20, TimeUnit.SECONDS);
         }
         assertThat(left.await(120, TimeUnit.SECONDS)).as("all received").isTrue();

@@ -107,6 +107,7 @@ class PartitionsClusterIT {
         for (int i = 0; i < 40; i++) {
             ids.add("look-" + i);
             queue.schedule(ScheduleRequest.of(ids.get(i), BODY, new DueTime(false, day + i)))
+                    .result()
                     .get(20, TimeUnit.SECONDS);
         }
         Outlook outlook = queue.outlook(day + 5, Duration.ofNanos(10_000), 3).get(20, TimeUnit.SECONDS);
@@ -140,6 +141,7 @@ class PartitionsClusterIT {
         for (int i = 0; i < count; i++) {
             String id = ids.get(i);
             sent.get(i)
+                    .result()
                     .handle((result, error) -> error == null && stored.add(id))
                     .join();
         }

@@ -91,12 +91,12 @@ final class PendingRestart {
         Queue<Submission<ScheduleResult>> sent = new ArrayDeque<>();
         for (int i = 0; i < pending; i++) {
             if (sent.size() == WINDOW) {
-                sent.remove().get(120, TimeUnit.SECONDS);
+                sent.remove().result().get(120, TimeUnit.SECONDS);
             }
             sent.add(archive.schedule(ScheduleRequest.of("pending-" + i, body, DueTime.after(Duration.ofDays(1)))));
         }
         for (Submission<ScheduleResult> each : sent) {
-            each.get(120, TimeUnit.SECONDS);
+            each.result().get(120, TimeUnit.SECONDS);
         }
     }
 

@@ -70,7 +70,7 @@ class PoisonIT {
     }
 
     private void schedule(String id, byte[] body) throws Exception {
-        queue.schedule(ScheduleRequest.of(id, body, DueTime.now())).get(20, TimeUnit.SECONDS);
+        queue.schedule(ScheduleRequest.of(id, body, DueTime.now())).result().get(20, TimeUnit.SECONDS);
     }
 
     private boolean isEmpty() throws Exception {
@@ -203,7 +203,7 @@ class PoisonIT {
             sent.add(queue.schedule(ScheduleRequest.of(id, body, DueTime.now())));
         }
         for (Submission<ScheduleResult> each : sent) {
-            each.get(20, TimeUnit.SECONDS);
+            each.result().get(20, TimeUnit.SECONDS);
         }
         Map<String, Integer> delivered = new ConcurrentHashMap<>();
         try (DefaultCamelContext context = new DefaultCamelContext()) {

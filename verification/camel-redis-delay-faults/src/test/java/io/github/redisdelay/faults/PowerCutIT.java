@@ -114,7 +114,7 @@ class PowerCutIT {
                     for (int number = 0; !Thread.currentThread().isInterrupted(); number++) {
                         window.acquire();
                         String id = prefix + number;
-                        queue.schedule(inAnHour(id)).whenComplete((result, error) -> {
+                        queue.schedule(inAnHour(id)).result().whenComplete((result, error) -> {
                             if (error == null) {
                                 confirmed.put(id, System.nanoTime());
                             }
@@ -250,7 +250,10 @@ class PowerCutIT {
                 .setPassword(user.password());
         RedissonClient redisson = Redisson.create(config);
         try (DelayQueueClient client = DelayQueueClient.create(redisson, options(ON_DISK))) {
-            client.queue(Experiment.QUEUE).schedule(inAnHour("of a user")).get(20, TimeUnit.SECONDS);
+            client.queue(Experiment.QUEUE)
+                    .schedule(inAnHour("of a user"))
+                    .result()
+                    .get(20, TimeUnit.SECONDS);
         } finally {
             redisson.shutdown();
         }

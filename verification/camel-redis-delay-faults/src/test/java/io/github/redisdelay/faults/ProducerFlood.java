@@ -47,6 +47,7 @@ final class ProducerFlood {
                 DelayQueue queue = client.queue(Experiment.QUEUE);
                 byte[] body = new byte[bodyBytes];
                 queue.schedule(ScheduleRequest.of("first", body, DueTime.after(Duration.ofHours(1))))
+                        .result()
                         .get(20, TimeUnit.SECONDS);
                 AtomicInteger numbers = new AtomicInteger();
                 AtomicLong outstanding = new AtomicLong();

@@ -45,6 +45,7 @@ final class RescheduleLoop {
                 for (int i = 0; i < count; i++) {
                     bench.queue
                             .schedule(ScheduleRequest.of("m" + i, new byte[10], DueTime.after(LATER)))
+                            .result()
                             .get(20, TimeUnit.SECONDS);
                 }
                 consuming.queue(Experiment.QUEUE).consume(OverloadBench.concurrent(8), executor, delivery -> {
@@ -65,6 +66,7 @@ final class RescheduleLoop {
                             Duration delay = LATER.plusMillis(random.nextInt(10_000));
                             bench.queue
                                     .reschedule("m" + random.nextInt(count), DueTime.after(delay))
+                                    .result()
                                     .get(20, TimeUnit.SECONDS);
                         }
                         return done;
@@ -87,7 +89,7 @@ final class RescheduleLoop {
                 assertThat(claims.get()).as("claims").isLessThan(20 + rescheduled / 50);
                 assertThat(bench.stats().delayed()).isEqualTo(count);
                 for (int i = 0; i < count; i++) {
-                    bench.queue.reschedule("m" + i, DueTime.now()).get(20, TimeUnit.SECONDS);
+                    bench.queue.reschedule("m" + i, DueTime.now()).result().get(20, TimeUnit.SECONDS);
                 }
                 bench.awaitEmpty(Duration.ofSeconds(30));
                 for (int i = 0; i < count; i++) {

@@ -35,7 +35,7 @@ final class SameMillisecond {
                 sent.add(bench.queue.schedule(ScheduleRequest.of("m" + i, body, new DueTime(false, due))));
             }
             for (Submission<ScheduleResult> each : sent) {
-                each.get(120, TimeUnit.SECONDS);
+                each.result().get(120, TimeUnit.SECONDS);
             }
             AtomicIntegerArray deliveries = new AtomicIntegerArray(count);
             AtomicInteger early = new AtomicInteger();

@@ -331,6 +331,10 @@ class SentinelIT {
             }
         }
 
+        private static <T> T get(Submission<T> sent) throws Exception {
+            return get(sent.result());
+        }
+
         private static <T> T get(CompletableFuture<T> future) throws Exception {
             return future.get(30, TimeUnit.SECONDS);
         }

@@ -378,6 +378,7 @@ class ServerFaultsIT {
 
         void schedule() throws Exception {
             queue.schedule(ScheduleRequest.of("held", LoadProducer.body("held"), DueTime.now()))
+                    .result()
                     .get(20, TimeUnit.SECONDS);
         }
 
@@ -390,7 +391,7 @@ class ServerFaultsIT {
                 assertThat(other.receive(Duration.ZERO))
                         .as("a message whose lease is extended")
                         .isNull();
-                assertThat(delivery.settle(Settlement.ACKNOWLEDGE).get(20, TimeUnit.SECONDS))
+                assertThat(delivery.settle(Settlement.ACKNOWLEDGE).result().get(20, TimeUnit.SECONDS))
                         .isEqualTo(SettleResult.DONE);
             }
         }

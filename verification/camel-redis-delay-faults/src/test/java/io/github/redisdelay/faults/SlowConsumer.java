@@ -44,7 +44,7 @@ final class SlowConsumer {
                         sent.add(bench.queue.schedule(ScheduleRequest.of(body, DueTime.now())));
                     }
                     for (Submission<ScheduleResult> each : sent) {
-                        each.get(20, TimeUnit.SECONDS);
+                        each.result().get(20, TimeUnit.SECONDS);
                     }
                     produced += sent.size();
                     OverloadBench.run(Duration.ofMillis(100).minus(OverloadBench.since(begin)));

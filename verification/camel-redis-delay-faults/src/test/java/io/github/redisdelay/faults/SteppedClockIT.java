@@ -219,6 +219,7 @@ class SteppedClockIT {
 
     private static void schedule(DelayQueue queue, String id, Duration delay) throws Exception {
         queue.schedule(ScheduleRequest.of(id, LoadProducer.body(id), DueTime.after(delay)))
+                .result()
                 .get(20, TimeUnit.SECONDS);
     }
 
@@ -228,7 +229,7 @@ class SteppedClockIT {
     }
 
     private static SettleResult acknowledge(Delivery delivery) throws Exception {
-        return delivery.settle(Settlement.ACKNOWLEDGE).get(20, TimeUnit.SECONDS);
+        return delivery.settle(Settlement.ACKNOWLEDGE).result().get(20, TimeUnit.SECONDS);
     }
 
     @Test

@@ -168,6 +168,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
      */
     public CompletableFuture<Boolean> cancelWaiting(String id) {
         return change(id, ChangeAction.CANCEL_DELAYED, 0)
+                .result()
                 .thenApply(result -> result.previousState() == MessageState.DELAYED);
     }
 
@@ -222,6 +223,7 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
             return message -> message.dueMicros() <= stats.timeMicros()
                     ? CompletableFuture.completedFuture(false)
                     : change(message.id(), ChangeAction.PROMOTE, time.getAndIncrement())
+                            .result()
                             .thenApply(result -> result.dueMicros() > 0);
         }));
     }
@@ -247,7 +249,8 @@ public final class RedisDelayQueue implements DelayQueue, DeliverySettler {
                 deadLetters(),
                 which,
                 limit,
-                stats -> message -> redrive(message.id()).thenApply(outcome -> outcome == RedriveOutcome.REDRIVEN)));
+                stats -> message ->
+                        redrive(message.id()).result().thenApply(outcome -> outcome == RedriveOutcome.REDRIVEN)));
     }
 
     @Override

@@ -230,7 +230,7 @@ public final class ClaimedDelivery implements Delivery {
     private void end(boolean worked) {
         Submission<SettleResult> waiting = extension;
         if (waiting != null) {
-            waiting.cancel(false);
+            waiting.result().cancel(false);
         }
         owner.finished(this, worked);
     }

@@ -134,11 +134,11 @@ public final class LeaseExtender {
     }
 
     private void extend(ClaimedDelivery delivery, Held lease) {
-        if (lease.extension != null && !lease.extension.isDone()) {
+        if (lease.extension != null && !lease.extension.result().isDone()) {
             return; // the batcher repeats it until Redis answers
         }
         lease.extension = delivery.extend(TimeUnit.NANOSECONDS.toMicros(lease.leaseNanos));
-        lease.extension.whenComplete((settlement, error) -> {
+        lease.extension.result().whenComplete((settlement, error) -> {
             if (settlement == SettleResult.STALE_GONE || settlement == SettleResult.STALE_HELD) {
                 delivery.leaseLost();
             }

@@ -192,9 +192,9 @@ public final class PartitionedQueue implements DelayQueue, Partitioned {
             }
         });
         // A partition's outcome may come long after its request timeout, and callers wait no longer than that.
-        parts.forEach(part -> part.whenComplete((changed, error) -> {
+        parts.forEach(part -> part.result().whenComplete((changed, error) -> {
             if (error instanceof RequestTimeoutException) {
-                result.completeExceptionally(error);
+                result.result().completeExceptionally(error);
             }
         }));
         return result;

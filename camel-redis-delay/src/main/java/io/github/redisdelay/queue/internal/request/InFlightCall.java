@@ -144,7 +144,8 @@ final class InFlightCall {
         } else {
             request.submission()
                     .unconfirmed(unmet.exception(channel.queue().name(), request.done(), result), () -> channel.sender()
-                            .submit(new Confirmation<>(request.queue(), request.done(), result, unmet)));
+                            .submit(new Confirmation<>(request.queue(), request.done(), result, unmet))
+                            .result());
         }
     }
 

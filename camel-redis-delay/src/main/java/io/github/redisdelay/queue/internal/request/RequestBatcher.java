@@ -248,7 +248,7 @@ public final class RequestBatcher {
         int bytes = 0;
         while (requests.size() < MAX_REQUESTS_PER_CALL && staying.size() < MAX_PASSED_OVER && !waiting.isEmpty()) {
             Request<?> request = waiting.peek();
-            boolean isCancelled = request.submission().isCancelled();
+            boolean isCancelled = request.submission().result().isCancelled();
             boolean stays = !isCancelled
                     && ((script != null && request.script() != script)
                             || (!held.isEmpty() && held.contains(request.messageId())));
@@ -362,7 +362,7 @@ public final class RequestBatcher {
     /** The requests under way whose callers have no outcome. Holds the lock. */
     private Stream<Request<?>> unanswered() {
         return calls().<Request<?>>flatMap(call -> call.requests().stream())
-                .filter(request -> !request.submission().isDone());
+                .filter(request -> !request.submission().result().isDone());
     }
 
     /** The calls under way. Holds the lock. */
@@ -415,7 +415,8 @@ public final class RequestBatcher {
             lock.unlock();
         }
         CompletingThread.run(() -> {
-            unknown.forEach(request -> request.submission().completeExceptionally(errors.unanswered(request, cause)));
+            unknown.forEach(
+                    request -> request.submission().result().completeExceptionally(errors.unanswered(request, cause)));
             withdrawn.forEach(request -> request.submission().fail(errors.withdrawn(request, cause)));
         });
     }

@@ -187,6 +187,7 @@ public final class RequestRouter implements Request.Sender {
     public <T> CompletableFuture<T> awaitDurable(QueueAddress queue, String done, T result) {
         return options.durability().waits()
                 ? submit(new Confirmation<>(queue, done, result, options.durability()))
+                        .result()
                 : CompletableFuture.completedFuture(result);
     }
 

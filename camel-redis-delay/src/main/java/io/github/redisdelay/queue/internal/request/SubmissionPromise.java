@@ -7,8 +7,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /** The submission of a request, to be completed with the request's answer. Thread-safe; the first outcome counts. */
-public final class SubmissionPromise<T> extends Submission<T> {
+public final class SubmissionPromise<T> implements Submission<T> {
 
+    private final CompletableFuture<T> result = new CompletableFuture<>();
     private final CompletableFuture<T> outcome = new CompletableFuture<>();
     /** Written before the outcome fails with a {@link ReplicationTimeoutException}, else null. */
     private volatile Supplier<? extends CompletableFuture<T>> confirmation;
@@ -18,6 +19,11 @@ public final class SubmissionPromise<T> extends Submission<T> {
         SubmissionPromise<T> submission = new SubmissionPromise<>();
         submission.fail(error);
         return submission;
+    }
+
+    @Override
+    public CompletableFuture<T> result() {
+        return result;
     }
 
     @Override
@@ -41,12 +47,12 @@ public final class SubmissionPromise<T> extends Submission<T> {
 
     public void succeed(T value) {
         outcome.complete(value);
-        complete(value);
+        result.complete(value);
     }
 
     public void fail(Throwable error) {
         outcome.completeExceptionally(error);
-        completeExceptionally(error);
+        result.completeExceptionally(error);
     }
 
     /** @param again waits once more */
@@ -67,9 +73,9 @@ public final class SubmissionPromise<T> extends Submission<T> {
                 fail(error);
             }
         });
-        other.whenComplete((value, error) -> {
+        other.result().whenComplete((value, error) -> {
             if (error != null) {
-                completeExceptionally(error);
+                result.completeExceptionally(error);
             }
         });
     }

@@ -348,7 +348,7 @@ class LeaseExtenderTest {
         assertThat(queue.extended).hasSize(2);
         assertThat(a.isLeaseLost()).isFalse();
         a.settle(Settlement.ACKNOWLEDGE);
-        assertThat(queue.extended.get(1).submission()).isCancelled();
+        assertThat(queue.extended.get(1).submission().result()).isCancelled();
     }
 
     @Test

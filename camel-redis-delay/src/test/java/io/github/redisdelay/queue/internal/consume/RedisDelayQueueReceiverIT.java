@@ -73,6 +73,7 @@ class RedisDelayQueueReceiverIT {
 
     private void schedule(String id, Duration delay) throws Exception {
         queue.schedule(ScheduleRequest.of(id, id.getBytes(StandardCharsets.UTF_8), DueTime.after(delay)))
+                .result()
                 .get();
     }
 
@@ -96,7 +97,7 @@ class RedisDelayQueueReceiverIT {
         schedule("near", Duration.ofMillis(100));
         Delivery delivery = received.get(10, TimeUnit.SECONDS);
         assertThat(delivery.id()).isEqualTo("near");
-        delivery.settle(Settlement.ACKNOWLEDGE).get();
+        delivery.settle(Settlement.ACKNOWLEDGE).result().get();
     }
 
     @Test
@@ -132,8 +133,8 @@ class RedisDelayQueueReceiverIT {
         await().until(() -> first.isDone() || second.isDone());
         await().until(() -> waiters.size() == 1);
         schedule("b", Duration.ZERO);
-        first.get(10, TimeUnit.SECONDS).settle(Settlement.ACKNOWLEDGE).get();
-        second.get(10, TimeUnit.SECONDS).settle(Settlement.ACKNOWLEDGE).get();
+        first.get(10, TimeUnit.SECONDS).settle(Settlement.ACKNOWLEDGE).result().get();
+        second.get(10, TimeUnit.SECONDS).settle(Settlement.ACKNOWLEDGE).result().get();
         await().until(() -> waiters.size() == 0);
     }
 
@@ -212,7 +213,7 @@ class RedisDelayQueueReceiverIT {
             assertThat(timers.nanoTime() - ((ClaimedDelivery) delivery).claimSentNanos())
                     .as("since the second claim")
                     .isLessThan(Duration.ofSeconds(15).toNanos());
-            assertThat(delivery.settle(Settlement.ACKNOWLEDGE).get()).isEqualTo(SettleResult.DONE);
+            assertThat(delivery.settle(Settlement.ACKNOWLEDGE).result().get()).isEqualTo(SettleResult.DONE);
             patient.close();
         }
     }
@@ -265,7 +266,7 @@ class RedisDelayQueueReceiverIT {
         gate.open();
         Delivery delivery = received.get(10, TimeUnit.SECONDS);
         assertThat(delivery.id()).isEqualTo("a");
-        delivery.settle(Settlement.ACKNOWLEDGE).get();
+        delivery.settle(Settlement.ACKNOWLEDGE).result().get();
     }
 
     @Test
@@ -273,7 +274,7 @@ class RedisDelayQueueReceiverIT {
         schedule("a", Duration.ZERO);
         Delivery delivery = receiver.receive(Duration.ofSeconds(Long.MAX_VALUE));
         assertThat(delivery.id()).isEqualTo("a");
-        delivery.settle(Settlement.ACKNOWLEDGE).get();
+        delivery.settle(Settlement.ACKNOWLEDGE).result().get();
     }
 
     @Test
@@ -290,7 +291,7 @@ class RedisDelayQueueReceiverIT {
         for (Future<Delivery> each : all) {
             Delivery delivery = each.get(20, TimeUnit.SECONDS);
             ids.add(delivery.id());
-            delivery.settle(Settlement.ACKNOWLEDGE).get();
+            delivery.settle(Settlement.ACKNOWLEDGE).result().get();
         }
         assertThat(ids).hasSize(8);
     }
@@ -304,7 +305,7 @@ class RedisDelayQueueReceiverIT {
             Delivery delivery = receiver.receive(Duration.ZERO);
             assertThat(delivery.id()).isEqualTo("m" + i);
             assertThat(queue.stats().get().leased()).isEqualTo(1);
-            delivery.settle(Settlement.ACKNOWLEDGE).get();
+            delivery.settle(Settlement.ACKNOWLEDGE).result().get();
         }
         assertThat(receiver.receive(Duration.ZERO)).isNull();
     }

@@ -85,7 +85,7 @@ class PartitionCountTest {
         holds(3);
         assertThat(passed).containsExactly("a", "b", "c");
         assertThat(a).isCompletedWithValue("a");
-        assertThat(b).isCompletedWithValue("b");
+        assertThat(b.result()).isCompletedWithValue("b");
         assertThat(b.outcome()).isCompletedWithValue("b");
         assertThat(c).isCompletedWithValue("c");
     }
@@ -95,7 +95,7 @@ class PartitionCountTest {
         ask("a");
         holds(3);
         assertThat(ask("b")).isCompletedWithValue("b");
-        assertThat(submit("c")).isCompletedWithValue("c");
+        assertThat(submit("c").result()).isCompletedWithValue("c");
         assertThat(redis.count()).isOne();
     }
 
@@ -105,7 +105,7 @@ class PartitionCountTest {
         Submission<String> b = submit("b");
         holds(6);
         assertMismatch(a);
-        assertMismatch(b);
+        assertMismatch(b.result());
         assertMismatch(b.outcome());
         CompletableFuture<String> c = ask("c");
         assertThat(redis.count()).isEqualTo(2);
@@ -137,7 +137,7 @@ class PartitionCountTest {
         assertThat(redis.count()).isOne();
         timers.advance(MOMENT);
         assertThat(ask("c")).as("does not wait").isCompletedWithValue("c");
-        assertThat(submit("d")).isCompletedWithValue("d");
+        assertThat(submit("d").result()).isCompletedWithValue("d");
         assertThat(redis.count()).as("asked once").isEqualTo(2);
         holds(3);
         timers.advance(MINUTE.minus(MOMENT));
@@ -190,7 +190,8 @@ class PartitionCountTest {
         Submission<String> call = impatient.submit(() -> {
             throw new AssertionError("sent");
         });
-        assertThat(call.orTimeout(20, TimeUnit.SECONDS)
+        assertThat(call.result()
+                        .orTimeout(20, TimeUnit.SECONDS)
                         .handle((done, error) -> ErrorText.unwrap(error))
                         .join())
                 .isInstanceOf(DelayQueueException.class)
@@ -204,7 +205,7 @@ class PartitionCountTest {
         for (int i = 0; i < RequestBatcher.MAX_WAITING_REQUESTS; i++) {
             all.add(ask("m" + i));
         }
-        assertThat(failure(submit("one too many")))
+        assertThat(failure(submit("one too many").result()))
                 .isInstanceOf(RequestTimeoutException.class)
                 .hasMessage("queue 'orders': " + RequestBatcher.MAX_WAITING_REQUESTS
                         + " requests wait to learn how many partitions it has; nothing was sent");
@@ -224,7 +225,7 @@ class PartitionCountTest {
         });
         Submission<String> failed = count.submit(() -> SubmissionPromise.failed(thrown));
         holds(3);
-        assertThat(failure(submitted)).isSameAs(thrown);
+        assertThat(failure(submitted.result())).isSameAs(thrown);
         assertThat(failure(asked)).isSameAs(thrown);
         assertThat(failure(failed.outcome())).isSameAs(thrown);
     }

@@ -114,6 +114,10 @@ class PartitionRecordIT {
         return client().queue(name, partitions);
     }
 
+    private static <T> T get(Submission<T> sent) {
+        return get(sent.result());
+    }
+
     private static <T> T get(CompletableFuture<T> future) {
         return RealQueueIT.get(future);
     }
@@ -134,13 +138,16 @@ class PartitionRecordIT {
     }
 
     private void assertRefused(DelayQueue queue, int partitions) {
-        assertMismatch(queue.schedule(ScheduleRequest.of("refused", new byte[1], IN_AN_HOUR)), partitions);
-        assertMismatch(queue.cancel("a"), partitions);
-        assertMismatch(queue.reschedule("a", DueTime.now()), partitions);
-        assertMismatch(queue.promote("a"), partitions);
-        assertMismatch(queue.redrive("a@1"), partitions);
-        assertMismatch(queue.pause(), partitions);
-        assertMismatch(queue.resume(), partitions);
+        assertMismatch(
+                queue.schedule(ScheduleRequest.of("refused", new byte[1], IN_AN_HOUR))
+                        .result(),
+                partitions);
+        assertMismatch(queue.cancel("a").result(), partitions);
+        assertMismatch(queue.reschedule("a", DueTime.now()).result(), partitions);
+        assertMismatch(queue.promote("a").result(), partitions);
+        assertMismatch(queue.redrive("a@1").result(), partitions);
+        assertMismatch(queue.pause().result(), partitions);
+        assertMismatch(queue.resume().result(), partitions);
         assertMismatch(queue.get("a"), partitions);
         assertMismatch(queue.browse(MessageState.DELAYED, PageStart.first(), 1), partitions);
         assertMismatch(queue.stats(), partitions);
@@ -294,7 +301,8 @@ class PartitionRecordIT {
                         begins == 0 || partitions == 1
                                 ? client.usePartitions(name, partitions)
                                 : client.queue(name, partitions)
-                                        .schedule(ScheduleRequest.of("first", new byte[1], IN_AN_HOUR)));
+                                        .schedule(ScheduleRequest.of("first", new byte[1], IN_AN_HOUR))
+                                        .result());
             }
             List<Integer> won = new ArrayList<>();
             begun.forEach((partitions, answer) -> {
@@ -324,12 +332,15 @@ class PartitionRecordIT {
             DelayQueue one = queue(1);
             if (round % 2 == 0) {
                 // The session's later calls go another way than its first one.
-                one.schedule(ScheduleRequest.of("a", new byte[1], IN_AN_HOUR)).join();
-                one.cancel("a").join();
+                one.schedule(ScheduleRequest.of("a", new byte[1], IN_AN_HOUR))
+                        .result()
+                        .join();
+                one.cancel("a").result().join();
             }
             Submission<ScheduleResult> whole = one.schedule(ScheduleRequest.of("a", new byte[1], IN_AN_HOUR));
             CompletableFuture<Void> three = client().usePartitions(name, 3);
-            boolean stored = whole.handle((result, error) -> error == null).join();
+            boolean stored =
+                    whole.result().handle((result, error) -> error == null).join();
             boolean recorded = three.handle((result, error) -> error == null).join();
             assertThat(stored).as("round %d", round).isNotEqualTo(recorded);
             assertRecorded(recorded ? 3 : 1);

@@ -28,6 +28,7 @@ import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.ServerInfo;
 import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
+import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DuplicateMessageException;
@@ -86,6 +87,10 @@ class PartitionedQueueIT {
     void close() {
         client.close();
         executor.shutdownNow();
+    }
+
+    private static <T> T get(Submission<T> sent) {
+        return get(sent.result());
     }
 
     private static <T> T get(CompletableFuture<T> future) {
@@ -214,7 +219,8 @@ class PartitionedQueueIT {
         List<CompletableFuture<?>> calls = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
             String id = "m" + i % 10;
-            calls.add(fresh.schedule(new ScheduleRequest(id, IN_AN_HOUR, body("" + i), DuplicatePolicy.REPLACE, null)));
+            calls.add(fresh.schedule(new ScheduleRequest(id, IN_AN_HOUR, body("" + i), DuplicatePolicy.REPLACE, null))
+                    .result());
         }
         calls.forEach(RealQueueIT::get);
         for (int i = 90; i < 100; i++) {

@@ -119,7 +119,7 @@ class RequestBatcherTest {
         assertThat(redis.last().argument(0)).isEqualTo("client-session");
         assertThat(redis.last().argument(2)).isEqualTo("redis-delay:{orders}");
         redis.answer(reply(1, 77));
-        assertThat(a).isCompletedWithValue("a:1:77");
+        assertThat(a.result()).isCompletedWithValue("a:1:77");
         assertThat(a.outcome()).isCompletedWithValue("a:1:77");
         assertThat(batcher.isIdle()).isTrue();
         assertThat(timers.waiting())
@@ -151,19 +151,19 @@ class RequestBatcherTest {
         }
         redis.answer(reply(1, 0));
         redis.answer(reply(1, 10, 2, 11, 9, 12, 4, 13, 1, 14));
-        assertThat(submissions.get(0)).isCompletedWithValue("m0:1:10");
-        assertThat(submissions.get(1)).isCompletedWithValue("m1:2:11");
-        assertThatThrownBy(submissions.get(2)::get).cause().hasMessage("outcome 9 of m2");
+        assertThat(submissions.get(0).result()).isCompletedWithValue("m0:1:10");
+        assertThat(submissions.get(1).result()).isCompletedWithValue("m1:2:11");
+        assertThatThrownBy(submissions.get(2).result()::get).cause().hasMessage("outcome 9 of m2");
         assertThat(submissions.get(2).outcome()).isCompletedExceptionally();
-        assertThat(submissions.get(3)).isCompletedWithValue("m3:4:13");
-        assertThat(submissions.get(4)).isCompletedWithValue("m4:1:14");
+        assertThat(submissions.get(3).result()).isCompletedWithValue("m3:4:13");
+        assertThat(submissions.get(4).result()).isCompletedWithValue("m4:1:14");
     }
 
     @Test
     void should_take_along_what_callers_ask_for_when_they_are_told() {
         Submission<String> a = submit("a");
         submit("b");
-        a.thenAccept(result -> submit("c"));
+        a.result().thenAccept(result -> submit("c"));
         redis.answer(reply(1, 0));
         assertThat(redis.count()).isEqualTo(2);
         assertThat(idsOf(redis.last())).containsExactly("b", "c");
@@ -176,7 +176,7 @@ class RequestBatcherTest {
             submit("m" + i);
         }
         int[] sentWhenTold = new int[1];
-        a.thenAccept(result -> sentWhenTold[0] = redis.count());
+        a.result().thenAccept(result -> sentWhenTold[0] = redis.count());
         redis.answer(reply(1, 0));
         assertThat(sentWhenTold[0]).isEqualTo(2);
     }
@@ -195,15 +195,15 @@ class RequestBatcherTest {
         assertThat(redis.last().argument(0)).isEqualTo("client-1");
         Submission<String> late = submit(two, LuaScript.SCHEDULE, "late");
         redis.answer(replyToAll(64, 1)); // the second one is answered first
-        assertThat(many).allMatch(CompletableFuture::isDone);
-        assertThat(first).isNotDone();
+        assertThat(many).allMatch(each -> each.result().isDone());
+        assertThat(first.result()).isNotDone();
         assertThat(redis.count())
                 .as("calls, while one is under way and one request waits")
                 .isEqualTo(2);
         redis.sent.get(0).answer().complete(reply(1, 0));
-        assertThat(first).isCompletedWithValue("first:1:0");
+        assertThat(first.result()).isCompletedWithValue("first:1:0");
         redis.answer(reply(1, 0));
-        assertThat(late).isCompletedWithValue("late:1:0");
+        assertThat(late.result()).isCompletedWithValue("late:1:0");
         assertThat(two.isIdle()).isTrue();
     }
 
@@ -248,7 +248,7 @@ class RequestBatcherTest {
         redis.sent.get(0).answer().complete(reply(1, 0));
         assertThat(idsOf(redis.last())).startsWith("x").hasSize(8);
         redis.answer(replyToAll(8, 2));
-        assertThat(cancel).isCompletedWithValue("x:2:0");
+        assertThat(cancel.result()).isCompletedWithValue("x:2:0");
     }
 
     @Test
@@ -268,8 +268,8 @@ class RequestBatcherTest {
         timers.advance(s(10));
         assertThat(redis.count()).isEqualTo(3);
         assertThat(timers.waiting()).isZero();
-        assertThatThrownBy(first::get).hasMessageContaining("closed");
-        assertThatThrownBy(last::get).hasMessageContaining("closed");
+        assertThatThrownBy(first.result()::get).hasMessageContaining("closed");
+        assertThatThrownBy(last.result()::get).hasMessageContaining("closed");
     }
 
     @Test
@@ -456,7 +456,7 @@ class RequestBatcherTest {
                 two.submit(List.of(request), 0);
                 submissions.add(request.submission());
                 if (random.nextInt(50) == 0) {
-                    request.submission().cancel(false);
+                    request.submission().result().cancel(false);
                 }
             }
             List<FakeCaller.Sent> underWay = network.sent.stream()
@@ -545,9 +545,9 @@ class RequestBatcherTest {
     void should_end_the_wait_of_a_sent_request_at_its_deadline_and_tell_the_outcome_later() {
         Submission<String> a = submit("a");
         advance(s(4));
-        assertThat(a).isNotDone();
+        assertThat(a.result()).isNotDone();
         advance(s(1));
-        assertThatThrownBy(a::get)
+        assertThatThrownBy(a.result()::get)
                 .cause()
                 .isInstanceOf(RequestTimeoutException.class)
                 .hasMessageContaining("'orders'")
@@ -570,9 +570,9 @@ class RequestBatcherTest {
         advance(s(1));
         Submission<String> b = submit("b");
         advance(s(4));
-        assertThat(b).isNotDone();
+        assertThat(b.result()).isNotDone();
         advance(s(1));
-        assertThatThrownBy(b::get)
+        assertThatThrownBy(b.result()::get)
                 .cause()
                 .isInstanceOf(RequestTimeoutException.class)
                 .hasMessageContaining("nothing was stored")
@@ -589,7 +589,7 @@ class RequestBatcherTest {
         Submission<String> a = submit("a");
         redis.fail(new RedisException("LOADING Redis is loading the dataset in memory"));
         advance(s(5));
-        assertThatThrownBy(a::get).cause().hasMessageContaining("LOADING");
+        assertThatThrownBy(a.result()::get).cause().hasMessageContaining("LOADING");
     }
 
     @Test
@@ -601,9 +601,9 @@ class RequestBatcherTest {
         }
         advance(s(4));
         for (int i = 0; i < 10; i++) {
-            assertThat(all.get(i)).isCompletedExceptionally();
+            assertThat(all.get(i).result()).isCompletedExceptionally();
             if (i < 9) {
-                assertThat(all.get(i + 1)).isNotDone();
+                assertThat(all.get(i + 1).result()).isNotDone();
             }
             advance(Duration.ofMillis(100));
         }
@@ -616,7 +616,7 @@ class RequestBatcherTest {
         advance(s(6));
         Submission<String> b = submit("b");
         advance(s(5));
-        assertThat(b).isCompletedExceptionally();
+        assertThat(b.result()).isCompletedExceptionally();
     }
 
     @Test
@@ -624,7 +624,7 @@ class RequestBatcherTest {
         Submission<String> a = submit("a");
         Submission<String> b = submit("b");
         redis.fail(new RedisException("ERR something is wrong"));
-        assertThatThrownBy(a::get)
+        assertThatThrownBy(a.result()::get)
                 .cause()
                 .isInstanceOf(DelayQueueException.class)
                 .isNotInstanceOf(RequestTimeoutException.class)
@@ -632,7 +632,7 @@ class RequestBatcherTest {
         assertThat(a.outcome()).isCompletedExceptionally();
         assertThat(redis.count()).isEqualTo(2);
         redis.answer(reply(1, 0));
-        assertThat(b).isCompletedWithValue("b:1:0");
+        assertThat(b.result()).isCompletedWithValue("b:1:0");
     }
 
     @Test
@@ -641,7 +641,7 @@ class RequestBatcherTest {
         redis.fail(new TimeoutException("no answer"));
         advance(s(1));
         redis.fail(new RedisException("ERR something is wrong"));
-        assertThatThrownBy(a::get)
+        assertThatThrownBy(a.result()::get)
                 .cause()
                 .isInstanceOf(RequestTimeoutException.class)
                 .satisfies(e -> assertThat(((RequestTimeoutException) e).isPossiblyStored())
@@ -653,9 +653,9 @@ class RequestBatcherTest {
         Submission<String> a = submit("a");
         Submission<String> b = submit("b");
         redis.answer(new byte[3]);
-        assertThat(a).isCompletedExceptionally();
+        assertThat(a.result()).isCompletedExceptionally();
         redis.answer(reply(1, 0));
-        assertThat(b).isCompletedWithValue("b:1:0");
+        assertThat(b.result()).isCompletedWithValue("b:1:0");
     }
 
     @Test
@@ -672,9 +672,9 @@ class RequestBatcherTest {
             advance(s(3));
             assertThat(redis.count()).isEqualTo(i + 2);
         }
-        assertThat(request.submission()).isNotDone();
+        assertThat(request.submission().result()).isNotDone();
         redis.answer(reply(1, 0));
-        assertThat(request.submission()).isCompletedWithValue("a:1:0");
+        assertThat(request.submission().result()).isCompletedWithValue("a:1:0");
     }
 
     @Test
@@ -683,9 +683,9 @@ class RequestBatcherTest {
         Submission<String> a = submit(patient, LuaScript.SETTLE, "a");
         Submission<String> b = submit(patient, LuaScript.SETTLE, "b");
         redis.fail(new RedisException("WRONGTYPE Operation against a key holding the wrong kind of value"));
-        assertThat(a).isCompletedExceptionally();
+        assertThat(a.result()).isCompletedExceptionally();
         redis.fail(new RedisException("ERR user_script: REDISDELAY format: this queue has format 2"));
-        assertThat(b).isCompletedExceptionally();
+        assertThat(b.result()).isCompletedExceptionally();
         assertThat(patient.isIdle()).isTrue();
     }
 
@@ -693,7 +693,7 @@ class RequestBatcherTest {
     void should_fail_at_once_when_the_redis_client_was_shut_down() {
         Submission<String> a = submit(batcher(RequestKind.DELIVERY), LuaScript.SETTLE, "a");
         redis.fail(new RedissonShutdownException("Redisson is shutdown"));
-        assertThatThrownBy(a::get).cause().hasMessageContaining("was shut down");
+        assertThatThrownBy(a.result()::get).cause().hasMessageContaining("was shut down");
     }
 
     @Test
@@ -702,12 +702,12 @@ class RequestBatcherTest {
         Submission<String> a = submit("a");
         Submission<String> b = submit("b");
         Submission<String> c = submit("c");
-        a.cancel(false);
-        c.cancel(false);
+        a.result().cancel(false);
+        c.result().cancel(false);
         redis.answer(reply(1, 0));
         assertThat(idsOf(redis.last())).containsExactly("b");
         redis.answer(reply(1, 0));
-        assertThat(b).isCompletedWithValue("b:1:0");
+        assertThat(b.result()).isCompletedWithValue("b:1:0");
         assertThat(batcher.isIdle()).isTrue();
         assertThat(a.outcome()).as("the outcome of a withdrawn request").isCompletedExceptionally();
         assertThat(c.outcome()).as("the outcome of a withdrawn request").isCompletedExceptionally();
@@ -717,7 +717,7 @@ class RequestBatcherTest {
     void should_send_nothing_when_all_that_wait_were_cancelled() {
         submit("first");
         for (int i = 0; i < 300; i++) {
-            submit("m" + i).cancel(false);
+            submit("m" + i).result().cancel(false);
         }
         redis.answer(reply(1, 0));
         assertThat(redis.count()).isEqualTo(1);
@@ -755,7 +755,7 @@ class RequestBatcherTest {
         while (!batcher.isIdle()) {
             redis.answer(replyToAll(idsOf(redis.last()).size(), 1));
         }
-        assertThat(request.submission().get()).startsWith("held:1:");
+        assertThat(request.submission().result().get()).startsWith("held:1:");
     }
 
     @Test
@@ -767,7 +767,7 @@ class RequestBatcherTest {
         for (int i = 0; i < RequestBatcher.MAX_WAITING_REQUESTS - 1; i++) {
             batcher.submit(List.of(request(LuaScript.SCHEDULE, "m" + i, 10, deadline)), 0);
         }
-        cancelled.submission().cancel(false);
+        cancelled.submission().result().cancel(false);
         int[] sent = new int[1];
         // More than the call that left it out has made space for.
         cancelled.submission().outcome().whenComplete((none, error) -> {
@@ -813,7 +813,7 @@ class RequestBatcherTest {
         Thread thread = submitInThread(request, new AtomicBoolean());
         timers.jump(Duration.ofMillis(50));
         thread.join();
-        assertThatThrownBy(request.submission()::get)
+        assertThatThrownBy(request.submission().result()::get)
                 .cause()
                 .isInstanceOf(RequestTimeoutException.class)
                 .hasMessageContaining("16384 requests")
@@ -830,7 +830,7 @@ class RequestBatcherTest {
         Thread thread = submitInThread(request, interrupted);
         thread.interrupt();
         thread.join();
-        assertThat(request.submission()).isCompletedExceptionally();
+        assertThat(request.submission().result()).isCompletedExceptionally();
         assertThat(interrupted).isTrue();
     }
 
@@ -845,7 +845,7 @@ class RequestBatcherTest {
         thread.join();
         redis.answer(reply(1, 0));
         redis.answer(reply(1, 0));
-        assertThat(request.submission()).isCompletedWithValue("held:1:0");
+        assertThat(request.submission().result()).isCompletedWithValue("held:1:0");
     }
 
     @Test
@@ -855,7 +855,7 @@ class RequestBatcherTest {
         Thread thread = submitInThread(request, new AtomicBoolean());
         batcher.close(new DelayQueueException("closed"));
         thread.join();
-        assertThatThrownBy(request.submission()::get).cause().hasMessage("closed");
+        assertThatThrownBy(request.submission().result()::get).cause().hasMessage("closed");
     }
 
     @Test
@@ -865,7 +865,7 @@ class RequestBatcherTest {
         batcher.close(new DelayQueueException("closed"));
         Submission<String> late = submit("late");
         for (Submission<String> each : List.of(sent, waiting, late)) {
-            assertThatThrownBy(each::get).cause().hasMessage("closed");
+            assertThatThrownBy(each.result()::get).cause().hasMessage("closed");
             assertThat(each.outcome()).isCompletedExceptionally();
         }
         assertThat(timers.waiting()).isZero();
@@ -908,7 +908,7 @@ class RequestBatcherTest {
         assertThat(successor.submit(List.of(late), 0)).isEqualTo(1);
         assertThat(redis.last().sequence()).isGreaterThan(used);
         redis.answer(reply(1, 0));
-        assertThat(late.submission()).isCompletedWithValue("late:1:0");
+        assertThat(late.submission().result()).isCompletedWithValue("late:1:0");
     }
 
     @Test
@@ -947,6 +947,7 @@ class RequestBatcherTest {
                     Request<String> request = request(LuaScript.SCHEDULE, number + "-" + i, 10, Long.MAX_VALUE);
                     shared.submit(List.of(request), 0);
                     if (request.submission()
+                            .result()
                             .orTimeout(30, TimeUnit.SECONDS)
                             .join()
                             .startsWith(number + "-" + i + ":1:")) {

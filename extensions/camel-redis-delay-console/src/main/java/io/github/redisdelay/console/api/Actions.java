@@ -138,7 +138,7 @@ final class Actions {
 
     /** Makes a change, waits for its outcome, and lets everybody see the queue anew. */
     private static <T> T done(ObservedQueue queue, Function<DelayQueue, Submission<T>> change) {
-        CompletableFuture<T> asked = queue.ask(change::apply);
+        CompletableFuture<T> asked = queue.ask(asking -> change.apply(asking).result());
         try {
             return Answers.of(asked);
         } finally {

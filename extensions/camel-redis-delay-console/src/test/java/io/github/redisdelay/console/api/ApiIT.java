@@ -80,6 +80,10 @@ abstract class ApiIT {
         return Awaitility.await().atMost(Duration.ofSeconds(20)).pollInterval(Duration.ofMillis(20));
     }
 
+    static <T> T get(Submission<T> sent) {
+        return get(sent.result());
+    }
+
     static <T> T get(CompletableFuture<T> future) {
         try {
             return future.get(20, TimeUnit.SECONDS);
@@ -149,6 +153,7 @@ abstract class ApiIT {
                                 failures.get(delivery.id()) == null
                                         ? new byte[0]
                                         : failures.get(delivery.id()).encode()))
+                        .result()
                         .join());
         long buried = before;
         for (String id : failures.keySet()) {

@@ -59,7 +59,7 @@ public final class AttackedConsole {
             }
             if (isPaused()) {
                 wrong.add(attack + " has changed the queue");
-                queue.resume().get(10, TimeUnit.SECONDS);
+                queue.resume().result().get(10, TimeUnit.SECONDS);
             }
         }
         assertThat(wrong).as("attacks that were not refused").isEmpty();

@@ -315,14 +315,14 @@ public final class RedissonImport {
         private CompletableFuture<Integer> move(List<Candidate> candidates, boolean renamed) {
             List<Submission<ImportReply>> sent =
                     router.together(() -> candidates.stream().map(this::submit).toList());
-            return CompletableFuture.allOf(sent.toArray(new CompletableFuture<?>[0]))
+            return CompletableFuture.allOf(sent.stream().map(Submission::result).toArray(CompletableFuture<?>[]::new))
                     .thenComposeAsync(
                             done -> {
                                 int fromList = 0;
                                 List<Candidate> inUse = new ArrayList<>();
                                 for (int i = 0; i < candidates.size(); i++) {
                                     Candidate candidate = candidates.get(i);
-                                    ImportReply reply = sent.get(i).join();
+                                    ImportReply reply = sent.get(i).result().join();
                                     if (reply == ImportReply.IN_USE) {
                                         inUse.add(candidate.renamed(ids.next()));
                                     } else if (count(candidate, reply, renamed)) {

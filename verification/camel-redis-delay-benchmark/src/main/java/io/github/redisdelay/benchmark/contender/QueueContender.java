@@ -39,7 +39,9 @@ final class QueueContender implements Contender {
 
     @Override
     public void schedule(Message message) throws Exception {
-        queue.schedule(ScheduleRequest.of(message.body(), message.due())).get();
+        queue.schedule(ScheduleRequest.of(message.body(), message.due()))
+                .result()
+                .get();
     }
 
     @Override
@@ -47,7 +49,7 @@ final class QueueContender implements Contender {
         List<CompletableFuture<?>> answers = new ArrayList<>(bodies.size());
         queue.together(() -> {
             for (byte[] body : bodies) {
-                answers.add(queue.schedule(ScheduleRequest.of(body, due)));
+                answers.add(queue.schedule(ScheduleRequest.of(body, due)).result());
             }
             return answers;
         });
@@ -62,6 +64,7 @@ final class QueueContender implements Contender {
         for (Message message = source.next(); message != null; message = source.next()) {
             inFlight.begin();
             queue.schedule(ScheduleRequest.of(message.body(), message.due()))
+                    .result()
                     .whenComplete((result, error) -> inFlight.end(error));
         }
         inFlight.awaitAll();

@@ -34,6 +34,7 @@ final class QueueMessaging implements Messaging {
     public void send(long number, long dueMicros, byte[] body) throws Exception {
         inFlight.begin();
         queue.schedule(ScheduleRequest.of(body, new DueTime(false, dueMicros)))
+                .result()
                 .whenComplete((result, error) -> inFlight.end(error));
     }
 

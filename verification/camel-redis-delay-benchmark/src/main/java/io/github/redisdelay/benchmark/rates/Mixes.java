@@ -121,7 +121,7 @@ public final class Mixes implements Experiment {
         begin.run();
         long start = System.nanoTime();
         Requests next = i -> (i * 37) % 100 < step.share()
-                ? queue.cancel("old" + i)
+                ? queue.cancel("old" + i).result()
                 : schedule(queue, "new" + i, DueTime.after(FAR));
         if (step.callers() == 0) {
             all(requests, next);
@@ -172,7 +172,7 @@ public final class Mixes implements Experiment {
     }
 
     private static CompletableFuture<?> schedule(DelayQueue queue, String id, DueTime due) {
-        return queue.schedule(ScheduleRequest.of(id, BODY, due));
+        return queue.schedule(ScheduleRequest.of(id, BODY, due)).result();
     }
 
     @FunctionalInterface

@@ -54,6 +54,10 @@ final class Planted implements AutoCloseable {
         return client.queue(name);
     }
 
+    static <T> T get(Submission<T> sent) {
+        return get(sent.result());
+    }
+
     static <T> T get(CompletableFuture<T> future) {
         try {
             return future.get(20, TimeUnit.SECONDS);
