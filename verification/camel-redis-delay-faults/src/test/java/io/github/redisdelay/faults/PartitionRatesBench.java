@@ -26,7 +26,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Random;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -187,8 +186,8 @@ class PartitionRatesBench {
                     DueTime.after(Duration.ofMillis(500)
                             .plusNanos(random.nextLong(1_000_000_000L * count / LATENESS_RATE))))));
         }
-        for (CompletableFuture<?> each : sent.result()) {
-            each.get(20, TimeUnit.SECONDS);
+        for (Submission<?> each : sent) {
+            each.result().get(20, TimeUnit.SECONDS);
         }
         assertThat(left.await(120, TimeUnit.SECONDS)).as("all received").isTrue();
         consumer.stop(false);
