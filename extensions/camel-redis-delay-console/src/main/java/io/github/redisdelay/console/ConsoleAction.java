@@ -18,9 +18,9 @@ public enum ConsoleAction {
     /** Ends the pause of a queue. */
     RESUME("resume"),
     /** Lets all dead letters of a group be delivered again. */
-    REDRIVE_GROUP("redriveGroup"),
+    REDRIVE_ALL("redriveAll"),
     /** Purges the dead letters of a group, or all. */
-    PURGE_GROUP("purgeGroup"),
+    PURGE_ALL("purgeAll"),
     /** Cancels all delayed messages of a queue. */
     CANCEL_ALL("cancelAll"),
     /** Checks a queue, and repairs it. */

@@ -2,9 +2,9 @@
 package io.github.redisdelay.console;
 
 import io.github.redisdelay.console.api.ConsoleApi;
-import io.github.redisdelay.console.door.ConsoleProcessor;
-import io.github.redisdelay.console.door.ConsoleServer;
 import io.github.redisdelay.console.http.Router;
+import io.github.redisdelay.console.server.ConsoleProcessor;
+import io.github.redisdelay.console.server.ConsoleServer;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -187,7 +187,7 @@ public final class RedisDelayConsole implements AutoCloseable {
 
     /**
      * Answers requests for a server of any other kind, such as a servlet container by a {@link
-     * io.github.redisdelay.console.door.ConsoleFilter}. Nothing else listens.
+     * io.github.redisdelay.console.server.ConsoleFilter}. Nothing else listens.
      *
      * @return one that refuses all, once the console is closed
      * @throws IllegalStateException if the console was closed before

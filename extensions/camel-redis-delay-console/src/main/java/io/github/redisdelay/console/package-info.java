@@ -8,7 +8,7 @@
  * <caption>Packages of the console</caption>
  * <tr><td>{@code console.api}</td><td>views of queues and actions on them, as plain records; knows no HTTP</td></tr>
  * <tr><td>{@code console.http}</td><td>requests, the table of paths, who is let in; knows no server</td></tr>
- * <tr><td>{@code console.door}</td><td>the servers by which requests come: the JDK's, and Camel's HTTP components</td></tr>
+ * <tr><td>{@code console.server}</td><td>the servers by which requests come: the JDK's, and Camel's HTTP components</td></tr>
  * <tr><td>{@code console}</td><td>the entry, which wires all of them</td></tr>
  * </table>
  *

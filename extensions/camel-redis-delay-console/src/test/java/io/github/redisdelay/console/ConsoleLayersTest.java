@@ -16,7 +16,7 @@ class ConsoleLayersTest {
 
     private static final String API = "io.github.redisdelay.console.api..";
     private static final String HTTP = "io.github.redisdelay.console.http..";
-    private static final String DOOR = "io.github.redisdelay.console.door..";
+    private static final String SERVER = "io.github.redisdelay.console.server..";
 
     private static JavaClasses all;
 
@@ -34,7 +34,7 @@ class ConsoleLayersTest {
                 .resideInAPackage(API)
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage(HTTP, DOOR, "com.sun.net.httpserver..", "java.net.http..", "jakarta.servlet..")
+                .resideInAnyPackage(HTTP, SERVER, "com.sun.net.httpserver..", "java.net.http..", "jakarta.servlet..")
                 .check(all);
     }
 
@@ -45,7 +45,7 @@ class ConsoleLayersTest {
                 .resideInAPackage(HTTP)
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage(DOOR, "com.sun.net.httpserver..", "jakarta.servlet..")
+                .resideInAnyPackage(SERVER, "com.sun.net.httpserver..", "jakarta.servlet..")
                 .check(all);
         noClasses()
                 .that()
@@ -63,7 +63,7 @@ class ConsoleLayersTest {
     void should_keep_doors_away_from_the_views() {
         noClasses()
                 .that()
-                .resideInAPackage(DOOR)
+                .resideInAPackage(SERVER)
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage(API)
@@ -88,7 +88,7 @@ class ConsoleLayersTest {
         // Loaded only where a servlet container has brought it.
         noClasses()
                 .that()
-                .haveNameNotMatching(".*\\.door\\.(ConsoleFilter|ServletCaller|Caller)")
+                .haveNameNotMatching(".*\\.server\\.(ConsoleFilter|ServletCaller|Caller)")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("jakarta.servlet..")

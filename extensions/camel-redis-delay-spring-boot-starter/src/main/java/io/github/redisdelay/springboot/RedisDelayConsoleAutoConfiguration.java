@@ -3,7 +3,7 @@ package io.github.redisdelay.springboot;
 
 import io.github.redisdelay.console.ConsoleAccess;
 import io.github.redisdelay.console.RedisDelayConsole;
-import io.github.redisdelay.console.door.ConsoleFilter;
+import io.github.redisdelay.console.server.ConsoleFilter;
 import jakarta.servlet.Filter;
 import org.apache.camel.CamelContext;
 import org.apache.camel.spring.boot.CamelAutoConfiguration;
@@ -65,7 +65,7 @@ public class RedisDelayConsoleAutoConfiguration {
 
     /** Starts and stops the console's own server. */
     @Bean
-    @ConditionalOnMissingBean(type = "io.github.redisdelay.console.door.ConsoleFilter")
+    @ConditionalOnMissingBean(type = "io.github.redisdelay.console.server.ConsoleFilter")
     SmartLifecycle redisDelayConsoleServer(RedisDelayConsole console) {
         return new OwnServer(console);
     }

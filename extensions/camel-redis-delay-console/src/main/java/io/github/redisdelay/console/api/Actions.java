@@ -28,7 +28,7 @@ final class Actions {
     /**
      * A message as somebody saw it.
      *
-     * @param state {@code waiting} or {@code working}
+     * @param state {@code delayed} or {@code leased}
      */
     record Seen(String id, String state, Instant due) {}
 
@@ -56,7 +56,7 @@ final class Actions {
         StoredMessage found = check(queue, seen);
         ChangeResult result = done(queue, asked -> asked.promote(seen.id()));
         if (result.previousState() != MessageState.DELAYED) {
-            return notWaiting(seen, result);
+            return notDelayed(seen, result);
         }
         return result.dueMicros() == found.info().dueMicros()
                 ? nothing(seen, "was due already, and waits for a free consumer" + unlessPaused(queue))
@@ -68,10 +68,10 @@ final class Actions {
         ChangeResult result = done(queue, asked -> asked.reschedule(seen.id(), due));
         return result.previousState() == MessageState.DELAYED
                 ? done(seen, "is due at " + Times.text(Times.of(result.dueMicros())) + " now")
-                : notWaiting(seen, result);
+                : notDelayed(seen, result);
     }
 
-    private static ActionResult notWaiting(Seen seen, ChangeResult result) {
+    private static ActionResult notDelayed(Seen seen, ChangeResult result) {
         return switch (result.previousState()) {
             case LEASED -> new ActionResult("leased", shown(seen.id()) + " is being delivered: it was left alone.");
             case DEAD -> changed(seen, "has become a dead letter meanwhile, and was left alone");
@@ -91,8 +91,7 @@ final class Actions {
                                 + unlessPaused(queue) + ".");
             case DUPLICATE ->
                 new ActionResult(
-                        "duplicate",
-                        letter + " stays a dead letter: a message with its id waits, or is being delivered.");
+                        "duplicate", letter + " stays a dead letter: a message with its id is delayed or leased.");
             case LEASED ->
                 new ActionResult("leased", letter + " stays where it is: a consumer of dead letters is working on it.");
             case NONE -> new ActionResult("nothing", letter + " is no dead letter any more.");
@@ -148,10 +147,10 @@ final class Actions {
 
     /** The message, if it is still as the user saw it. */
     private StoredMessage check(ObservedQueue queue, Seen seen) {
-        if (!seen.state().equals(MessageViews.WAITING) && !seen.state().equals(MessageViews.WORKING)) {
+        if (!seen.state().equals(MessageViews.DELAYED) && !seen.state().equals(MessageViews.LEASED)) {
             throw new ApiException(
                     Kind.BAD_REQUEST,
-                    "Parameter 'state' is '" + ShownId.of(seen.state()) + "': it has to be waiting or working.");
+                    "Parameter 'state' is '" + ShownId.of(seen.state()) + "': it has to be delayed or leased.");
         }
         Optional<StoredMessage> found = messages.live(queue, seen.id());
         MessageViews.Message now = found.map(stored -> MessageViews.Message.of(stored.info(), false))
@@ -166,7 +165,7 @@ final class Actions {
             throw new ApiException(
                     Kind.CHANGED,
                     shown(seen.id()) + " has changed since you saw it: "
-                            + (now.state().equals(MessageViews.WORKING)
+                            + (now.state().equals(MessageViews.LEASED)
                                     ? "it is being delivered by " + holder(found.get())
                                     : "it waits, and is due at " + Times.text(now.due()))
                             + ". Nothing was changed. Look at it again.",
@@ -186,7 +185,7 @@ final class Actions {
                 ? ""
                 : stats.paused()
                         ? "; the queue is paused, so it waits for Resume"
-                        : stats.consumers() == 0 ? "; nobody listens, so it waits for a consumer" : "";
+                        : stats.consumers() == 0 ? "; no consumer is there, so it is not delivered" : "";
     }
 
     /** The figures behind a change, which only add words; null if there are none: the change was made all the same. */

@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * The views of queues and the actions on them. A member that is null, and an empty list, mean that there is none. Whether a visitor
+ * The views of queues and the actions on them. A member that is null, and an empty list, mean that there is none. Whether a user
  * may see or change a queue is checked before, but for what names no queue. Each call waits for Redis for a few seconds at the most.
  * Thread-safe.
  */
@@ -58,9 +58,9 @@ public final class ConsoleApi implements AutoCloseable {
     }
 
     /**
-     * The console, and what a visitor may do here.
+     * The console, and what a user may do here.
      *
-     * @param actions the rights that the visitor has in any queue
+     * @param actions the rights that the user has in any queue
      * @param time by the Redis server's clock; null if it does not answer
      * @param zone the time zone of this process
      */
@@ -83,14 +83,14 @@ public final class ConsoleApi implements AutoCloseable {
      */
     public record Server(String address, String product, String version, String evictionPolicy, Boolean appendOnly) {}
 
-    /** Tells a visitor's rights here, in any queue. */
-    public Me me(ConsoleUser visitor) {
+    /** Tells a user's rights here, in any queue. */
+    public Me me(ConsoleUser user) {
         Directory.Server server;
         List<String> rights;
         try {
             server = directory.server();
-            rights = directory.list(visitor::canRead).queues().stream()
-                    .flatMap(queue -> visitor.actions(queue.name()).stream())
+            rights = directory.list(user::canRead).queues().stream()
+                    .flatMap(queue -> user.actions(queue.name()).stream())
                     .distinct()
                     .sorted()
                     .map(ConsoleAction::code)
@@ -99,13 +99,13 @@ public final class ConsoleApi implements AutoCloseable {
             server = null; // the page has to begin also without Redis
             rights = List.of();
         }
-        String because = visitor.readOnly()
+        String because = user.readOnly()
                 ? "This console changes nothing: it was started without actions."
                 : rights.isEmpty() ? "You may look, but change nothing." : null;
         return new Me(
                 version(),
                 options.environment(),
-                visitor.user(),
+                user.name(),
                 because != null,
                 because,
                 rights,
@@ -131,19 +131,19 @@ public final class ConsoleApi implements AutoCloseable {
         return version == null ? "development" : version;
     }
 
-    /** All queues that a visitor may see, the worst first. */
-    public QueueViews.Queues queues(ConsoleUser visitor) {
-        Directory.Listed listed = directory.list(visitor::canRead);
+    /** All queues that a user may see, the worst first. */
+    public QueueViews.Queues queues(ConsoleUser user) {
+        Directory.Listed listed = directory.list(user::canRead);
         if (listed.queues().isEmpty()) {
             Long time = directory.server().time();
             return new QueueViews.Queues(time == null ? null : Times.of(time), List.of(), false);
         }
-        return queues.queues(listed.queues(), visitor, listed.more());
+        return queues.queues(listed.queues(), user, listed.more());
     }
 
     /** A queue in full. */
-    public FlattenedJson queue(ConsoleUser visitor, String queue) {
-        return queues.queue(directory.queue(queue), visitor, () -> directory.isKnown(queue));
+    public FlattenedJson queue(ConsoleUser user, String queue) {
+        return queues.queue(directory.queue(queue), user, () -> directory.isKnown(queue));
     }
 
     /**
@@ -161,7 +161,7 @@ public final class ConsoleApi implements AutoCloseable {
     /**
      * A page of messages.
      *
-     * @param state {@code waiting}, {@code working} or {@code dead}
+     * @param state {@code delayed}, {@code leased} or {@code dead}
      * @param at the due time of the first one; null for any
      * @param newest whether those that are due last come first
      * @param cursor of the page before; null for the first page
@@ -216,7 +216,7 @@ public final class ConsoleApi implements AutoCloseable {
     /**
      * Removes a message.
      *
-     * @param state the one that the user saw, {@code waiting} or {@code working}
+     * @param state the one that the user saw, {@code delayed} or {@code leased}
      * @param due the due time that the user saw
      * @throws ApiException of {@link Kind#CHANGED} if it is not so any more; nothing is changed then
      */
@@ -272,7 +272,7 @@ public final class ConsoleApi implements AutoCloseable {
      * @param until when the newest one that the user saw was given up; null for any
      * @param count how many the user saw: no more are moved
      */
-    public Jobs.View redriveGroup(String queue, String group, Instant since, Instant until, Long count) {
+    public Jobs.View redriveAll(String queue, String group, Instant since, Instant until, Long count) {
         return jobs.redrive(directory.queue(queue), seen(group, since, until), checked(count));
     }
 
@@ -285,7 +285,7 @@ public final class ConsoleApi implements AutoCloseable {
      * @param count how many the user saw: no more are purged
      * @param confirm the queue's name
      */
-    public Jobs.View purgeGroup(String queue, String group, Instant since, Instant until, Long count, String confirm) {
+    public Jobs.View purgeAll(String queue, String group, Instant since, Instant until, Long count, String confirm) {
         confirm(queue, confirm);
         return jobs.purge(directory.queue(queue), seen(group, since, until), checked(count));
     }
@@ -305,17 +305,17 @@ public final class ConsoleApi implements AutoCloseable {
         return jobs.check(directory.queue(queue));
     }
 
-    /** A job in a queue that a visitor may see. */
-    public Jobs.View job(ConsoleUser visitor, String id) {
-        return jobs.get(id, visitor::canRead);
+    /** A job in a queue that a user may see. */
+    public Jobs.View job(ConsoleUser user, String id) {
+        return jobs.get(id, user::canRead);
     }
 
-    /** The jobs in queues that a visitor may see. */
-    public Jobs.Views jobs(ConsoleUser visitor) {
-        return jobs.list(visitor::canRead);
+    /** The jobs in queues that a user may see. */
+    public Jobs.Views jobs(ConsoleUser user) {
+        return jobs.list(user::canRead);
     }
 
-    /** The right that a visitor needs to stop a job. */
+    /** The right that a user needs to stop a job. */
     public ConsoleAction actionOf(String jobId) {
         return jobs.action(jobId);
     }

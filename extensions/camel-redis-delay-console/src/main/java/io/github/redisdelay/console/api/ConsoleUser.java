@@ -9,12 +9,12 @@ import java.util.Set;
 /**
  * Whoever looks at the console, and what is allowed there.
  *
- * @param user the user's name; null if it is not known
+ * @param name the user's; null if it is not known
  * @param peer the address from which the request came
  * @param rights what the access hook allows
  * @param readOnly true if the console changes nothing, whoever asks
  */
-public record ConsoleUser(String user, String peer, ConsoleRights rights, boolean readOnly) {
+public record ConsoleUser(String name, String peer, ConsoleRights rights, boolean readOnly) {
 
     /** Returns whether a queue may be seen. */
     public boolean canRead(String queue) {

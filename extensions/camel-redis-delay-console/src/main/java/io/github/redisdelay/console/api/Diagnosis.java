@@ -70,7 +70,7 @@ final class Diagnosis {
             found.add(late(facts));
         } else if (isDeserted(facts.stats())) {
             found.add(new Finding(
-                    "info", "nobody listens" + lastSeen(facts) + ": what becomes due will wait for a consumer"));
+                    "info", "no consumer is there" + lastSeen(facts) + ": what becomes due is not delivered"));
         }
         if (facts.stats().lostMicros() > 0) {
             found.add(new Finding(
@@ -89,10 +89,10 @@ final class Diagnosis {
                     "error",
                     strays > 0
                             ? strays
-                                    + " stored messages neither wait nor are being delivered, as an evicted or deleted key"
-                                    + " leaves them behind: Check lets them wait again"
+                                    + " stored messages are neither delayed nor leased, as an evicted or deleted key"
+                                    + " leaves them behind: Check makes them delayed again"
                             : -strays
-                                    + " messages are lost: their ids wait, but a key with what they were was evicted or"
+                                    + " messages are lost: their ids are delayed, but a key with what they were was evicted or"
                                     + " deleted; Check tells more"));
         }
         if (facts.burst() != null && facts.burst().count() >= LEAST_BURST) {
@@ -129,14 +129,15 @@ final class Diagnosis {
                         + (facts.nextHour() == 1 ? " becomes" : " become") + " due within the next hour";
         return new Finding(
                 stats.overdue() > 0 ? "error" : "warning",
-                "paused" + (isDeserted(stats) ? ", and nobody listens" + lastSeen(facts) : "") + ": " + due + soon);
+                "paused" + (isDeserted(stats) ? ", and no consumer is there" + lastSeen(facts) : "") + ": " + due
+                        + soon);
     }
 
     private static Finding late(Facts facts) {
         QueueStats stats = facts.stats();
         String overdue = stats.overdue() + (stats.overdue() == 1 ? " is" : " are") + " overdue" + oldest(stats);
         if (stats.consumers() == 0) {
-            return new Finding("error", overdue + " and nobody listens" + lastSeen(facts));
+            return new Finding("error", overdue + " and no consumer is there" + lastSeen(facts));
         }
         boolean one = stats.consumers() == 1;
         String there = one ? "1 consumer is" : stats.consumers() + " consumers are";

@@ -43,9 +43,9 @@ final class History {
     public record Samples(
             Instant since,
             long stepMicros,
-            List<Long> waiting,
+            List<Long> delayed,
             List<Long> oldestOverdueMicros,
-            List<Long> working,
+            List<Long> leased,
             List<Long> dead) {}
 
     History(LongSupplier nanoTime) {

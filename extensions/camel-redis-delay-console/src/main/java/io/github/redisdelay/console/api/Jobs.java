@@ -87,7 +87,7 @@ final class Jobs {
     View redrive(ObservedQueue queue, Seen seen, long count) {
         return begin(
                 queue,
-                ConsoleAction.REDRIVE_GROUP,
+                ConsoleAction.REDRIVE_ALL,
                 "redrive",
                 count,
                 (asked, job) -> asked.redriveAll(job.counting(seen::has), count),
@@ -98,7 +98,7 @@ final class Jobs {
     View purge(ObservedQueue queue, Seen seen, long count) {
         return begin(
                 queue,
-                ConsoleAction.PURGE_GROUP,
+                ConsoleAction.PURGE_ALL,
                 "purge",
                 count,
                 (asked, job) -> asked.deadLetters().cancelAll(job.counting(seen::has), count),
@@ -136,7 +136,7 @@ final class Jobs {
         String looked = messages.messages() + " messages and " + letters.messages() + " dead letters were looked at: ";
         return restored + missing + records == 0
                 ? looked + "all is well."
-                : looked + restored + " were neither waiting nor being delivered and wait again, " + missing
+                : looked + restored + " were neither delayed nor leased and are delayed again, " + missing
                         + " ids have no message any more (it is lost), and " + records
                         + " records of no message were dropped.";
     }

@@ -23,10 +23,10 @@ import java.util.concurrent.CompletableFuture;
 /** The views of messages: pages of them, and one in any state. */
 final class MessageViews {
 
-    static final String WAITING = "waiting";
-    static final String WORKING = "working";
+    static final String DELAYED = "delayed";
+    static final String LEASED = "leased";
     static final String DEAD = "dead";
-    static final List<String> STATES = List.of(WAITING, WORKING, DEAD);
+    static final List<String> STATES = List.of(DELAYED, LEASED, DEAD);
 
     private final ContentView contents;
 
@@ -73,7 +73,7 @@ final class MessageViews {
             return new Message(
                     info.id(),
                     dead ? DeadLetterId.messageIdOf(info.id()) : info.id(),
-                    dead ? DEAD : held ? WORKING : WAITING,
+                    dead ? DEAD : held ? LEASED : DELAYED,
                     Times.of(info.dueMicros()),
                     dead ? Times.of(DeadLetters.givenUpMicros(info)) : null,
                     held ? Times.of(info.leaseEndMicros()) : null,
@@ -110,7 +110,7 @@ final class MessageViews {
     Page page(ObservedQueue queue, String state, PageStart start, int limit) {
         boolean dead = state.equals(DEAD);
         CompletableFuture<MessagePage> asked = queue.ask(asking -> (dead ? asking.deadLetters() : asking)
-                .browse(state.equals(WORKING) ? MessageState.LEASED : MessageState.DELAYED, start, limit));
+                .browse(state.equals(LEASED) ? MessageState.LEASED : MessageState.DELAYED, start, limit));
         Instant time = Times.of(Answers.of(queue.figures()).timeMicros());
         MessagePage page = Answers.of(asked);
         return new Page(

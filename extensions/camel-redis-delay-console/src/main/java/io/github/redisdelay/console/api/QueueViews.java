@@ -58,12 +58,12 @@ final class QueueViews {
     public record Row(
             String name,
             String state,
-            Long waiting,
+            Long delayed,
             Long overdue,
             Long oldestOverdueMicros,
-            Long working,
+            Long leased,
             Long dead,
-            Integer listeners,
+            Integer consumers,
             Instant nextDue,
             List<Long> nextHour,
             Long deadLastHour,
@@ -75,12 +75,12 @@ final class QueueViews {
             return new Row(
                     name,
                     state,
-                    waiting,
+                    delayed,
                     overdue,
                     oldestOverdueMicros,
-                    working,
+                    leased,
                     dead,
-                    listeners,
+                    consumers,
                     nextDue,
                     nextHour,
                     deadLastHour,
@@ -93,11 +93,11 @@ final class QueueViews {
     /** All queues that somebody may see. */
     public record Queues(Instant time, List<Row> queues, boolean more) {}
 
-    /** A consumer, and how many messages it works on. */
-    public record Consumer(String name, Instant lastSeen, int working) {}
+    /** A consumer, and how many messages it has leased. */
+    public record Consumer(String name, Instant lastSeen, int leased) {}
 
     /** The details of a single queue, beside its row. */
-    public record Details(Instant time, Instant lastDue, List<Consumer> consumers, History.Samples history) {}
+    public record Details(Instant time, Instant lastDue, List<Consumer> consumerList, History.Samples history) {}
 
     /** How many messages become due between two times. */
     public record Bar(Instant from, Instant to, long count) {}
@@ -115,7 +115,7 @@ final class QueueViews {
      *
      * @param more whether there are others
      */
-    Queues queues(List<ObservedQueue> queues, ConsoleUser visitor, boolean more) {
+    Queues queues(List<ObservedQueue> queues, ConsoleUser user, boolean more) {
         long age = Math.max(ObservedQueue.FIGURES_NANOS, Math.min(MOST_AGE_NANOS, REST * roundNanos.get()));
         long began = nanoTime.getAsLong();
         Map<ObservedQueue, CompletableFuture<QueueStats>> figures = new HashMap<>();
@@ -140,10 +140,7 @@ final class QueueViews {
         for (ObservedQueue queue : queues) {
             QueueStats stats = Answers.now(figures.get(queue));
             time = stats == null ? time : Math.max(time, stats.timeMicros());
-            rows.add(
-                    stats == null
-                            ? unreachable(queue, visitor, figures.get(queue))
-                            : row(queue, stats, visitor, false));
+            rows.add(stats == null ? unreachable(queue, user, figures.get(queue)) : row(queue, stats, user, false));
         }
         rows.sort(Comparator.<Row, State>comparing(row -> State.valueOf(row.state()))
                 .thenComparing(row -> row.oldestOverdueMicros() == null ? 0 : -row.oldestOverdueMicros())
@@ -195,7 +192,7 @@ final class QueueViews {
      * @param isKnown whether anything but its figures tells of a queue; asked if these do not
      * @throws ApiException if there is none
      */
-    FlattenedJson queue(ObservedQueue queue, ConsoleUser visitor, BooleanSupplier isKnown) {
+    FlattenedJson queue(ObservedQueue queue, ConsoleUser user, BooleanSupplier isKnown) {
         QueueStats stats = Answers.of(queue.figures());
         if (isBlank(stats) && !isKnown.getAsBoolean()) {
             throw new ApiException(
@@ -214,7 +211,7 @@ final class QueueViews {
         asked.add(leased);
         Answers.await(asked, FIGURES_PATIENCE);
         return new FlattenedJson(
-                row(queue, stats, visitor, true),
+                row(queue, stats, user, true),
                 new Details(
                         Times.of(stats.timeMicros()),
                         stats.lastDueMicros() == 0 ? null : Times.of(stats.lastDueMicros()),
@@ -241,7 +238,7 @@ final class QueueViews {
                 .toList();
     }
 
-    private static Row unreachable(ObservedQueue queue, ConsoleUser visitor, CompletableFuture<?> answer) {
+    private static Row unreachable(ObservedQueue queue, ConsoleUser user, CompletableFuture<?> answer) {
         return new Row(
                 queue.name(),
                 State.unreachable.name(),
@@ -255,11 +252,11 @@ final class QueueViews {
                 null,
                 null,
                 queue.partitions(),
-                codes(visitor, queue),
+                codes(user, queue),
                 List.of(new Diagnosis.Finding("error", Answers.problem(answer))));
     }
 
-    private static Row row(ObservedQueue queue, QueueStats stats, ConsoleUser visitor, boolean full) {
+    private static Row row(ObservedQueue queue, QueueStats stats, ConsoleUser user, boolean full) {
         Outlook hour = Answers.now(queue.nextHour());
         return new Row(
                 queue.name(),
@@ -274,7 +271,7 @@ final class QueueViews {
                 hour == null ? null : hour.counts(),
                 stats.dead() == 0 ? Long.valueOf(0) : Answers.now(queue.deadLastHour()),
                 queue.partitions(),
-                codes(visitor, queue),
+                codes(user, queue),
                 Diagnosis.of(new Diagnosis.Facts(
                         stats,
                         hour == null
@@ -296,8 +293,8 @@ final class QueueViews {
         return Diagnosis.isLate(stats) ? State.late : stats.delayed() + stats.leased() > 0 ? State.onTime : State.empty;
     }
 
-    private static List<String> codes(ConsoleUser visitor, ObservedQueue queue) {
-        return visitor.actions(queue.name()).stream()
+    private static List<String> codes(ConsoleUser user, ObservedQueue queue) {
+        return user.actions(queue.name()).stream()
                 .sorted()
                 .map(ConsoleAction::code)
                 .toList();

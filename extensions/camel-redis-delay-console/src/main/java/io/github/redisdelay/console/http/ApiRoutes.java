@@ -20,26 +20,26 @@ final class ApiRoutes {
             Set.of("queue", "id", "state", "at", "newest", "cursor", "limit", "span", "since");
 
     private static final Rule REDRIVE = Rule.may(
-            "redrive, or redriveGroup",
-            call -> call.optional("id").isPresent() ? ConsoleAction.REDRIVE : ConsoleAction.REDRIVE_GROUP);
+            "redrive, or redriveAll",
+            call -> call.optional("id").isPresent() ? ConsoleAction.REDRIVE : ConsoleAction.REDRIVE_ALL);
     private static final Rule PURGE = Rule.may(
-            "purge, or purgeGroup",
-            call -> call.optional("id").isPresent() ? ConsoleAction.PURGE : ConsoleAction.PURGE_GROUP);
+            "purge, or purgeAll",
+            call -> call.optional("id").isPresent() ? ConsoleAction.PURGE : ConsoleAction.PURGE_ALL);
 
     private ApiRoutes() {}
 
     static List<Route> of(ConsoleApi api) {
         return List.of(
-                get("api/me", Rule.ENTER, call -> api.me(call.visitor())),
-                get("api/queues", Rule.ENTER, call -> api.queues(call.visitor())),
-                get("api/queue", Rule.READ, call -> api.queue(call.visitor(), call.text("queue"))),
+                get("api/me", Rule.ENTER, call -> api.me(call.user())),
+                get("api/queues", Rule.ENTER, call -> api.queues(call.user())),
+                get("api/queue", Rule.READ, call -> api.queue(call.user(), call.text("queue"))),
                 get("api/outlook", Rule.READ, call -> api.outlook(call.text("queue"), call.text("span"))),
                 get("api/messages", Rule.READ, call -> messages(api, call)),
                 get("api/message", Rule.READ, call -> api.message(call.text("queue"), call.text("id"))),
                 get("api/body", Rule.READ, call -> Response.attachment(api.body(call.text("queue"), call.text("id")))),
                 get("api/failures", Rule.READ, call -> api.failures(call.text("queue"), since(call))),
-                get("api/job", Rule.ENTER, call -> api.job(call.visitor(), call.text("id"))),
-                get("api/jobs", Rule.ENTER, call -> api.jobs(call.visitor())),
+                get("api/job", Rule.ENTER, call -> api.job(call.user(), call.text("id"))),
+                get("api/jobs", Rule.ENTER, call -> api.jobs(call.user())),
                 post("api/cancel", Rule.may(ConsoleAction.CANCEL), call -> {
                     call.only("queue", "id", "state", "due");
                     return api.cancel(call.text("queue"), call.text("id"), call.text("state"), due(call));
@@ -85,7 +85,7 @@ final class ApiRoutes {
     /** The right to do what the job does, in its queue. */
     private static Rule stop(ConsoleApi api) {
         return new Rule("that of the job", call -> {
-            String queue = api.job(call.visitor(), call.text("job")).queue();
+            String queue = api.job(call.user(), call.text("job")).queue();
             Rule.check(call, api.actionOf(call.text("job")), queue);
         });
     }
@@ -106,7 +106,7 @@ final class ApiRoutes {
             return api.redrive(call.text("queue"), call.text("id"));
         }
         call.only("queue", "group", "since", "until", "count");
-        return api.redriveGroup(
+        return api.redriveAll(
                 call.text("queue"),
                 call.text("group"),
                 since(call),
@@ -122,7 +122,7 @@ final class ApiRoutes {
         call.only("queue", "group", "all", "since", "until", "count", "confirm");
         // Without a group it must not mean all by accident.
         String group = call.isSet("all") && call.optional("group").isEmpty() ? null : call.text("group");
-        return api.purgeGroup(
+        return api.purgeAll(
                 call.text("queue"),
                 group,
                 since(call),

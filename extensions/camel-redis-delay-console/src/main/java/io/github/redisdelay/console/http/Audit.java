@@ -12,7 +12,7 @@ final class Audit {
 
     private static final Logger LOG = LoggerFactory.getLogger(Audit.class);
 
-    /** All that an action may be told, but for what the visitor saw before. */
+    /** All that an action may be told, but for what the user saw before. */
     private static final List<String> PARAMETERS =
             List.of("queue", "id", "due", "to", "inMicros", "group", "all", "since", "until", "count", "job");
 
@@ -23,11 +23,11 @@ final class Audit {
         if (!LOG.isInfoEnabled()) {
             return;
         }
-        ConsoleUser visitor = call.visitor();
+        ConsoleUser user = call.user();
         StringBuilder line = new StringBuilder("console: ")
-                .append(visitor.user() == null ? "somebody" : "'" + shown(visitor.user()) + "'")
+                .append(user.name() == null ? "somebody" : "'" + shown(user.name()) + "'")
                 .append(" from ")
-                .append(visitor.peer().isEmpty() ? "an unknown address" : shown(visitor.peer()))
+                .append(user.peer().isEmpty() ? "an unknown address" : shown(user.peer()))
                 .append(": ")
                 .append(route.path().substring("api/".length()));
         for (String name : PARAMETERS) {

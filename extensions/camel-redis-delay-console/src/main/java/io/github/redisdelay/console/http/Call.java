@@ -17,7 +17,7 @@ import java.util.Optional;
  *
  * @param parameters those of the query, each a text, or the members of the body
  */
-record Call(ConsoleUser visitor, Map<String, Object> parameters) {
+record Call(ConsoleUser user, Map<String, Object> parameters) {
 
     /** A text that has to be there. */
     String text(String name) {

@@ -80,7 +80,7 @@ final class Guard {
     }
 
     /** The one who sends a request, with rights. */
-    ConsoleUser visitor(Request request) {
+    ConsoleUser user(Request request) {
         ConsoleRights rights;
         try {
             rights = options.access().rights(request);

@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A request as a door hands it over.
+ * A request as a server hands it over.
  *
  * @param method such as {@code GET}
  * @param path as it was sent, behind the console's own address and without its slash: {@code ""} for the page, {@code api/me}

@@ -14,7 +14,7 @@ import java.util.concurrent.Semaphore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Answers requests, whichever door they come by: the page's files, and the paths of the JSON API. Thread-safe; blocks. */
+/** Answers requests, whichever server they come by: the page's files, and the paths of the JSON API. Thread-safe; blocks. */
 public final class Router {
 
     /** The most requests that are worked on at the same time. */
@@ -72,7 +72,7 @@ public final class Router {
     private Response admitted(Request request) {
         Map<String, Object> parameters = Parameters.ofQuery(request.query(), ApiRoutes.PARAMETERS);
         guard.checkForm(request);
-        ConsoleUser visitor = guard.visitor(request);
+        ConsoleUser user = guard.user(request);
         Route route = routes.get(request.path());
         if (route == null) {
             Response page = pages.get(request.path(), request).orElseThrow(Router::notFound);
@@ -82,10 +82,10 @@ public final class Router {
         checkMethod(request, route.method());
         guard.checkSite(request);
         if (!route.isAction()) {
-            return response(value(route, new Call(visitor, parameters)), 200);
+            return response(value(route, new Call(user, parameters)), 200);
         }
         guard.checkChange(request);
-        return change(route, new Call(visitor, Parameters.ofBody(request.body())));
+        return change(route, new Call(user, Parameters.ofBody(request.body())));
     }
 
     private static Refusal notFound() {

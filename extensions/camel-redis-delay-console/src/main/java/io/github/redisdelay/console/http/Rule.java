@@ -18,12 +18,12 @@ record Rule(String text, Check check) {
         void check(Call call);
     }
 
-    /** Any right at all. What is answered has only the queues that the visitor may see: the view sees to that. */
+    /** Any right at all. What is answered has only the queues that the user may see: the view sees to that. */
     static final Rule ENTER = new Rule("any", call -> {});
 
     /** The right to see the queue that parameter {@code queue} names. */
     static final Rule READ = new Rule("read", call -> {
-        if (!call.visitor().canRead(call.text("queue"))) {
+        if (!call.user().canRead(call.text("queue"))) {
             throw new ApiException(Kind.FORBIDDEN, "You may not look into this queue.");
         }
     });
@@ -38,10 +38,10 @@ record Rule(String text, Check check) {
         return new Rule(text, call -> check(call, which.apply(call), call.text("queue")));
     }
 
-    /** Throws an {@link ApiException} unless the visitor may do this in the queue. */
+    /** Throws an {@link ApiException} unless the user may do this in the queue. */
     static void check(Call call, ConsoleAction action, String queue) {
         checkNotReadOnly(call);
-        if (!call.visitor().can(action, queue)) {
+        if (!call.user().can(action, queue)) {
             throw new ApiException(
                     Kind.FORBIDDEN, "You have no right to do this (" + action.code() + ") in this queue.");
         }
@@ -49,7 +49,7 @@ record Rule(String text, Check check) {
 
     /** Throws an {@link ApiException} if the console changes nothing, whoever asks. */
     static void checkNotReadOnly(Call call) {
-        if (call.visitor().readOnly()) {
+        if (call.user().readOnly()) {
             throw new ApiException(
                     Kind.READ_ONLY,
                     "This console changes nothing: whoever runs it has to start it with actions allowed.");

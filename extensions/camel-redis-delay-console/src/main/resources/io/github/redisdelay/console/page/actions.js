@@ -14,7 +14,7 @@ const seen = m => ({ id: m.id, state: m.state, due: m.due });
 export function facts(m) {
     return h('dl', { class: 'facts' }, fact('id', name(m.id)), fact('state', messageBadge(m.state)),
         fact('due', [at(m.due), ' (', distance(m.due), ')']),
-        m.holder ? fact('held by', name(m.holder)) : null, m.attempts ? fact('deliveries begun', count(m.attempts)) : null);
+        m.holder ? fact('leased by', name(m.holder)) : null, m.attempts ? fact('deliveries begun', count(m.attempts)) : null);
 }
 
 const fact = (word, value) => h('div', {}, h('dt', {}, word), h('dd', {}, value));
@@ -50,7 +50,7 @@ export class Actions {
     cancel(queue, m) {
         this.message(queue, m, 'cancel', {
             title: ['Cancel ', name(m.id), '?'], verb: 'Cancel the message', danger: true,
-            will: now => now.state === 'working'
+            will: now => now.state === 'leased'
                 ? ['It is being delivered by ', name(now.holder || 'a consumer'),
                     ' now. Its work goes on; its acknowledgement will count for nothing, and no redelivery follows.']
                 : 'It will never be delivered. It is removed with its body, and nobody can bring it back.'
@@ -60,7 +60,7 @@ export class Actions {
     promote(queue, m) {
         this.message(queue, m, 'promote', {
             title: ['Deliver ', name(m.id), ' now?'], verb: 'Deliver now',
-            will: now => now.state === 'working' ? 'It is being delivered already, and will be left alone.'
+            will: now => now.state === 'leased' ? 'It is being delivered already, and will be left alone.'
                 : 'It becomes due now. The next free consumer gets it, unless the queue is paused.'
         });
     }
@@ -72,7 +72,7 @@ export class Actions {
         const target = () => chosen === 'tomorrow' ? read(date + 'T09:00') : read(text);
         this.message(queue, m, 'reschedule', {
             title: ['Move ', name(m.id), '?'], verb: 'Move the message',
-            will: now => now.state === 'working' ? 'It is being delivered now, and will be left alone.'
+            will: now => now.state === 'leased' ? 'It is being delivered now, and will be left alone.'
                 : ['It becomes due at the new time instead of ', at(now.due), '. Its attempts stay counted.'],
             fields: again => h('div', { class: 'move' },
                 choice('New time', options, chosen, value => { chosen = value; again(); }),
@@ -89,7 +89,7 @@ export class Actions {
         this.run({
             title: ['Redrive ', name(m.messageId), '?'], verb: 'Redrive',
             text: () => [h('p', {}, 'It goes back into its queue and is due now; its attempts begin anew.',
-                ' It stays dead if a message with its id waits or is being delivered.'), facts(m)]
+                ' It stays dead if a message with its id is delayed or leased.'), facts(m)]
         }, 'redrive', () => ({ queue, id: m.id }));
     }
 
@@ -104,8 +104,8 @@ export class Actions {
         this.run({
             title: ['Pause ', name(queue), '?'], verb: 'Pause',
             text: () => h('p', {}, 'From now on no consumer is given a message, wherever it runs.',
-                ` What is being delivered (${count(q.working)}) goes on.`,
-                ' Messages that become due meanwhile wait, and are delivered when it is resumed.')
+                ` Leased messages (${count(q.leased)}) go on.`,
+                ' Messages that become due meanwhile are delivered when it is resumed.')
         }, 'pause', () => ({ queue }));
     }
 
@@ -113,38 +113,38 @@ export class Actions {
         this.run({
             title: ['Resume ', name(queue), '?'], verb: 'Resume',
             text: () => h('p', {}, `${many(q.overdue, 'message that is overdue', 'messages that are overdue')} can be delivered at once`,
-                q.listeners ? `, as fast as ${many(q.listeners, 'listener takes', 'listeners take')} them.`
-                    : '. Nobody listens now, so they go on waiting.')
+                q.consumers ? `, as fast as ${many(q.consumers, 'consumer takes', 'consumers take')} them.`
+                    : '. No consumer is there now, so they stay delayed.')
         }, 'resume', () => ({ queue }));
     }
 
     check(queue) {
         this.run({
             title: ['Check ', name(queue), '?'], verb: 'Check',
-            text: () => h('p', {}, 'Looks through all messages for those that neither wait nor are being delivered,',
-                ' as an evicted or deleted key leaves them behind, and lets them wait again.',
+            text: () => h('p', {}, 'Finds messages that are neither delayed nor leased,',
+                ' as an evicted or deleted key leaves them behind, and makes them delayed again.',
                 ' It goes in slices, beside the work, and cannot be stopped.')
         }, 'check', () => ({ queue }));
     }
 
     cancelAll(queue, q) {
         this.run({
-            title: ['Cancel all messages of ', name(queue), '?'], verb: `Cancel all ${count(q.waiting)}`, danger: true, type: queue,
-            text: () => h('p', {}, h('strong', {}, `All delayed messages of this queue, ${count(q.waiting)} now`),
+            title: ['Cancel all messages of ', name(queue), '?'], verb: `Cancel all ${count(q.delayed)}`, danger: true, type: queue,
+            text: () => h('p', {}, h('strong', {}, `All delayed messages of this queue, ${count(q.delayed)} now`),
                 ', are removed with their bodies and will never be delivered. Leased messages and dead letters stay.',
                 ' You can stop it; what it has removed by then is gone.')
         }, 'cancelAll', () => ({ queue, confirm: queue }));
     }
 
-    redriveGroup(queue, group, since) {
+    redriveCause(queue, group, since) {
         this.run({
             title: ['Redrive ', count(group.count), ' of ', name(queue), '?'], verb: `Redrive ${count(group.count)}`, type: queue,
             text: () => [h('p', {}, 'They go back into their queue and are due now, all at once; their attempts begin anew.',
-                ' One stays dead if a message with its id waits or is being delivered.'), condition(group, since)]
+                ' One stays dead if a message with its id is delayed or leased.'), condition(group, since)]
         }, 'redrive', () => ({ queue, ...shown(group) }));
     }
 
-    purgeGroup(queue, group, since) {
+    purgeCause(queue, group, since) {
         this.run({
             title: ['Purge ', count(group.count), ' of ', name(queue), '?'], verb: `Purge ${count(group.count)}`, danger: true, type: queue,
             text: () => [h('p', {}, 'They are removed with their bodies, and nobody can bring them back.'), condition(group, since)]
@@ -174,7 +174,7 @@ export class Actions {
             return [one('redrive', 'Redrive' + end, () => this.redrive(queue, m)),
                 one('purge', 'Purge' + end, () => this.purge(queue, m), { class: 'danger' })];
         }
-        const waits = m.state === 'waiting', due = millis(m.due) <= now();
+        const waits = m.state === 'delayed', due = millis(m.due) <= now();
         return [waits && !due ? one('promote', (dots ? 'Deliver now' : 'Now') + end, () => this.promote(queue, m)) : null,
             waits ? one('reschedule', 'Move' + end, () => this.move(queue, m)) : null,
             one('cancel', 'Cancel' + end, () => this.cancel(queue, m), { class: 'danger' })];
@@ -184,6 +184,6 @@ export class Actions {
 /** Exactly what a group's action is done to, in words. */
 function condition(group, since) {
     return h('dl', { class: 'facts' }, fact('how many', count(group.count)), fact('why', [name(group.exception || reasonWord(group.reason))]),
-        group.route ? fact('route', name(group.route)) : null, fact('given up', [at(group.first), ' to ', at(group.last)]),
+        group.route ? fact('route', name(group.route)) : null, fact('dead-lettered', [at(group.first), ' to ', at(group.last)]),
             since ? fact('only since', at(since)) : null);
 }

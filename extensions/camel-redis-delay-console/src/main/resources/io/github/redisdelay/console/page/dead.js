@@ -37,16 +37,16 @@ export class Dead {
 
     view() {
         const { q, failures } = this, actions = this.app.actions, may = right => q.actions.includes(right),
-            acts = may('redriveGroup') || may('purgeGroup');
+            acts = may('redriveAll') || may('purgeAll');
         return [
             path(this.queue, 'Dead letters'),
             h('div', { class: 'head' }, h('h1', { tabindex: '-1' }, 'Dead letters'),
                 h('span', { class: 'badge dead' }, h('span', { 'aria-hidden': 'true' }, '✕'), ` ${count(q.dead)} dead`),
-                h('div', { class: 'buttons' }, q.dead && may('purgeGroup') ? button('Purge all …',
+                h('div', { class: 'buttons' }, q.dead && may('purgeAll') ? button('Purge all …',
                     () => actions.purgeAll(this.queue, q.dead, q.time), { class: 'danger', 'data-action': 'purgeAll' }) : null)),
             h('section', { class: 'card', id: 'groups', 'aria-labelledby': 'groups-title' },
                 h('div', { class: 'bar-line' }, h('h2', { id: 'groups-title' }, 'By cause'),
-                    choice('Given up', SINCE, this.range, range => this.choose(range)),
+                    choice('Dead-lettered', SINCE, this.range, range => this.choose(range)),
                     h('span', { class: 'quiet' }, failures.complete ? `${many(failures.lookedAt, 'dead letter', 'dead letters')} looked at`
                         : `Only the newest ${count(failures.lookedAt)} were looked at.`,
                         failures.more ? ' Only the largest groups are shown.' : null)),
@@ -56,7 +56,7 @@ export class Dead {
                         acts ? h('th', { scope: 'col' }, h('span', { class: 'unseen' }, 'Actions')) : null)),
                     h('tbody', {}, failures.groups.map(group => this.row(group, acts, may))))
                         : h('p', { class: 'quiet', 'data-empty': '' }, 'No dead letters' + (this.since ? ' in that time.'
-                        : '. Nothing was given up.'))),
+                        : '. No message was given up.'))),
             this.app.jobs.view(this.queue, q.actions.length ? actions : null),
             this.list.view(q, actions, ['dead'])
         ];
@@ -76,9 +76,9 @@ export class Dead {
                 : '–'),
             h('td', { class: 'newest', 'data-label': 'Newest' }, group.newest.length
                 ? group.newest.map(id => messageLink(queue, id, id.replace(/@\d+$/, ''))) : '–'),
-            acts ? h('td', { class: 'do' }, may('redriveGroup') ? button(`Redrive ${count(group.count)}…`,
-                () => actions.redriveGroup(queue, group, since), { key: 'redrive', 'data-action': 'redriveGroup', ...explained('redrive') }) : null,
-                may('purgeGroup') ? button(`Purge ${count(group.count)}…`, () => actions.purgeGroup(queue, group, since),
-                    { key: 'purge', class: 'danger', 'data-action': 'purgeGroup' }) : null) : null));
+            acts ? h('td', { class: 'do' }, may('redriveAll') ? button(`Redrive ${count(group.count)}…`,
+                () => actions.redriveCause(queue, group, since), { key: 'redrive', 'data-action': 'redriveCause', ...explained('redrive') }) : null,
+                may('purgeAll') ? button(`Purge ${count(group.count)}…`, () => actions.purgeCause(queue, group, since),
+                    { key: 'purge', class: 'danger', 'data-action': 'purgeCause' }) : null) : null));
     }
 }

@@ -7,9 +7,9 @@ import { button, choice, count, messageLink, reasonWord, shortClass } from './wo
 
 const SIZE = 25;
 const COLUMNS = {
-    waiting: ['Due', 'At', 'Id', 'Attempts', 'Why again', 'Last failure'],
-    working: ['Lease ends', 'At', 'Id', 'Attempts', 'Why again', 'Held by'],
-    dead: ['Given up', 'At', 'Id', 'Attempts', 'Why', 'Last failure']
+    delayed: ['Due', 'At', 'Id', 'Attempts', 'Why again', 'Last failure'],
+    leased: ['Lease ends', 'At', 'Id', 'Attempts', 'Why again', 'Leased by'],
+    dead: ['Dead-lettered', 'At', 'Id', 'Attempts', 'Why', 'Last failure']
 };
 
 export class MessageList {
@@ -53,7 +53,7 @@ export class MessageList {
 
     /** @param q the queue's figures, and the rights in it */
     view(q, actions, states) {
-        const figures = { waiting: q.waiting, working: q.working, dead: q.dead }, { page } = this;
+        const figures = { delayed: q.delayed, leased: q.leased, dead: q.dead }, { page } = this;
         const orders = this.state === 'dead' ? [[true, 'newest first'], [false, 'oldest first']]
             : [[false, 'first due first'], [true, 'last due first']];
         return h('section', { class: 'card', id: 'messages', 'aria-labelledby': 'messages-title' },
@@ -72,7 +72,7 @@ export class MessageList {
                 button('Show all', () => { this.begin(this.state); this.reload(); }, { 'data-filter': 'clear' })) : null,
             !page ? h('p', { class: 'quiet' }, 'Reading …') : page.messages.length === 0
                 ? h('p', { class: 'quiet', 'data-empty': '' }, this.before.length || this.from ? 'Nothing more here.' : this.state === 'dead'
-                ? 'No dead letters. Nothing was given up.' : `No message is ${this.state}.`)
+                ? 'No dead letters. No message was given up.' : `No message is ${this.state}.`)
                 : this.table(page, q, actions),
             page && (page.next || this.before.length) ? h('nav', { class: 'pages', 'aria-label': 'Pages' },
                 button('‹ Back', () => this.turn(this.before.at(-1), this.before.slice(0, -1)),
@@ -88,20 +88,20 @@ export class MessageList {
             h('tr', {}, columns.map(one => h('th', { scope: 'col', class: one === 'Attempts' ? 'n' : null }, one)),
             may ? h('th', { scope: 'col' }, h('span', { class: 'unseen' }, 'Actions')) : null)),
             h('tbody', {}, page.messages.map(m => {
-                const time = this.state === 'dead' ? m.deadAt || m.due : this.state === 'working' ? m.leaseEnd || m.due : m.due;
+                const time = this.state === 'dead' ? m.deadAt || m.due : this.state === 'leased' ? m.leaseEnd || m.due : m.due;
                 const late = this.state !== 'dead' && millis(time) < now();
                 const buttons = may ? actions.buttons(this.queue, q.actions, m, false) : [];
                 return memo('tr', m.id, JSON.stringify([m, at(time), distance(time), may, buttons.length]),
                     () => h('tr', { 'data-id': m.id, 'data-state': m.state },
                     h('td', { class: 'time' + (late ? ' late' : ''), 'data-label': columns[0] },
-                        late && this.state === 'waiting' ? span0(time) : distance(time)),
+                        late && this.state === 'delayed' ? span0(time) : distance(time)),
                         h('td', { class: 'time', 'data-label': columns[1] }, at(time)),
                     h('th', { scope: 'row' }, messageLink(this.queue, m.id, m.messageId)),
                     h('td', { class: 'n', 'data-label': columns[3] }, count(m.attempts)),
                         h('td', { class: m.reason === 'none' ? 'nil' : null, 'data-label': columns[4] },
                         m.reason === 'none' ? '–' : reasonWord(m.reason)),
-                    h('td', { class: 'why' + (this.state !== 'working' && !m.failure ? ' nil' : ''), 'data-label': columns[5] },
-                        this.state === 'working' ? name(m.holder || 'unknown') : failure(m.failure)),
+                    h('td', { class: 'why' + (this.state !== 'leased' && !m.failure ? ' nil' : ''), 'data-label': columns[5] },
+                        this.state === 'leased' ? name(m.holder || 'unknown') : failure(m.failure)),
                     may ? h('td', { class: 'do' }, buttons) : null));
             })));
     }

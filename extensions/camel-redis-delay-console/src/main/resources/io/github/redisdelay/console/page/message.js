@@ -42,15 +42,15 @@ export class Message {
     }
 
     one(m, i) {
-        const late = m.state === 'waiting' && millis(m.due) < now();
+        const late = m.state === 'delayed' && millis(m.due) < now();
         return h('article', { key: m.state + m.id, class: 'message', 'data-id': m.id, 'data-state': m.state },
             h('div', { class: 'head' }, h(i ? 'h2' : 'h1', { tabindex: '-1' }, name(m.id)), messageBadge(m.state), late ? badge('late') : null,
                 h('div', { class: 'buttons' }, this.rights.length ? this.app.actions.buttons(this.queue, this.rights, m) : null)),
             h('dl', { class: 'tiles' },
-                m.state === 'dead' ? tile('given up', distance(m.deadAt || m.due), at(m.deadAt || m.due))
+                m.state === 'dead' ? tile('dead-lettered', distance(m.deadAt || m.due), at(m.deadAt || m.due))
                     : tile('due', late ? distance(m.due).replace('ago', 'late') : distance(m.due), at(m.due), late ? 'late' : ''),
-                m.state === 'working' ? tile('lease ends', distance(m.leaseEnd), at(m.leaseEnd)) : null,
-                    m.state === 'working' ? tile('held by', name(m.holder || 'unknown')) : null,
+                m.state === 'leased' ? tile('lease ends', distance(m.leaseEnd), at(m.leaseEnd)) : null,
+                    m.state === 'leased' ? tile('leased by', name(m.holder || 'unknown')) : null,
                 m.messageId !== m.id ? tile('message', name(m.messageId)) : null,
                 tile('deliveries begun', count(m.attempts), m.reason === 'none' ? null : 'the last: ' + reasonWord(m.reason)),
                     tile('priority', count(m.priority)),
@@ -58,7 +58,7 @@ export class Message {
                     key.endsWith('Micros') ? span(value / 1000) : name(value)))),
             m.unreadable ? h('p', { class: 'remark warning' }, h('span', { class: 'sign', 'aria-hidden': 'true' }, '!'), h('bdi', {}, m.unreadable))
                 : null,
-            this.timeline(m), m.state === 'waiting' ? this.why(m, late) : null,
+            this.timeline(m), m.state === 'delayed' ? this.why(m, late) : null,
             m.failure ? h('section', { class: 'card failure', 'aria-label': 'Last failure' }, h('h2', {}, 'Last failure'),
                 h('p', {}, delivery(m.failure), ' · ', at(m.failure.at), m.failure.host ? [' on ', name(m.failure.host)] : null,
                     m.failure.route ? [' · route ', name(m.failure.route)] : null, m.failure.endpoint ? [' · ', name(m.failure.endpoint)] : null),
@@ -76,20 +76,20 @@ export class Message {
             h('h2', { id: 'why-title' }, late ? 'Why it waits' : '', late && lags ? ': ' : '',
                 lags ? [name(this.queue), ' is ', stateWord(q.state)] : null),
             h('ul', { id: 'remarks' }, known.length ? known.map(one => remark(one.level, finding(this.queue, one.text)))
-                : remark('info', q.listeners ? `${many(q.listeners, 'listener is', 'listeners are')} there, and what was due before it goes first.`
-                    : 'Nobody listens.')));
+                : remark('info', q.consumers ? `${many(q.consumers, 'consumer is', 'consumers are')} there, and what was due before it goes first.`
+                    : 'No consumer is there.')));
     }
 
     timeline(m) {
         const steps = [];
         if (m.scheduled) steps.push(['past', 'scheduled', m.scheduled]);
         if (m.failure) steps.push(['failed', `${delivery(m.failure)} failed`, m.failure.at]);
-        if (m.state === 'working') steps.push(['current', `delivery ${m.attempts} under way`, m.due, 'due '], ['next', 'lease ends', m.leaseEnd]);
-        if (m.state === 'waiting') {
+        if (m.state === 'leased') steps.push(['current', `delivery ${m.attempts} under way`, m.due, 'due '], ['next', 'lease ends', m.leaseEnd]);
+        if (m.state === 'delayed') {
             const which = m.attempts ? `delivery ${m.attempts + 1}` : 'first delivery', late = millis(m.due) < now();
             steps.push([late ? 'late' : 'next', late ? `waits for its ${which}` : which, m.due, late ? 'was due ' : 'due ']);
         }
-        if (m.state === 'dead') steps.push(['failed', 'given up', m.deadAt || m.due]);
+        if (m.state === 'dead') steps.push(['failed', 'dead-lettered', m.deadAt || m.due]);
         return h('ol', { class: 'timeline', 'aria-label': 'Its way' }, steps.map(([kind, word, time, before], i) => h('li', { key: i, class: kind },
             h('b', {}, h('span', { 'aria-hidden': 'true' }, { past: '● ', failed: '✕ ', current: '◐ ', late: '▲ ', next: '○ ' }[kind]), word),
                 h('span', {}, before || '', at(time, { digits: 0 })), h('small', {}, distance(time)))));

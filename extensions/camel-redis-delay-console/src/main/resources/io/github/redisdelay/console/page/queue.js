@@ -1,4 +1,4 @@
-// Screen B: one queue: how it is, what will become due when, who listens, and its messages.
+// Screen B: one queue: how it is, what will become due when, its consumers, and its messages.
 
 import { get } from './api.js';
 import { line, Outlook } from './chart.js';
@@ -9,15 +9,15 @@ import { at, distance, isoOf, millis, now, span } from './time.js';
 import { address, badge, button, choice, count, explained, finding, many, remark, stateOf } from './words.js';
 
 const SPANS = [['minute', 'minute'], ['hour', 'hour'], ['day', 'day'], ['month', 'month'], ['all', 'all']];
-const SERIES = [['waiting', 'waiting', count], ['oldestOverdueMicros', 'overdue age', micros => micros ? span(micros / 1000) : '0'],
-    ['working', 'working', count], ['dead', 'dead', count]];
+const SERIES = [['delayed', 'delayed', count], ['oldestOverdueMicros', 'overdue age', micros => micros ? span(micros / 1000) : '0'],
+    ['leased', 'leased', count], ['dead', 'dead', count]];
 
 export class Queue {
     constructor(params, app) {
         this.app = app;
         this.name = params.get('name') || '';
         this.span = kept('span', SPANS.map(([value]) => value), 'hour');
-        this.list = new MessageList(this.name, ['waiting', 'working', 'dead'].find(state => state === params.get('state')) || 'waiting',
+        this.list = new MessageList(this.name, ['delayed', 'leased', 'dead'].find(state => state === params.get('state')) || 'delayed',
             () => app.reload());
         this.chart = new Outlook(() => app.show(), (...bars) => this.chose(...bars));
         this.tables = { outlook: false, history: false };
@@ -41,7 +41,7 @@ export class Queue {
     /** Lists what is due in some bars, or also in those that were chosen before. */
     chose(first, last, further) {
         const { bars } = this.outlook, before = further && this.list.to ? this.list : null;
-        this.list.begin('waiting', { from: [bars[first].from, before?.from ?? bars[first].from].sort()[0],
+        this.list.begin('delayed', { from: [bars[first].from, before?.from ?? bars[first].from].sort()[0],
             to: [bars[last].to, before?.to ?? bars[last].to].sort()[1] });
         this.app.reload();
         document.getElementById('messages').scrollIntoView({ block: 'nearest' });
@@ -65,18 +65,18 @@ export class Queue {
             q.diagnosis.length ? h('section', { class: 'card remarks', 'aria-label': 'Diagnosis' },
                 h('ul', { id: 'remarks' }, q.diagnosis.map(one => remark(one.level, finding(this.name, one.text))))) : null,
             h('dl', { class: 'tiles', id: 'figures' },
-                tile('waiting', count(q.waiting)), tile('overdue', count(q.overdue),
+                tile('delayed', count(q.delayed)), tile('overdue', count(q.overdue),
                     q.overdue ? 'oldest ' + span(q.oldestOverdueMicros / 1000) : 'none is late', q.overdue ? 'late' : ''),
-                tile('working', count(q.working)),
-                tile('dead', q.dead ? this.toDead(count(q.dead)) : '0', !q.dead ? 'nothing given up'
+                tile('leased', count(q.leased)),
+                tile('dead', q.dead ? this.toDead(count(q.dead)) : '0', !q.dead ? 'none'
                     : this.toDead(q.deadLastHour ? `${count(q.deadLastHour)} in the last hour` : 'by cause'), q.dead ? 'dead' : ''),
-                tile('listeners', count(q.listeners), q.listeners ? null : 'nobody listens', q.listeners || !q.waiting ? '' : 'late'),
+                tile('consumers', count(q.consumers), q.consumers ? null : 'no consumer', q.consumers || !q.delayed ? '' : 'late'),
                 tile('next due', q.nextDue ? (millis(q.nextDue) < now() ? 'now' : distance(q.nextDue)) : '–', q.nextDue ? at(q.nextDue) : null),
                 tile('last due', q.lastDue ? distance(q.lastDue) : '–', q.lastDue ? at(q.lastDue, { digits: 0 }) : null)),
             this.outlook ? this.outlookCard(q) : null,
-            h('div', { class: 'columns' }, this.historyCard(q.history), this.listenersCard(q)),
+            h('div', { class: 'columns' }, this.historyCard(q.history), this.consumersCard(q)),
             this.app.jobs.view(this.name, q.actions.length ? actions : null),
-            this.list.view(q, actions, ['waiting', 'working', 'dead'])
+            this.list.view(q, actions, ['delayed', 'leased', 'dead'])
         ];
     }
 
@@ -98,7 +98,7 @@ export class Queue {
 
     historyCard(sampled) {
         const { since, stepMicros, ...history } = sampled || { since: null };
-        const length = history.waiting?.length || 0,
+        const length = history.delayed?.length || 0,
             from = length && SERIES.map(([key]) => history[key].findIndex(value => value !== null)).filter(i => i >= 0).sort((a, b) => a - b)[0];
         return h('section', { class: 'card', id: 'history', 'aria-labelledby': 'history-title' },
             h('div', { class: 'bar-line' }, h('h2', { id: 'history-title' }, 'Until now'),
@@ -116,7 +116,7 @@ export class Queue {
     }
 
     historyTable(history, stepMicros) {
-        const length = history.waiting.length, every = Math.max(1, Math.ceil(length / 60)), rows = [];
+        const length = history.delayed.length, every = Math.max(1, Math.ceil(length / 60)), rows = [];
         for (let i = length - 1; i >= 0; i -= every) {
             if (SERIES.some(([key]) => history[key][i] !== null)) rows.push([isoOf(now() - (length - 1 - i) * stepMicros / 1000),
                 i]);
@@ -128,20 +128,20 @@ export class Queue {
                 SERIES.map(([key, , words]) => h('td', { class: 'n' }, history[key][i] === null ? '–' : words(history[key][i]))))))));
     }
 
-    listenersCard(q) {
-        return h('section', { class: 'card', id: 'listeners', 'aria-labelledby': 'listeners-title' },
-            h('div', { class: 'bar-line' }, h('h2', { id: 'listeners-title' }, 'Listeners'),
-                h('span', { class: 'quiet' }, q.listeners ? many(q.listeners, 'is', 'are') + ' there' : 'none is there')),
-            q.consumers.length ? h('table', { class: 'list small' }, h('thead', {},
+    consumersCard(q) {
+        return h('section', { class: 'card', id: 'consumers', 'aria-labelledby': 'consumers-title' },
+            h('div', { class: 'bar-line' }, h('h2', { id: 'consumers-title' }, 'Consumers'),
+                h('span', { class: 'quiet' }, q.consumers ? many(q.consumers, 'is', 'are') + ' there' : 'none is there')),
+            q.consumerList.length ? h('table', { class: 'list small' }, h('thead', {},
                 h('tr', {}, h('th', { scope: 'col' }, 'Name'), h('th', { scope: 'col' }, 'Last seen'),
-                h('th', { scope: 'col', class: 'n' }, 'Working on'))),
-                h('tbody', {}, q.consumers.map(one => {
+                h('th', { scope: 'col', class: 'n' }, 'Leased'))),
+                h('tbody', {}, q.consumerList.map(one => {
                     const away = millis(q.time) - millis(one.lastSeen) > 140000;
                     return h('tr', { key: one.name, class: away ? 'away' : '' }, h('th', { scope: 'row' }, name(one.name)),
                         h('td', { 'data-label': 'Last seen' }, away ? h('span', { class: 'late' }, h('span', { 'aria-hidden': 'true' }, '✕ '),
                             'gone, ') : null, distance(one.lastSeen)),
-                        h('td', { class: 'n', 'data-label': 'Working on' }, count(one.working)));
-                }))) : h('p', { class: q.waiting ? 'late' : 'quiet' }, 'Nobody listens.'));
+                        h('td', { class: 'n', 'data-label': 'Leased' }, count(one.leased)));
+                }))) : h('p', { class: q.delayed ? 'late' : 'quiet' }, 'No consumer is there.'));
     }
 }
 

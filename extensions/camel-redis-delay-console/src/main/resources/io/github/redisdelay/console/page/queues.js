@@ -37,9 +37,9 @@ export class Queues {
             b) => RANK[a.level] - RANK[b.level]);
         return [
             h('div', { class: 'head' }, h('h1', { tabindex: '-1' }, 'Queues'),
-                h('p', { class: 'sums' }, h('span', {}, h('b', {}, count(sum('waiting'))), ' waiting'),
+                h('p', { class: 'sums' }, h('span', {}, h('b', {}, count(sum('delayed'))), ' delayed'),
                     h('span', { class: sum('overdue') ? 'late' : '' }, h('b', {}, count(sum('overdue'))), ' overdue'),
-                    h('span', {}, h('b', {}, count(sum('working'))), ' working'), h('span', {}, h('b', {}, count(sum('dead'))), ' dead'),
+                    h('span', {}, h('b', {}, count(sum('leased'))), ' leased'), h('span', {}, h('b', {}, count(sum('dead'))), ' dead'),
                     gone ? h('span', { class: 'late' }, h('b', {}, count(gone)), ' unreachable') : null)),
             remarks.length ? h('section', { class: 'card remarks', 'aria-label': 'What needs you' },
                 h('ul', { id: 'remarks' }, (this.allRemarks ? remarks : remarks.slice(0, REMARKS)).map(one => remark(one.level, queueLink(one.q.name),
@@ -60,7 +60,7 @@ export class Queues {
                     ? `${listed.length} of ${many(all.length, 'queue', 'queues')}` : many(all.length, 'queue', 'queues'))) : null,
             h('table', { class: 'list queues', id: 'queues', 'aria-label': 'Queues, the worst first' },
                 h('thead', {}, h('tr', {}, ['Queue', 'State'].map(one => h('th', { scope: 'col' }, one)),
-                    ['Waiting', 'Overdue', 'Working', 'Dead', 'Listeners'].map(one => h('th', { scope: 'col', class: 'n' }, one)),
+                    ['Delayed', 'Overdue', 'Leased', 'Dead', 'Consumers'].map(one => h('th', { scope: 'col', class: 'n' }, one)),
                     h('th', { scope: 'col' }, 'Next due'), h('th', { scope: 'col' }, 'Next hour'))),
                 h('tbody', {}, listed.map(q => this.row(q)))),
             all.length === 0 ? h('p', { class: 'nothing' }, 'No queue yet. A queue shows here as soon as a route writes to it or reads from it.')
@@ -77,16 +77,16 @@ export class Queues {
                 h('th', { scope: 'row' }, queueLink(q.name, { title: q.name }), q.partitions > 1
                     ? h('small', { class: 'quiet' }, ` ${q.partitions} partitions`) : null),
                 h('td', { class: 'state', 'data-label': 'State' }, badge(stateOf(q))),
-                h('td', { class: 'n', 'data-label': 'Waiting' }, n(q.waiting)),
+                h('td', { class: 'n', 'data-label': 'Delayed' }, n(q.delayed)),
                 h('td', { class: 'n' + (q.overdue ? ' late' : ' zero'), 'data-label': 'Overdue' }, n(q.overdue),
                     q.overdue ? h('small', {}, ` oldest ${span(q.oldestOverdueMicros / 1000)}`) : null),
-                h('td', { class: 'n' + (q.working ? '' : ' zero'), 'data-label': 'Working' }, n(q.working)),
+                h('td', { class: 'n' + (q.leased ? '' : ' zero'), 'data-label': 'Leased' }, n(q.leased)),
                 h('td', { class: 'n' + (q.dead ? ' dead' : ' zero'), 'data-label': 'Dead' }, q.dead
                     ? h('a', { href: address('dead', { queue: q.name }) }, n(q.dead)) : n(q.dead),
                     q.deadLastHour ? h('small', {}, ` +${count(q.deadLastHour)} in 1 h`) : null),
-                h('td', { class: 'n', 'data-label': 'Listeners' }, n(q.listeners),
-                    q.listeners === 0 && q.waiting > 0 ? h('strong', { class: 'late', title: 'Nobody listens' }, ' !',
-                    h('span', { class: 'unseen' }, ' nobody listens')) : null),
+                h('td', { class: 'n', 'data-label': 'Consumers' }, n(q.consumers),
+                    q.consumers === 0 && q.delayed > 0 ? h('strong', { class: 'late', title: 'No consumer is there' }, ' !',
+                    h('span', { class: 'unseen' }, ' no consumer')) : null),
                 h('td', { class: 'time', 'data-label': 'Next due' }, due),
                 h('td', { class: 'chart', 'data-label': 'Next hour' }, q.nextHour ? spark(q.nextHour, 'Due in the next hour, each 5 minutes')
                     : null));

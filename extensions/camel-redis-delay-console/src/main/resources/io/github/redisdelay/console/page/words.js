@@ -7,16 +7,16 @@ import { timed } from './time.js';
 const STATES = {
     late: ['▲', 'late', 'Messages are overdue'],
     unreachable: ['✕', 'unreachable', 'Redis does not answer for this queue'],
-    paused: ['‖', 'paused', 'No message is given to anybody until it is resumed'],
+    paused: ['‖', 'paused', 'No message is delivered until it is resumed'],
     onTime: ['✓', 'on time', 'Nothing is overdue'],
-    dead: ['✕', 'dead letters', 'Nothing waits, but messages were given up'],
-    empty: ['–', 'empty', 'Nothing waits']
+    dead: ['✕', 'dead letters', 'No message is delayed or leased, but there are dead letters'],
+    empty: ['–', 'empty', 'No message is delayed or leased']
 };
-const MESSAGE_STATES = { waiting: ['○', 'waiting'], working: ['◐', 'working'], dead: ['✕', 'dead'] };
+const MESSAGE_STATES = { delayed: ['○', 'delayed'], leased: ['◐', 'leased'], dead: ['✕', 'dead'] };
 const LEVELS = { error: ['▲', 'Error'], warning: ['!', 'Warning'], info: ['i', 'Note'] };
 const REASONS = {
     __proto__: null,
-    failed: 'failed', leaseExpired: 'lease expired', released: 'given back', expired: 'expired (time to live)', none: 'first delivery'
+    failed: 'failed', leaseExpired: 'lease expired', released: 'released', expired: 'expired (time to live)', none: 'first delivery'
 };
 
 /** How a queue is: one without messages that has dead letters is not simply empty. */
@@ -68,7 +68,7 @@ export const shortClass = text => text ? h('span', { title: text, class: 'except
 export const button = (text, action, props) => h('button', { type: 'button', on: { click: action }, ...props }, text);
 
 const EXPLAINED = {
-    check: 'Looks for messages that neither wait nor are being delivered, and lets them wait again',
+    check: 'Finds messages that are neither delayed nor leased, and makes them delayed again',
     redrive: 'Puts a dead letter back into its queue, to be delivered anew'
 };
 

@@ -54,7 +54,7 @@ class ActionsIT extends ApiIT {
     @Test
     void should_cancel_a_message_that_waits() {
         schedule(queue, "o-1", IN_AN_HOUR);
-        ActionResult result = api.cancel("orders", "o-1", "waiting", due("o-1"));
+        ActionResult result = api.cancel("orders", "o-1", "delayed", due("o-1"));
         assertThat(result.outcome()).isEqualTo("done");
         assertThat(result.text()).isEqualTo("o-1 was cancelled. It waited, and will not be delivered.");
         assertThat(get(queue.get("o-1"))).isEmpty();
@@ -65,7 +65,7 @@ class ActionsIT extends ApiIT {
         schedule(queue, "o-1", LONG_AGO);
         Queue<Delivery> held = hold(queue, "app-1", 1);
         await().until(() -> held.size() == 1);
-        ActionResult result = api.cancel("orders", "o-1", "working", Times.of(1));
+        ActionResult result = api.cancel("orders", "o-1", "leased", Times.of(1));
         assertThat(result.outcome()).isEqualTo("done");
         assertThat(result.text()).startsWith("o-1 was cancelled while app-1 delivers it: that work goes on");
         assertThat(get(held.remove().settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.STALE_GONE);
@@ -77,15 +77,15 @@ class ActionsIT extends ApiIT {
         Instant seen = due("o-1");
         get(queue.reschedule("o-1", DueTime.after(Duration.ofHours(2))));
         ApiException moved =
-                catchThrowableOfType(ApiException.class, () -> api.cancel("orders", "o-1", "waiting", seen));
+                catchThrowableOfType(ApiException.class, () -> api.cancel("orders", "o-1", "delayed", seen));
         assertThat(moved.kind()).isEqualTo(Kind.CHANGED);
         assertThat(moved).hasMessageContaining("it waits, and is due at ");
         assertThat(((MessageViews.Message) moved.message()).due()).isEqualTo(due("o-1"));
         ApiException state =
-                catchThrowableOfType(ApiException.class, () -> api.promote("orders", "o-1", "working", due("o-1")));
+                catchThrowableOfType(ApiException.class, () -> api.promote("orders", "o-1", "leased", due("o-1")));
         assertThat(state.kind()).isEqualTo(Kind.CHANGED);
         ApiException gone =
-                catchThrowableOfType(ApiException.class, () -> api.cancel("orders", "o-2", "waiting", seen));
+                catchThrowableOfType(ApiException.class, () -> api.cancel("orders", "o-2", "delayed", seen));
         assertThat(gone.kind()).isEqualTo(Kind.CHANGED);
         assertThat(gone.message()).isNull();
         assertThat(get(queue.stats()).delayed()).isEqualTo(1);
@@ -94,11 +94,11 @@ class ActionsIT extends ApiIT {
     @Test
     void should_promote_and_say_whether_somebody_will_take_it() {
         schedule(queue, "o-1", IN_AN_HOUR);
-        assertThat(api.promote("orders", "o-1", "waiting", due("o-1")).text())
-                .isEqualTo("o-1 is due now; nobody listens, so it waits for a consumer.");
+        assertThat(api.promote("orders", "o-1", "delayed", due("o-1")).text())
+                .isEqualTo("o-1 is due now; no consumer is there, so it is not delivered.");
         assertThat(get(queue.stats()).overdue()).isEqualTo(1);
         get(queue.pause());
-        ActionResult again = api.promote("orders", "o-1", "waiting", due("o-1"));
+        ActionResult again = api.promote("orders", "o-1", "delayed", due("o-1"));
         assertThat(again.outcome()).isEqualTo("nothing");
     }
 
@@ -106,17 +106,17 @@ class ActionsIT extends ApiIT {
     void should_move_a_message_to_a_time_or_a_delay() {
         schedule(queue, "o-1", IN_AN_HOUR);
         Instant to = Instant.parse("2099-01-31T10:15:00.123456Z");
-        assertThat(api.reschedule("orders", "o-1", "waiting", due("o-1"), to, null)
+        assertThat(api.reschedule("orders", "o-1", "delayed", due("o-1"), to, null)
                         .text())
                 .isEqualTo("o-1 is due at 2099-01-31T10:15:00Z now.");
         assertThat(due("o-1")).isEqualTo(to);
         long now = get(queue.stats()).timeMicros();
-        api.reschedule("orders", "o-1", "waiting", due("o-1"), null, 600_000_000L);
+        api.reschedule("orders", "o-1", "delayed", due("o-1"), null, 600_000_000L);
         assertThat(due("o-1")).isBetween(Times.of(now + 600_000_000L), Times.of(now + 620_000_000L));
-        assertThatThrownBy(() -> api.reschedule("orders", "o-1", "waiting", due("o-1"), null, -1L))
+        assertThatThrownBy(() -> api.reschedule("orders", "o-1", "delayed", due("o-1"), null, -1L))
                 .hasMessageContaining("'inMicros' is '-1'");
         assertThatThrownBy(() -> api.reschedule(
-                        "orders", "o-1", "waiting", due("o-1"), Instant.parse("3000-01-01T00:00:00Z"), null))
+                        "orders", "o-1", "delayed", due("o-1"), Instant.parse("3000-01-01T00:00:00Z"), null))
                 .hasMessageContaining("'to' is '3000-01-01T00:00:00Z': it has to be from 1970-01-01 to 2255-06-05");
     }
 
@@ -162,17 +162,17 @@ class ActionsIT extends ApiIT {
                 .findFirst()
                 .orElseThrow();
         assertThat(group.count()).isEqualTo(10);
-        Jobs.View some = ended(api.redriveGroup("orders", group.group(), null, null, 4L));
+        Jobs.View some = ended(api.redriveAll("orders", group.group(), null, null, 4L));
         assertThat(some.result()).isEqualTo("4 messages were moved back into the queue, due now.");
         assertThat(get(queue.browse(MessageState.DELAYED, PageStart.first(), 10))
                         .messages())
                 .extracting(MessageInfo::id)
                 .containsExactlyInAnyOrder("a0", "a1", "a2", "a3");
-        Jobs.View rest = ended(api.redriveGroup("orders", group.group(), null, null, 10L));
+        Jobs.View rest = ended(api.redriveAll("orders", group.group(), null, null, 10L));
         assertThat(rest.done()).isEqualTo(6);
         assertThat(rest.result()).contains("6 messages were moved back").contains("4 fewer than you saw");
         assertThat(dead()).hasSize(10).allMatch(id -> id.startsWith("b"));
-        Jobs.View purged = ended(api.purgeGroup("orders", null, null, null, 10L, "orders"));
+        Jobs.View purged = ended(api.purgeAll("orders", null, null, null, 10L, "orders"));
         assertThat(purged.result()).isEqualTo("10 messages were purged.");
         assertThat(dead()).isEmpty();
         assertThat(api.jobs(ANYBODY).jobs()).hasSize(3);
@@ -188,7 +188,7 @@ class ActionsIT extends ApiIT {
         bury(queue, Map.of("a3", failure("x.A", "r", "failed")));
         api.forget("orders");
         assertThat(api.failures("orders", null).groups().get(0).group()).isEqualTo(seen.group());
-        Jobs.View purged = ended(api.purgeGroup("orders", seen.group(), seen.first(), seen.last(), 3L, "orders"));
+        Jobs.View purged = ended(api.purgeAll("orders", seen.group(), seen.first(), seen.last(), 3L, "orders"));
         assertThat(purged.result()).startsWith("2 messages were purged. 1 fewer than you saw");
         assertThat(dead()).singleElement().asString().startsWith("a3");
     }
@@ -233,8 +233,8 @@ class ActionsIT extends ApiIT {
         await().untilAsserted(() -> assertThat(
                         ((QueueViews.Row) api.queue(ANYBODY, "orders").first()).diagnosis())
                 .extracting(Diagnosis.Finding::text)
-                .anyMatch(text -> text.startsWith("10 stored messages neither wait nor are being delivered")));
-        assertThat(ended(api.check("orders")).result()).contains(": 10 were neither waiting nor being delivered");
+                .anyMatch(text -> text.startsWith("10 stored messages are neither delayed nor leased")));
+        assertThat(ended(api.check("orders")).result()).contains(": 10 were neither delayed nor leased");
         assertThat(get(queue.stats()).delayed()).isEqualTo(10);
     }
 }

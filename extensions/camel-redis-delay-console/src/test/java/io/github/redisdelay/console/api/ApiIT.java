@@ -43,7 +43,7 @@ abstract class ApiIT {
 
     static final DueTime LONG_AGO = new DueTime(false, 1);
     static final DueTime IN_AN_HOUR = DueTime.after(Duration.ofHours(1));
-    static final ConsoleUser ANYBODY = visitor(ConsoleRights.all());
+    static final ConsoleUser ANYBODY = user(ConsoleRights.all());
 
     final ExecutorService executor = Executors.newCachedThreadPool();
     private final List<DelayQueueConsumer> consumers = new ArrayList<>();
@@ -72,7 +72,7 @@ abstract class ApiIT {
         return new ConsoleApi(() -> List.of(new QueueSource(consoles, redis.address(), Map.of())), List::of, options);
     }
 
-    static ConsoleUser visitor(ConsoleRights rights) {
+    static ConsoleUser user(ConsoleRights rights) {
         return new ConsoleUser("operator", "127.0.0.1", rights, false);
     }
 

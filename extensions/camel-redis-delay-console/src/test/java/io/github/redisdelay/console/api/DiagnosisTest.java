@@ -39,12 +39,13 @@ class DiagnosisTest {
                 new ConsumerInfo("notify@app-1", NOW - 90 * MINUTE),
                 new ConsumerInfo("notify@app-2", NOW - 43 * MINUTE));
         assertThat(texts(stats(37, 41 * MINUTE, 0, false, 103), seen, null, null))
-                .containsExactly("37 are overdue (the oldest for 41 min) and nobody listens (the last consumer was"
-                        + " notify@app-2, seen 43 min ago)");
+                .containsExactly(
+                        "37 are overdue (the oldest for 41 min) and no consumer is there (the last consumer was"
+                                + " notify@app-2, seen 43 min ago)");
         assertThat(texts(stats(0, 0, 0, false, 103), seen, null, null))
                 .containsExactly(
-                        "nobody listens (the last consumer was notify@app-2, seen 43 min ago): what becomes due"
-                                + " will wait for a consumer");
+                        "no consumer is there (the last consumer was notify@app-2, seen 43 min ago): what becomes due"
+                                + " is not delivered");
     }
 
     private static MessageInfo leased(String id, String consumer, int attempt, long due) {
@@ -103,7 +104,7 @@ class DiagnosisTest {
         List<ConsumerInfo> seen = List.of(new ConsumerInfo("notify@app-1", NOW - 119 * MINUTE));
         assertThat(texts(stats(2, 12 * MINUTE - 1, 0, true, 103), seen, null, null))
                 .containsExactly(
-                        "paused, and nobody listens (the last consumer was notify@app-1, seen 119 min ago): 2 are"
+                        "paused, and no consumer is there (the last consumer was notify@app-1, seen 119 min ago): 2 are"
                                 + " due and wait for Resume (the oldest for 11 min), 7 more become due within the next hour");
     }
 
@@ -163,7 +164,7 @@ class DiagnosisTest {
         assertThat(texts(stats(0, 0, 1, false, 110), null, null, null))
                 .singleElement()
                 .asString()
-                .startsWith("7 stored messages neither wait nor are being delivered");
+                .startsWith("7 stored messages are neither delayed nor leased");
         assertThat(texts(stats(0, 0, 1, false, 100), null, null, null))
                 .singleElement()
                 .asString()

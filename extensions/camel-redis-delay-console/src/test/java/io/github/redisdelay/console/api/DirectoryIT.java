@@ -71,17 +71,15 @@ class DirectoryIT extends ApiIT {
         schedule(client.queue("mine"), "m", IN_AN_HOUR);
         schedule(client.queue("theirs"), "m", IN_AN_HOUR);
         awaitKnown(2);
-        ConsoleUser visitor = visitor(
-                ConsoleRights.byQueue(name -> name.equals("mine") ? ConsoleRights.read() : ConsoleRights.none()));
-        assertThat(api.queues(visitor).queues())
-                .extracting(QueueViews.Row::name)
-                .containsExactly("mine");
-        assertThat(api.queues(visitor).queues().get(0).actions()).isEmpty();
-        assertThat(api.me(visitor).actions()).isEmpty();
-        assertThat(api.me(visitor).readOnly()).isTrue();
+        ConsoleUser user =
+                user(ConsoleRights.byQueue(name -> name.equals("mine") ? ConsoleRights.read() : ConsoleRights.none()));
+        assertThat(api.queues(user).queues()).extracting(QueueViews.Row::name).containsExactly("mine");
+        assertThat(api.queues(user).queues().get(0).actions()).isEmpty();
+        assertThat(api.me(user).actions()).isEmpty();
+        assertThat(api.me(user).readOnly()).isTrue();
         String job = api.check("theirs").id();
-        assertThat(api.jobs(visitor).jobs()).isEmpty();
-        assertThatThrownBy(() -> api.job(visitor, job)).hasMessageStartingWith("There is no such job");
+        assertThat(api.jobs(user).jobs()).isEmpty();
+        assertThatThrownBy(() -> api.job(user, job)).hasMessageStartingWith("There is no such job");
     }
 
     @Test
@@ -149,7 +147,7 @@ class DirectoryIT extends ApiIT {
                 QueueViews.Queues queues = console.queues(ANYBODY);
                 assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(4));
                 assertThat(queues.queues()).hasSize(50).allSatisfy(row -> {
-                    assertThat(row.waiting()).isNull();
+                    assertThat(row.delayed()).isNull();
                 });
                 assertThat(queues.queues().stream().flatMap(row -> row.diagnosis().stream()))
                         .as("one line for all, but where some were not asked in time")

@@ -125,7 +125,7 @@ class FailuresIT extends ApiIT {
         plant("many", 20_000, 1_700_000_000_000_000L, failure("x.A", "r", "failed"), failure("x.B", "r", "failed"));
         DelayQueue queue = client.queue("many");
         String group = api.failures("many", null).groups().get(0).group();
-        Jobs.View job = api.redriveGroup("many", group, null, null, 10_000L);
+        Jobs.View job = api.redriveAll("many", group, null, null, 10_000L);
         assertThat(job.running()).isTrue();
         api.stop(job.id());
         await().until(() -> !api.job(ANYBODY, job.id()).running());
@@ -134,7 +134,7 @@ class FailuresIT extends ApiIT {
         assertThat(stopped.result()).endsWith("; then it was stopped.");
         assertThat(get(queue.stats()).delayed()).isEqualTo(stopped.done()).isLessThan(10_000);
         assertThat(get(queue.stats()).dead()).isEqualTo(20_000 - stopped.done());
-        Jobs.View rest = api.redriveGroup("many", group, null, null, 10_000 - stopped.done());
+        Jobs.View rest = api.redriveAll("many", group, null, null, 10_000 - stopped.done());
         await().until(() -> !api.job(ANYBODY, rest.id()).running());
         assertThat(get(queue.stats()).delayed()).isEqualTo(10_000);
         assertThat(api.failures("many", null).groups()).singleElement().satisfies(left -> assertThat(left.count())

@@ -24,7 +24,7 @@ class HistoryTest {
             history.add(stats(5L * i, i));
         }
         History.Samples samples = history.samples();
-        assertThat(samples.waiting()).hasSize(720).startsWith(280L).endsWith(999L);
+        assertThat(samples.delayed()).hasSize(720).startsWith(280L).endsWith(999L);
         assertThat(samples.since()).isEqualTo(Times.of(280 * 5_000_000L));
         assertThat(samples.stepMicros()).isEqualTo(5_000_000);
         assertThat(samples.dead()).hasSize(720).containsOnly(2L);
@@ -37,10 +37,10 @@ class HistoryTest {
         history.add(stats(5, 7));
         history.add(null);
         history.add(null);
-        assertThat(history.samples().waiting()).containsExactly(7L, null, null);
+        assertThat(history.samples().delayed()).containsExactly(7L, null, null);
         assertThat(history.samples().since()).isEqualTo(Times.of(5_000_000));
         history.add(stats(20, 8));
-        assertThat(history.samples().waiting()).containsExactly(7L, null, null, 8L);
+        assertThat(history.samples().delayed()).containsExactly(7L, null, null, 8L);
     }
 
     @Test

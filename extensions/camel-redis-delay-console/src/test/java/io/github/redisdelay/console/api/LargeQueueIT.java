@@ -116,8 +116,8 @@ class LargeQueueIT {
             views.put("outlook, " + span.code(), () -> api.outlook("orders", span.code()));
         }
         Instant middle = Instant.now().plus(Duration.ofDays(15));
-        views.put("messages, 256 from a time", () -> api.messages("orders", "waiting", middle, false, null, 256L));
-        views.put("messages, the newest 256", () -> api.messages("orders", "waiting", null, true, null, 256L));
+        views.put("messages, 256 from a time", () -> api.messages("orders", "delayed", middle, false, null, 256L));
+        views.put("messages, the newest 256", () -> api.messages("orders", "delayed", null, true, null, 256L));
         views.put("message", () -> api.message("orders", "m" + MESSAGES / 2));
         views.put("failures, the newest 10 000", () -> api.failures("orders", null));
         StringBuilder table = new StringBuilder("\n| call | median | slowest | Redis |\n|---|---|---|---|\n");
@@ -142,7 +142,7 @@ class LargeQueueIT {
             System.out.println(table);
         }
         QueueViews.Row row = api.queues(ApiIT.ANYBODY).queues().get(0);
-        assertThat(row.waiting()).isEqualTo(MESSAGES);
+        assertThat(row.delayed()).isEqualTo(MESSAGES);
         assertThat(row.dead()).isEqualTo(DEAD);
         List<Long> counted = new ArrayList<>();
         for (Span span : Span.values()) {

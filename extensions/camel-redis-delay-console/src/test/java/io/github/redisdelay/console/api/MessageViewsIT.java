@@ -71,8 +71,8 @@ class MessageViewsIT extends ApiIT {
         String cursor = null;
         do {
             MessageViews.Page page = cursor == null
-                    ? api.messages("orders", "waiting", at, newest, null, 10L)
-                    : api.messages("orders", "waiting", null, false, cursor, 10L);
+                    ? api.messages("orders", "delayed", at, newest, null, 10L)
+                    : api.messages("orders", "delayed", null, false, cursor, 10L);
             page.messages().forEach(message -> ids.add(message.id()));
             cursor = page.next();
         } while (cursor != null);
@@ -85,7 +85,7 @@ class MessageViewsIT extends ApiIT {
         MessageViews.Found found = api.message("orders", "waits");
         MessageViews.Message waits =
                 (MessageViews.Message) found.messages().get(0).first();
-        assertThat(waits.state()).isEqualTo("waiting");
+        assertThat(waits.state()).isEqualTo("delayed");
         assertThat(waits.reason()).isEqualTo("none");
         assertThat(Duration.between(found.time(), waits.due()))
                 .isBetween(Duration.ofMinutes(59), Duration.ofMinutes(60));
@@ -114,13 +114,13 @@ class MessageViewsIT extends ApiIT {
         await().until(() -> held.size() == 1);
         MessageViews.Message works = (MessageViews.Message)
                 api.message("orders", "works").messages().get(0).first();
-        assertThat(works.state()).isEqualTo("working");
+        assertThat(works.state()).isEqualTo("leased");
         assertThat(works.holder()).isEqualTo("app-1");
         assertThat(works.leaseEnd()).isAfter(found.time());
         // Its lease may be extended between two looks.
         await().untilAsserted(() -> {
             List<MessageViews.Message> working =
-                    api.messages("orders", "working", null, false, null, null).messages();
+                    api.messages("orders", "leased", null, false, null, null).messages();
             assertThat(api.message("orders", "works").messages().get(0).first()).isEqualTo(working.get(0));
             assertThat(working).hasSize(1);
         });
@@ -153,7 +153,7 @@ class MessageViewsIT extends ApiIT {
             MessageViews.Message found = (MessageViews.Message)
                     api.message("orders", id).messages().get(0).first();
             assertThat(found.id()).isEqualTo(id);
-            assertThat(api.cancel("orders", id, "waiting", found.due()).outcome())
+            assertThat(api.cancel("orders", id, "delayed", found.due()).outcome())
                     .isEqualTo("done");
         }
         for (String id : List.of("", "a\nb", "x".repeat(300), "\ud800")) {
@@ -178,7 +178,7 @@ class MessageViewsIT extends ApiIT {
                         List.of(keys + "messages", keys + "delayed"),
                         "a\nb\u0001".getBytes(StandardCharsets.UTF_8),
                         new byte[] {(byte) 0xff, (byte) 0xfe});
-        MessageViews.Page page = api.messages("orders", "waiting", null, false, null, null);
+        MessageViews.Page page = api.messages("orders", "delayed", null, false, null, null);
         assertThat(page.messages()).extracting(MessageViews.Message::id).containsExactly("a\nb\u0001", "\ufffd\ufffd");
         assertThat(api.queues(ANYBODY)).isNotNull();
         assertThat(api.queue(ANYBODY, "orders")).isNotNull();
@@ -330,12 +330,12 @@ class MessageViewsIT extends ApiIT {
     @Test
     void should_refuse_what_cannot_be_asked_for() {
         assertThatThrownBy(() -> api.messages("orders", "weighting", null, false, null, null))
-                .hasMessage("Parameter 'state' is 'weighting': it has to be one of waiting, working, dead.");
-        assertThatThrownBy(() -> api.messages("orders", "waiting", null, false, null, 257L))
+                .hasMessage("Parameter 'state' is 'weighting': it has to be one of delayed, leased, dead.");
+        assertThatThrownBy(() -> api.messages("orders", "delayed", null, false, null, 257L))
                 .hasMessage("Parameter 'limit' is '257': it has to be from 1 to 256.");
-        assertThatThrownBy(() -> api.messages("orders", "waiting", null, true, "d1:", null))
+        assertThatThrownBy(() -> api.messages("orders", "delayed", null, true, "d1:", null))
                 .hasMessageStartingWith("Give only one of the parameters");
-        assertThatThrownBy(() -> api.messages("orders", "waiting", null, false, "forged", null))
+        assertThatThrownBy(() -> api.messages("orders", "delayed", null, false, "forged", null))
                 .isInstanceOf(ApiException.class)
                 .hasMessageStartingWith("cursor 'forged' is none that this list has answered");
         assertThatThrownBy(() -> api.outlook("orders", "week")).hasMessageContaining("'span' is 'week'");

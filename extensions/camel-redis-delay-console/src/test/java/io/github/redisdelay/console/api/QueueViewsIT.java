@@ -38,7 +38,7 @@ class QueueViewsIT extends ApiIT {
         QueueViews.Queues seen = api.queues(ANYBODY);
         assertThat(seen.queues())
                 .extracting(
-                        QueueViews.Row::name, QueueViews.Row::state, QueueViews.Row::waiting, QueueViews.Row::overdue)
+                        QueueViews.Row::name, QueueViews.Row::state, QueueViews.Row::delayed, QueueViews.Row::overdue)
                 .containsExactly(
                         tuple("late", "late", 37L, 37L),
                         tuple("paused", "paused", 2L, 1L),
@@ -47,22 +47,22 @@ class QueueViewsIT extends ApiIT {
         assertThat(seen.more()).isFalse();
         QueueViews.Row row = seen.queues().get(2);
         assertThat(row.nextHour()).hasSize(12).startsWith(0L, 1L).endsWith(1L);
-        assertThat(row.listeners()).isEqualTo(1);
+        assertThat(row.consumers()).isEqualTo(1);
         assertThat(row.nextDue())
                 .isBetween(seen.time().plusSeconds(400), seen.time().plusSeconds(420));
         assertThat(row.diagnosis()).isEmpty();
-        assertThat(row.actions()).contains("cancel", "redriveGroup", "purge", "purgeGroup", "cancelAll");
+        assertThat(row.actions()).contains("cancel", "redriveAll", "purge", "purgeAll", "cancelAll");
         assertThat(seen.queues().get(0).diagnosis()).singleElement().satisfies(finding -> {
             assertThat(finding.level()).isEqualTo("error");
             assertThat(finding.text())
                     .startsWith("37 are overdue (the oldest for ")
-                    .endsWith("and nobody listens");
+                    .endsWith("and no consumer is there");
         });
         assertThat(seen.queues().get(1).diagnosis())
                 .extracting(Diagnosis.Finding::text)
                 .singleElement()
                 .asString()
-                .startsWith("paused, and nobody listens: 1 is due and waits for Resume (the oldest for ")
+                .startsWith("paused, and no consumer is there: 1 is due and waits for Resume (the oldest for ")
                 .endsWith(", 1 more becomes due within the next hour");
     }
 
@@ -90,8 +90,8 @@ class QueueViewsIT extends ApiIT {
                         + " 20.*Z or earlier: look what its route waits for"));
         QueueViews.Details details =
                 (QueueViews.Details) api.queue(ANYBODY, "busy").second();
-        assertThat(details.consumers())
-                .extracting(QueueViews.Consumer::name, QueueViews.Consumer::working)
+        assertThat(details.consumerList())
+                .extracting(QueueViews.Consumer::name, QueueViews.Consumer::leased)
                 .containsExactlyInAnyOrder(tuple("slow@app-1", 2), tuple("slow@app-2", 1));
         assertThat(details.lastDue()).isEqualTo(Times.of(1));
     }
@@ -193,8 +193,8 @@ class QueueViewsIT extends ApiIT {
         QueueViews.Row row = api.queues(ANYBODY).queues().get(0);
         assertThat(row.name()).isEqualTo("wide");
         assertThat(row.partitions()).isEqualTo(4);
-        assertThat(row.waiting()).isEqualTo(40);
-        assertThat(api.messages("wide", "waiting", null, false, null, 256L).messages())
+        assertThat(row.delayed()).isEqualTo(40);
+        assertThat(api.messages("wide", "delayed", null, false, null, 256L).messages())
                 .hasSize(40);
         assertThat(api.message("wide", "m7").messages()).hasSize(1);
     }
@@ -237,7 +237,7 @@ class QueueViewsIT extends ApiIT {
                 ((QueueViews.Details) api.queue(ANYBODY, "looked-at").second()).history() != null);
         QueueViews.Details details =
                 (QueueViews.Details) api.queue(ANYBODY, "looked-at").second();
-        assertThat(details.history().waiting()).containsOnly(1L);
+        assertThat(details.history().delayed()).containsOnly(1L);
         assertThat(Duration.between(details.history().since(), details.time())).isLessThan(Duration.ofSeconds(20));
     }
 }

@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 
 /**
- * A request that a console has to refuse, at whichever door it comes.
+ * A request that a console has to refuse, at whichever server it comes.
  *
  * @param statuses one of these is the answer; 0 stands for a closed connection
  */

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
-/** Attacks a console by one of its doors, and looks into Redis for what that has changed. */
+/** Attacks a console by one of its servers, and looks into Redis for what that has changed. */
 public final class AttackedConsole {
 
     private final InetSocketAddress server;

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The rights of each path. What a request has to be like is tried at the doors. */
+/** The rights of each path. What a request has to be like is tried at the servers. */
 class RouterTest {
 
     private static final String BODY =
@@ -74,7 +74,7 @@ class RouterTest {
     private static Request of(Route route) {
         return route.isAction()
                 ? request("POST", route.path(), null, Map.of())
-                : request("GET", route.path(), "queue=orders&id=a&state=waiting&span=hour", Map.of());
+                : request("GET", route.path(), "queue=orders&id=a&state=delayed&span=hour", Map.of());
     }
 
     private static String text(Response response) {

@@ -29,7 +29,7 @@ class DeadLettersIT extends PageIT {
                                 "[...document.querySelectorAll('#groups tr[data-group]')]"
                                         + ".map(row => row.querySelector('b').innerText + ' ' + row.querySelector('th bdi').innerText).join()"))
                 .isEqualTo("3 java.net.ConnectException,2 java.lang.IllegalStateException");
-        browser.click("#groups tr[data-group] [data-action=redriveGroup]");
+        browser.click("#groups tr[data-group] [data-action=redriveCause]");
         browser.see("dialog", "Redrive 3 of mails?");
         browser.type("other");
         browser.key("Enter");
@@ -37,7 +37,7 @@ class DeadLettersIT extends PageIT {
         browser.seeNo("dialog");
         assertThat(planted.stats("mails").dead()).isEqualTo(5);
 
-        browser.click("#groups tr[data-group] [data-action=redriveGroup]");
+        browser.click("#groups tr[data-group] [data-action=redriveCause]");
         browser.see("dialog input[name=confirm]");
         browser.type("mails");
         browser.click("dialog [data-dialog=go]");

@@ -35,15 +35,15 @@ class FrameIT extends PageIT {
                         RedisDelayConsole.on(client).queues("orders").port(0).start()) {
             own.waits("orders", "o1", Planted.IN_AN_HOUR);
             browser.open(other.url() + "#/queue?name=orders");
-            browser.see("[data-figure=waiting]", "1");
+            browser.see("[data-figure=delayed]", "1");
             assertThat(browser.has("#banner [data-banner]")).isFalse();
             server.stop();
             browser.see("#banner [data-banner]", "Trying again since");
-            browser.see("main.old [data-figure=waiting]", "1");
+            browser.see("main.old [data-figure=delayed]", "1");
             server.start();
             browser.seeNo("#banner [data-banner]");
             own.waits("orders", "o2", Planted.IN_AN_HOUR);
-            browser.see("[data-figure=waiting]");
+            browser.see("[data-figure=delayed]");
             browser.seeNo("main.old");
         } finally {
             redisson.shutdown();

@@ -71,8 +71,8 @@ class HostileDataIT extends PageIT {
         browser.until("document.querySelectorAll('#queues tbody tr').length === " + TEXTS.size());
         assertHarmless(TEXTS.stream().map(HostileDataIT::queueOf).toList());
         for (String text : TEXTS) {
-            follow("#/queue?state=working&name=" + encoded(queueOf(text)), queueOf(text));
-            browser.until("document.querySelector('#listeners tbody th')?.textContent === " + Browser.quoted(text));
+            follow("#/queue?state=leased&name=" + encoded(queueOf(text)), queueOf(text));
+            browser.until("document.querySelector('#consumers tbody th')?.textContent === " + Browser.quoted(text));
             browser.until("document.querySelector('#messages .why')?.textContent === " + Browser.quoted(text));
             assertHarmless(List.of(queueOf(text), text));
         }
@@ -170,7 +170,7 @@ class HostileDataIT extends PageIT {
         browser.until("document.querySelectorAll('#messages tbody tr').length === " + ids.size());
         for (String queue : List.of("orders", "retried")) {
             for (String id : ids) {
-                String state = queue.equals("orders") ? "dead" : "waiting";
+                String state = queue.equals("orders") ? "dead" : "delayed";
                 browser.value("location.hash = '#/message?queue=" + queue + "&id=" + id + "'");
                 browser.see("main[aria-busy=false] article[data-state=" + state + "][data-id^=" + id
                         + "] [aria-label='Its way']");

@@ -44,11 +44,11 @@ class MessageScreenIT extends PageIT {
 
         show("");
         find("waits");
-        browser.see("article[data-id=waits][data-state=waiting]");
+        browser.see("article[data-id=waits][data-state=delayed]");
         assertThat(browser.text("pre[data-body]")).isEqualTo("body of waits");
         find("works");
-        browser.see("article[data-id=works][data-state=working]");
-        assertThat(browser.text("article [data-figure='held by']")).contains("app-1");
+        browser.see("article[data-id=works][data-state=leased]");
+        assertThat(browser.text("article [data-figure='leased by']")).contains("app-1");
         browser.key("Escape");
         browser.see("[data-screen=queue]");
         browser.key("Escape");
@@ -84,7 +84,7 @@ class MessageScreenIT extends PageIT {
         planted.waits(ORDERS, "o1", Planted.LONG_AGO);
         showMessage("o1");
         browser.see("article .badge.late");
-        browser.see("#remarks", "nobody listens");
+        browser.see("#remarks", "no consumer is there");
     }
 
     @Test
@@ -127,8 +127,8 @@ class MessageScreenIT extends PageIT {
                         + " + ':' + two(at.getMinutes()) + ':' + two(at.getSeconds()); })()");
         browser.click("dialog [data-dialog=go]");
         browser.see("#told [data-outcome=done]");
-        browser.see("article[data-id=o1][data-state=working]");
-        assertThat(browser.text("[data-figure='held by']")).contains("app-1");
+        browser.see("article[data-id=o1][data-state=leased]");
+        assertThat(browser.text("[data-figure='leased by']")).contains("app-1");
         assertNoComplaints();
     }
 

@@ -129,7 +129,7 @@ class MissingDataIT extends PageIT {
         browser.see("#history figure");
         browser.value(TAMPER);
         tryAll("#/queue?name=orders", "queue", "queue", "outlook", "messages", "jobs");
-        tryAll("#/queue?name=orders&state=working", "queue", "messages");
+        tryAll("#/queue?name=orders&state=leased", "queue", "messages");
         tryAll("#/queue?name=orders&state=dead", "queue", "messages");
         tryAll("#/message?queue=orders&id=failed", "message", "message", "queue");
         tryAll("#/message?queue=orders&id=works", "message", "message");

@@ -154,7 +154,7 @@ class ScreensIT extends PageIT {
         show("#/dead?queue=mails");
         browser.until("document.querySelectorAll('#groups tbody tr').length === 3");
         take("dead-letters", 800);
-        browser.click("#groups [data-action=redriveGroup]");
+        browser.click("#groups [data-action=redriveCause]");
         browser.see("dialog");
         take("dialog", 800);
         browser.resize(360, 740);

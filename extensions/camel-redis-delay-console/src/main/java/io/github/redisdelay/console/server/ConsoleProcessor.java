@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.console.door;
+package io.github.redisdelay.console.server;
 
 import io.github.redisdelay.console.http.Request;
 import io.github.redisdelay.console.http.Response;

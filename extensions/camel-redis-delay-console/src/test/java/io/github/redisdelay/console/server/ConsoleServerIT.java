@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.console.door;
+package io.github.redisdelay.console.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.console.door;
+package io.github.redisdelay.console.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -14,29 +14,23 @@ import io.github.redisdelay.test.TestPorts;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import org.apache.camel.builder.RouteBuilder;
-import org.apache.camel.main.Main;
+import org.apache.camel.impl.DefaultCamelContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The processor behind {@code platform-http:} of Camel Main, which listens on all addresses by default. */
-class PlatformHttpIT {
+/** The processor in a route that begins at a server of Camel's. */
+class ConsoleProcessorIT {
 
-    private static final String BASE = "/a/redis-delay";
+    private static final String BASE = "/a/b/redis-delay";
 
     @RegisterExtension
     static RedisExtension redis = new RedisExtension();
 
-    private final Main main = new Main();
+    private final DefaultCamelContext context = new DefaultCamelContext();
     private DelayQueueClient client;
     private RedisDelayConsole console;
     private int port;
@@ -44,30 +38,23 @@ class PlatformHttpIT {
     @BeforeEach
     void start() throws Exception {
         client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
-        console = RedisDelayConsole.on(client).actions(true);
         port = TestPorts.next();
-        main.addInitialProperty("camel.server.enabled", "true");
-        main.addInitialProperty("camel.server.port", String.valueOf(port));
-        main.configure().addRoutesBuilder(new RouteBuilder() {
+        console = RedisDelayConsole.on(client).actions(true);
+        context.addRoutes(new RouteBuilder() {
             @Override
             public void configure() {
-                from("platform-http:" + BASE + "?matchOnUriPrefix=true").process(console.processor());
+                from("jetty:http://0.0.0.0:" + port + BASE + "?matchOnUriPrefix=true")
+                        .process(console.processor());
             }
         });
-        main.start();
+        context.start();
     }
 
     @AfterEach
-    void stop() {
-        main.stop();
+    void stop() throws Exception {
+        context.close();
         console.close();
         client.close();
-    }
-
-    private Answer get(InetAddress address, String path) throws Exception {
-        String request =
-                "GET " + path + " HTTP/1.1\r\nHost: localhost:" + port + "\r\nConnection: close\r\nCookie: a=b\r\n\r\n";
-        return RawHttp.send(new InetSocketAddress(address, port), request.getBytes(StandardCharsets.US_ASCII));
     }
 
     @Test
@@ -77,10 +64,18 @@ class PlatformHttpIT {
     }
 
     @Test
-    void should_serve_the_page_from_a_folder() throws Exception {
-        InetAddress here = InetAddress.getByName("127.0.0.1");
-        assertThat(get(here, BASE).head()).startsWith("HTTP/1.1 308 ").contains("Location: redis-delay/");
-        Answer page = get(here, BASE + "/");
+    void should_send_a_browser_to_the_folder() throws Exception {
+        String head = RawHttp.send(
+                        new InetSocketAddress("127.0.0.1", port),
+                        ("GET " + BASE + " HTTP/1.1\r\nHost: localhost:" + port + "\r\nConnection: close\r\n\r\n")
+                                .getBytes())
+                .head();
+        assertThat(head).startsWith("HTTP/1.1 308 ").contains("Location: redis-delay/");
+        Answer page = RawHttp.send(
+                new InetSocketAddress("127.0.0.1", port),
+                ("GET " + BASE + "/ HTTP/1.1\r\nHost: localhost:" + port
+                                + "\r\nConnection: close\r\nCookie: a=b\r\n\r\n")
+                        .getBytes());
         assertThat(page.status()).isEqualTo(200);
         assertThat(page.body()).contains("<!DOCTYPE html>");
         assertThat(page.head())
@@ -88,26 +83,17 @@ class PlatformHttpIT {
                 .doesNotContainIgnoringCase("cookie");
     }
 
-    /** Which has no header Host. */
-    @Test
-    void should_answer_requests_of_http_2() throws Exception {
-        HttpResponse<String> me = HttpClient.newHttpClient()
-                .send(
-                        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + BASE + "/api/me"))
-                                .build(),
-                        BodyHandlers.ofString());
-        assertThat(me.version()).isEqualTo(HttpClient.Version.HTTP_2);
-        assertThat(me.statusCode()).as(me.body()).isEqualTo(200);
-    }
-
     /** Each address that this machine has; some have no other but the local ones. */
     @Test
     void should_refuse_what_comes_from_another_address() throws Exception {
         for (NetworkInterface card : Collections.list(NetworkInterface.getNetworkInterfaces())) {
             for (InetAddress address : Collections.list(card.getInetAddresses())) {
-                assertThat(get(address, BASE + "/api/me").status())
-                        .as(address.toString())
-                        .isEqualTo(address.isLoopbackAddress() ? 200 : 403);
+                Answer answer = RawHttp.send(
+                        new InetSocketAddress(address, port),
+                        ("GET " + BASE + "/api/me HTTP/1.1\r\nHost: localhost:" + port
+                                        + "\r\nConnection: close\r\n\r\n")
+                                .getBytes());
+                assertThat(answer.status()).as(address.toString()).isEqualTo(address.isLoopbackAddress() ? 200 : 403);
             }
         }
     }
