@@ -318,7 +318,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         // Nothing: a forced stop calls this after doStop.
     }
 
-    /** What it imports while it runs, or null if it imports nothing. */
+    /** The import that runs beside it, or null if it imports nothing. */
     ImportModule.Bridge bridge() {
         return bridge;
     }

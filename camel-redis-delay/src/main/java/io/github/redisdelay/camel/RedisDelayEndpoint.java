@@ -390,7 +390,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         return resolved.imports() == null ? null : resolved.imports().apply(importSite(queue, ""));
     }
 
-    /** What a consumer imports while it runs, if it is started; null if it imports nothing. */
+    /** The import that runs beside a consumer, if it is started; null if it imports nothing. */
     Function<ImportModule.Site, ImportModule.Bridge> importBridge() {
         return configuration.getImportOptions().keySet().stream()
                 .findFirst()

@@ -36,7 +36,7 @@ public record QueueStats(
         long stored,
         long lostMicros) {
 
-    /** Whether the queue is paused. */
+    /** Returns whether the queue is paused. */
     public boolean paused() {
         return pausedMicros != 0;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-/** What became of a {@link Settlement}, or of an extension of a lease. */
+/** The result of a {@link Settlement}, or of an extension of a lease. */
 public enum SettleResult {
     /** The delivery held its lease and the call took effect. */
     DONE,

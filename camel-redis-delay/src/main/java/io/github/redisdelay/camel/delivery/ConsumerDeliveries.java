@@ -330,7 +330,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         }
     }
 
-    /** Tells an exception handler of the user's. Camel's own would only log, as we do. */
+    /** Calls an exception handler of the user's. Camel's own would only log, as we do. */
     private void tell(String what, Throwable error) {
         if (handler != null) {
             handler.handleException("queue '" + queue.name() + "': " + what, error);

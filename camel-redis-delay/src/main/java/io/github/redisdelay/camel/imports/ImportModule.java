@@ -102,12 +102,12 @@ public interface ImportModule {
         /** The name of the queue that it imports from. */
         String source();
 
-        /** Tells whether it moves nothing. */
+        /** Returns whether it moves nothing. */
         boolean isDryRun();
 
         boolean isRunning();
 
-        /** Tells whether it was stopped before it had seen all. */
+        /** Returns whether it was stopped before it had seen all. */
         boolean isStopped();
 
         /** How many messages it has moved. */

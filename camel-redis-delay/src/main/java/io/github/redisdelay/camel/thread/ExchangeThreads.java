@@ -41,7 +41,7 @@ final class ExchangeThreads implements Executor {
     /** True while a timer is set that looks for a standstill. */
     private final AtomicBoolean watched = new AtomicBoolean();
 
-    /** Whether a task has begun since the last look. Written only where it changes: all threads read it. */
+    /** True if a task has begun since the last look. Written only where it changes: all threads read it. */
     private volatile boolean begun;
 
     /** True while a thread is being woken that will look for tasks. */

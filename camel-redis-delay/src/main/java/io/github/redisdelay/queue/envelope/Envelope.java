@@ -348,7 +348,7 @@ public final class Envelope {
         return 31 * Objects.hash(bodyType, contentType) + Arrays.hashCode(bodyBytes());
     }
 
-    /** Tells type and sizes; never the data. */
+    /** Returns type and sizes; never the data. */
     @Override
     public String toString() {
         return "Envelope[" + bodyType + " of " + bodyLength() + " bytes, " + headers.size() + " headers]";

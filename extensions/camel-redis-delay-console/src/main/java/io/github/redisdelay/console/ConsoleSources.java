@@ -8,7 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Tells where the queues of a console are. */
+/** The places where the queues of a console are. */
 interface ConsoleSources extends AutoCloseable {
 
     /** @param named queues that are shown besides those that are found */

@@ -100,7 +100,7 @@ public final class ImportBridge implements ImportModule.Bridge {
         listener.closed();
     }
 
-    /** Tells whether an import is under way; after a stop, that is the slice which was under way then. */
+    /** Returns whether an import is under way; after a stop, that is the slice which was under way then. */
     public synchronized boolean isUnderWay() {
         return underWay;
     }

@@ -16,7 +16,7 @@ final class ImportTally {
     }
 
     /**
-     * Tells the listener what is new in a report.
+     * Passes what is new in a report to the listener.
      *
      * @return how many messages were moved since the report before
      */

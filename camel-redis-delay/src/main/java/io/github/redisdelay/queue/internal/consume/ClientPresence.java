@@ -36,7 +36,7 @@ final class ClientPresence {
 
     /** The heartbeats of the consumers that run. Thread-safe. */
     private final Set<ConsumerHeartbeat> running = ConcurrentHashMap.newKeySet();
-    /** Whether the timer of the next look is set. */
+    /** True if the timer of the next check is set. */
     private final AtomicBoolean looking = new AtomicBoolean();
     /** The number of looks. They come one after the other. */
     private volatile int looks;

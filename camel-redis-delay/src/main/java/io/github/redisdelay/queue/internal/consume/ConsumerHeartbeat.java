@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells a queue now and then that a consumer is there, also while it claims nothing. So people can see whether anybody
+ * Reports to a queue now and then that a consumer is there, also while it claims nothing. So people can see whether anybody
  * listens, and who holds a message. No delivery depends on it.
  */
 public final class ConsumerHeartbeat {
@@ -51,7 +51,7 @@ public final class ConsumerHeartbeat {
     /** When Redis last knew the consumer, by its own clock, in microseconds since the epoch; 0 if it never did. */
     private long seenMicros;
 
-    /** Whether Redis has said that it does not know the consumer any more, and has not noted that yet. */
+    /** True if Redis has said that it does not know the consumer any more, and has not noted that yet. */
     private boolean lost;
 
     private Timers.Timer timer;
@@ -86,7 +86,7 @@ public final class ConsumerHeartbeat {
         }
     }
 
-    /** Tells it also now, unless Redis has not answered the last time. */
+    /** Reports it now as well, unless Redis has not answered the last time. */
     public synchronized void beat() {
         if (!stopped && timer != null && last.isDone()) {
             tell(name);

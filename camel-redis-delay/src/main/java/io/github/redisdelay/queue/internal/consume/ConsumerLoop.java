@@ -455,7 +455,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
 
     // Questions.
 
-    /** Whether a partition was paused at its last claim. Holds the lock. */
+    /** Returns whether a partition was paused at its last claim. Holds the lock. */
     private boolean isPaused() {
         return Arrays.stream(partitions).anyMatch(PartitionState::isPaused);
     }

@@ -32,7 +32,7 @@ final class DeliveryHandOver {
     private final ConsumerReports reports;
     private final Timers timers;
     private final RandomGenerator random;
-    /** What this thread has still to hand over; null while it does not. */
+    /** The deliveries that this thread has still to hand over; null while it does not. */
     private final ThreadLocal<Queue<ClaimedDelivery>> beginning = new ThreadLocal<>();
 
     /** True if leases are not extended any more. Set before those under way are let go. */

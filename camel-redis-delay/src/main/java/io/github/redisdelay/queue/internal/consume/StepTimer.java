@@ -21,7 +21,7 @@ final class StepTimer {
     private final Consumer<Object> fired;
 
     private Timers.Timer timer;
-    /** Tells the latest timer from an older one that could not be cancelled any more. */
+    /** Distinguishes the latest timer from an older one that could not be cancelled any more. */
     private Object firing;
 
     private long atNanos;

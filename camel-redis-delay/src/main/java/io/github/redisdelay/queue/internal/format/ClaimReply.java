@@ -52,7 +52,7 @@ public record ClaimReply(
         }
     }
 
-    /** Whether the queue is paused. */
+    /** Returns whether the queue is paused. */
     public boolean isPaused() {
         return nextDueMicros == PAUSED;
     }

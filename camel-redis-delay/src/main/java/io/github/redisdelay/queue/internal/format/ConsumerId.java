@@ -6,7 +6,7 @@ import java.util.HexFormat;
 import java.util.random.RandomGenerator;
 
 /**
- * Tells consumers apart: 64 random bits, made when a consumer starts. Its claim ids begin with them, so that it can be found
+ * Distinguishes consumers: 64 random bits, made when a consumer starts. Its claim ids begin with them, so that it can be found
  * who holds a message.
  */
 public record ConsumerId(long bits) {

@@ -242,7 +242,7 @@ public final class DurableScriptExecutor {
          */
         private volatile Waited waited;
         /**
-         * What the server says of itself; null if it was not asked, where the wait is not for the disk. Both are written by
+         * The server's answer to {@code INFO}; null if it was not asked, where the wait is not for the disk. Both are written by
          * Redisson's thread.
          */
         private volatile String info;

@@ -304,7 +304,7 @@ public final class RequestBatcher {
     }
 
     /**
-     * Tells the callers of a call. Where many requests wait, the next call is sent first, so that Redis is not kept
+     * Completes the callers of a call. Where many requests wait, the next call is sent first, so that Redis is not kept
      * waiting; otherwise it is sent afterwards, and takes along what they ask for next.
      */
     private void answered(InFlightCall call, DurableReply reply, Throwable refusal) {

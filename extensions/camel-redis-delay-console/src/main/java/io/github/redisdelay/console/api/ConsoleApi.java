@@ -83,7 +83,7 @@ public final class ConsoleApi implements AutoCloseable {
      */
     public record Server(String address, String product, String version, String evictionPolicy, Boolean appendOnly) {}
 
-    /** Tells a user's rights here, in any queue. */
+    /** Returns a user's rights here, in any queue. */
     public Me me(ConsoleUser user) {
         Directory.Server server;
         List<String> rights;
@@ -147,7 +147,7 @@ public final class ConsoleApi implements AutoCloseable {
     }
 
     /**
-     * Tells how many messages of a queue become due when.
+     * Returns how many messages of a queue become due when.
      *
      * @param span {@code minute}, {@code hour}, {@code day}, {@code month} or {@code all}
      */

@@ -151,7 +151,7 @@ final class Job {
     }
 
     /**
-     * What it did, in words.
+     * Returns what it did, in words.
      *
      * @param what became of the messages
      */

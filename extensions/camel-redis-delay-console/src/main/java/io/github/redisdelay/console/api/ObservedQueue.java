@@ -52,7 +52,7 @@ final class ObservedQueue {
     private final Cached<Long> deadLastHour;
     private final Cached<List<ConsumerInfo>> consumers;
     private final Cached<Leased> leased;
-    /** What was read the last time; one call at a time reads. */
+    /** The last answer; one call at a time reads. */
     private volatile Leased leasedBefore = Leased.NOTHING;
 
     private final Cached<ServerInfo> server;

@@ -94,7 +94,7 @@ final class RequestThreads implements Executor {
         });
     }
 
-    /** Tells that the request of this thread is here. */
+    /** Notes that the request of this thread is here. */
     void received() {
         Work work = working.get(Thread.currentThread());
         if (work != null) {
