@@ -14,6 +14,12 @@ final class ComponentScripts extends ScriptSet {
 
     static final List<String> INCLUDES = List.of(
             "include/call.lua",
+            "include/check.lua",
+            "include/clock.lua",
+            "include/dead.lua",
+            "include/effect.lua",
+            "include/give.lua",
+            "include/message.lua",
             "include/items.lua",
             "include/session.lua",
             "include/plain.lua",

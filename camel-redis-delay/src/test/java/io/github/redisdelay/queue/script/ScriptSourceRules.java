@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -69,7 +70,9 @@ public abstract class ScriptSourceRules {
     @ParameterizedTest
     @MethodSource("scripts")
     void should_include_on_top_only(LuaScript script) {
-        assertThat(TOP.matcher(file(set.fileOf(script))).replaceFirst("")).doesNotContain("--@include");
+        String rest = TOP.matcher(file(set.fileOf(script))).replaceFirst("");
+        // Most claims do not need the functions of give.lua.
+        assertThat(rest.replace("then\n--@include give.lua\nend", "")).doesNotContain("--@include");
     }
 
     /** The numbered names in the header of a script, such as {@code 1 SCHEDULED}, in their order. */
@@ -101,8 +104,6 @@ public abstract class ScriptSourceRules {
     private static final Set<String> CONCATENATED = Set.of(
             "", // a text in quotes
             "what",
-            "kinds",
-            "more_kinds",
             "ARGV[1]", // the name of a session
             "ARGV[i]", // a bound of an outlook as it came
             "ARGV[8]", // a body
@@ -117,17 +118,13 @@ public abstract class ScriptSourceRules {
             "bodies[i]",
             "body",
             "name",
-            "brief", // made by struct.pack, as are the next
-            "lengths",
-            "due",
+            "give_brief", // made by struct.pack, as are the next
+            "id_lengths",
             "time",
             "digits",
             "cursor",
             "number", // a position, or nothing
-            "id_length", // a small number, as are the next
-            "time_length",
-            "length",
-            "arguments[4 + i]", // a body
+            "length", // a small number
             "partitions", // a text already, as are the next
             "last",
             "score");
@@ -166,73 +163,57 @@ public abstract class ScriptSourceRules {
     }
 
     @Test
-    void should_touch_no_key_that_is_not_in_KEYS() {
-        Set<String> names = Set.of(("messages delayed leased state config sessions consumers index"
-                        + " queue_messages queue_delayed queue_leased queue_state queue_config"
-                        + " seen session_key seen_key row_consumers wakeup_waiters"
-                        + " dead_messages dead_delayed dead_leased dead_state dead_config dead_consumers"
-                        + " dead_waiters dead_index source order ready nothing queues")
-                .split(" "));
-        // Gives one of KEYS, and parameters that get nothing else.
-        Set<String> indirect = Set.of("queue_delayed_set", "set", "waiters");
+    void should_touch_no_key_but_by_its_name() {
+        // Gives one of the priorities' keys, and parameters that get nothing else.
+        Set<String> indirect = Set.of("queue_delayed_set", "set", "waiters", "index", "leased", "state");
+        Pattern given =
+                Pattern.compile("(?<!function )\\b(count|look_into|page_begin|note_used|index_forget|record_is_held"
+                        + "|wakeup_(?:cover|counted|promises|write))\\(([^,)]*)");
         for (String name : set.files()) {
-            String code = code(name).replaceAll("=\\n\\s*", "= ");
-            Matcher indexes =
-                    Pattern.compile("(?<!function )\\bindex_find\\(([^,)]*)").matcher(code);
-            while (indexes.find()) {
-                assertThat(indexes.group(1)).as(name + ": " + indexes.group()).isIn("index", "dead_index");
-            }
-            Matcher rooms = Pattern.compile("(?<!function )\\bwakeup_(cover|counted|promises|write)\\(([^,)]*)")
-                    .matcher(code);
-            while (rooms.find()) {
-                assertThat(rooms.group(2))
-                        .as(name + ": " + rooms.group())
-                        .isIn("waiters", "wakeup_waiters", "dead_waiters");
-            }
-            Matcher given = Pattern.compile(
-                            "(?<!function )\\b(count|look_into|page_begin|none_in|note_used)\\(([^,)]*)")
-                    .matcher(code);
-            while (given.find()) {
-                assertThat(given.group(2))
-                        .as(name + ": " + given.group())
-                        .isIn(
-                                "set",
-                                "source",
-                                "seen_key",
-                                "queue_delayed",
-                                "queue_leased",
-                                "queue_delayed_set(queue_priorities[i]");
+            String code = code(name);
+            // Nothing else gets such a name.
+            assertThat(code).as(name).doesNotContainPattern("(?m)^ *(local )?[\\w, ]*\\bkey_\\w+[\\w, ]* = ");
+            assertThat(code).as(name).doesNotContainPattern("function[ \\w]*\\([^)]*\\bkey_");
+            Matcher keys = given.matcher(code);
+            while (keys.find()) {
+                assertThat(keys.group(2))
+                        .as(name + ": " + keys.group())
+                        .matches("key_\\w+|wakeup_waiters|set|waiters|index|queue_delayed_set\\(queue_priorities\\[i]");
             }
             Matcher call = Pattern.compile("redis\\.p?call\\('(\\w+)'(?:,\\s*([\\w\\[\\]]+))?")
                     .matcher(code);
             int calls = 0;
             while (call.find()) {
                 calls++;
-                if (Set.of("TIME", "PUBLISH", "INFO").contains(call.group(1))) {
-                    continue;
+                if (!Set.of("TIME", "PUBLISH", "INFO").contains(call.group(1))) {
+                    assertThat(call.group(2))
+                            .as(name + ": " + call.group())
+                            .satisfiesAnyOf(
+                                    key -> assertThat(key).matches("key_\\w+|KEYS\\[i]|wakeup_waiters"),
+                                    key -> assertThat(indirect).contains(key));
                 }
-                assertThat(call.group(2))
-                        .as(name + ": " + call.group())
-                        .satisfiesAnyOf(
-                                key -> assertThat(names).contains(key),
-                                key -> assertThat(indirect).contains(key),
-                                key -> assertThat(key).matches("KEYS\\[(\\d+|i)]"));
             }
             assertThat(calls)
                     .as("calls understood in " + name)
                     .isEqualTo(count(code, "redis.call") + count(code, "redis.pcall"));
-            // Each of these names stands for one of KEYS, and for nothing else.
-            Matcher assigned = Pattern.compile("(?m)^\\s*(?:local )?([\\w, ]+?) = ([^\\n]*)$")
-                    .matcher(code);
-            while (assigned.find()) {
-                List<String> left = List.of(assigned.group(1).split(", "));
-                String[] right = assigned.group(2).split(", ");
-                for (int i = 0; i < left.size(); i++) {
-                    if (names.contains(left.get(i))) {
-                        assertThat(right[i]).as(name + ": " + assigned.group()).matches("KEYS\\[\\d+]");
-                    }
-                }
-            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("scripts")
+    void should_name_the_keys_that_a_script_uses_and_no_others(LuaScript script) {
+        String text = script.source().replaceAll("--[^\\n]*", "");
+        Set<String> used = Pattern.compile("\\bkey_\\w+")
+                .matcher(text.substring(text.indexOf('\n')))
+                .results()
+                .map(name -> name.group())
+                .collect(Collectors.toSet());
+        Set<String> named = script.keyNames().stream()
+                .map(name -> "key_" + name.replace(':', '_'))
+                .collect(Collectors.toSet());
+        assertThat(named).containsAll(used);
+        if (set.traits(script).contains(ScriptSet.Trait.CHANGES)) {
+            assertThat(used).containsAll(named);
         }
     }
 
@@ -249,17 +230,27 @@ public abstract class ScriptSourceRules {
                 Set<String> bounded =
                         switch (name) {
                             // 256, 2 * 256 and 11 * 256: ScriptKeysIT.
-                            case "command/claim.lua" ->
-                                Set.of("ids", "leases", "fields", "lengths", "dropped", "due, d, last"); // 64
+                            case "command/claim.lua" -> Set.of("lengths", "bodies");
+                            case "include/give.lua" ->
+                                Set.of("ids", "scores", "fields", "dropped", "give_due, give_next, last"); // 64
                             case "include/seen.lua" -> Set.of("old"); // 100
                             case "command/replication.lua" -> Set.of("answers"); // two values for each of 256
                             // 256, and two or three values for each of 256.
-                            case "command/schedule.lua" -> Set.of("items", "ids", "scores", "fields", "answers"); // 5
+                            case "command/schedule.lua" -> Set.of("items_columns"); // 5
+                            case "command/change.lua" -> Set.of("items_columns"); // 3
                             case "command/acknowledge.lua" -> Set.of("ids", "finished", "answers");
                             case "command/settle.lua" ->
-                                Set.of("items", "ids", "extended", "kept", "gone", "remembered", "answers"); // 5
+                                Set.of(
+                                        "items_columns",
+                                        "ids",
+                                        "extended",
+                                        "kept",
+                                        "gone",
+                                        "remembered",
+                                        "answers"); // 5
                             case "include/wakeup.lua" -> Set.of("promises"); // 2 * (2 + 4 * 16)
-                            case "include/plain.lua" -> Set.of("promises", "ids", "scores", "bytes", "answers");
+                            case "include/plain.lua" ->
+                                Set.of("items_columns", "promises", "ids", "scores", "fields", "answers");
                             case "include/items.lua" -> Set.of("arguments, last + 1, last + count"); // 256
                             case "command/trim.lua" -> Set.of("ids"); // 100
                             case "command/register.lua" -> Set.of("oldest"); // 100
@@ -268,7 +259,7 @@ public abstract class ScriptSourceRules {
                             case "command/repair.lua" -> Set.of("ids", "members", "lost"); // 256
                             // 256, and two values or elements for each of 256.
                             case "import.lua" ->
-                                Set.of("ids", "elements", "heads", "fields", "moved", "dues", "pending", "answers");
+                                Set.of("items_columns", "ids", "elements", "heads", "pending", "answers");
                             default -> Set.of();
                         };
                 assertThat(bounded).as(name).contains(unpack.group(1));
@@ -288,12 +279,14 @@ public abstract class ScriptSourceRules {
         }
         String keyLines = head.substring(head.indexOf("-- KEYS"));
         keyLines = keyLines.substring(0, keyLines.indexOf(keyLines.contains("-- ARGV") ? "-- ARGV" : "-- Reply"));
-        String common = "1 to 17 see queue.lua";
-        int last = keyLines.contains(common) ? 17 : 0;
-        Matcher number = Pattern.compile("(\\d+)  ?\\w").matcher(keyLines.replace(common, ""));
-        while (number.find()) {
-            assertThat(Integer.parseInt(number.group(1))).isEqualTo(++last);
-        }
-        assertThat(set.keys("p", "q").of(script)).as("KEYS of " + script).hasSize(last);
+        // What stands in brackets says what a key is.
+        String[] parts = keyLines.substring("-- KEYS".length())
+                .replaceAll("\n--", "")
+                .replaceAll("\\([^()]*\\)", "")
+                .replaceFirst(":\\s[^:]*$", "")
+                .split(";");
+        assertThat(parts[0].trim().split("\\s*,\\s*")).containsExactlyElementsOf(script.keyNames());
+        assertThat(parts.length == 2 && parts[1].trim().startsWith("priorities"))
+                .isEqualTo(script.usesPriorities());
     }
 }

@@ -22,7 +22,7 @@ final class ChangeCommand extends Request<ChangeResult> {
 
     /** @param micros the time or the delay that goes with the action */
     ChangeCommand(QueueAddress queue, String id, byte[] idBytes, ChangeAction action, long micros) {
-        super(queue, LuaScript.CHANGE, id, idBytes.length + 20, idBytes, action.word(), Digits.of(micros));
+        super(queue, LuaScript.CHANGE, id, idBytes.length + 20, idBytes, action.word(), Digits.padded(micros));
         this.action = action;
         this.micros = micros;
     }

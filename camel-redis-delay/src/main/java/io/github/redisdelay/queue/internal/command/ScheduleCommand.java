@@ -44,6 +44,11 @@ public final class ScheduleCommand extends Request<ScheduleResult> {
         this.message = message;
     }
 
+    @Override
+    protected boolean stores() {
+        return true;
+    }
+
     private static byte[][] plainOptions() {
         byte[][] all = new byte[2 * DuplicatePolicy.values().length][];
         for (DuplicatePolicy policy : DuplicatePolicy.values()) {

@@ -71,7 +71,7 @@ public final class SettleCommand extends Request<SettleResult> {
                 delivery.idBytes(),
                 delivery.claimId().bytes(),
                 word.getBytes(StandardCharsets.US_ASCII),
-                Digits.of(DueTime.toMicros(time)),
+                Digits.padded(DueTime.toMicros(time)),
                 failure);
     }
 

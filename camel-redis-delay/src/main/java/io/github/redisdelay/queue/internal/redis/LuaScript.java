@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.redis;
 
+import io.github.redisdelay.queue.ScheduleRequest;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -11,14 +12,18 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Function;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
- * A Lua script that Redis executes: a file whose comment on top says keys, arguments, reply, errors and cost. The constants are
- * those of the queues, in {@code lua/command}. What several scripts need stands in {@code lua/include}, also for those of another
- * module (see {@link #of}).
+ * A Lua script that Redis executes, and all that Java has to know of it. A script is a file whose comment on top says keys,
+ * arguments, reply, errors and cost. The constants are those of the queues, in {@code lua/command}. What several scripts need
+ * stands in {@code lua/include}, also for those of another module (see {@link #of}).
+ *
+ * <p>A script gets its keys by name: {@link #source} begins with a local for each of them, such as {@code key_dead_state}.
  */
 public final class LuaScript {
 
@@ -26,101 +31,120 @@ public final class LuaScript {
     /** The scripts below. Written by this class's initialization only. */
     private static final List<LuaScript> ALL = new ArrayList<>();
 
-    public static final LuaScript SCHEDULE = items("schedule", 3, 5, true, QueueKeys::common);
+    /** The keys of most scripts. */
+    private static final String COMMON = "messages delayed leased state sessions config waiters";
+
+    public static final LuaScript SCHEDULE = items("schedule", 1, 5, COMMON + " seen", Trait.PRIORITIES, Trait.BODIES);
     public static final LuaScript CHANGE =
-            bytes("change", queue -> queue.common("index", "dead:index", "dead:messages"));
-    public static final LuaScript CLAIM = list("claim", QueueKeys::common);
+            items("change", 1, 3, COMMON + " seen index dead:index dead:messages", Trait.PRIORITIES);
+    public static final LuaScript CLAIM = queue("claim", COMMON, Trait.PRIORITIES, Trait.LIST);
     public static final LuaScript SETTLE = items(
             "settle",
-            4,
+            2,
             5,
-            false,
-            queue ->
-                    queue.common("dead:messages", "dead:delayed", "dead:state", "dead:waiters", "dead:index", "index"));
-    public static final LuaScript ACKNOWLEDGE = items("acknowledge", 2, 2, false, QueueKeys::plain);
-    public static final LuaScript REDRIVE = bytes(
+            COMMON + " seen dead:messages dead:delayed dead:state dead:waiters dead:index index",
+            Trait.PRIORITIES,
+            Trait.DELIVERIES);
+    public static final LuaScript ACKNOWLEDGE =
+            items("acknowledge", 0, 2, "messages leased state sessions config", Trait.DELIVERIES);
+    public static final LuaScript REDRIVE = items(
             "redrive",
-            queue -> queue.common("dead:messages", "dead:delayed", "dead:leased", "dead:state", "dead:index"));
-    public static final LuaScript TRIM =
-            bytes("trim", queue -> queue.keys("dead:messages", "dead:delayed", "dead:state", "config", "dead:index"));
-    public static final LuaScript REPAIR = list("repair", queue -> queue.common("index"));
-    public static final LuaScript GET = list("get", queue -> queue.common("consumers"));
-    public static final LuaScript BROWSE = list("browse", queue -> queue.common("consumers"));
-    public static final LuaScript DEAD_LETTERS =
-            list("dead_letters", queue -> queue.keys("dead:index", "dead:messages", "config"));
-    public static final LuaScript HEARTBEAT = bytes("heartbeat", queue -> queue.keys("consumers"));
-    public static final LuaScript CONSUMERS = list("consumers", queue -> queue.keys("consumers"));
+            1,
+            2,
+            COMMON + " dead:messages dead:delayed dead:leased dead:state dead:index",
+            Trait.PRIORITIES);
+    public static final LuaScript TRIM = queue("trim", "dead:messages dead:delayed dead:state config dead:index");
+    public static final LuaScript REPAIR =
+            queue("repair", "messages delayed leased state config waiters index", Trait.ALL_PRIORITIES, Trait.LIST);
+    public static final LuaScript GET =
+            queue("get", "messages delayed leased state config consumers", Trait.PRIORITIES, Trait.LIST);
+    public static final LuaScript BROWSE =
+            queue("browse", "messages delayed leased state config consumers", Trait.PRIORITIES, Trait.LIST);
+    public static final LuaScript DEAD_LETTERS = queue("dead_letters", "dead:index dead:messages config", Trait.LIST);
+    public static final LuaScript HEARTBEAT = queue("heartbeat", "consumers");
+    public static final LuaScript CONSUMERS = queue("consumers", "consumers", Trait.LIST);
     public static final LuaScript STATS =
-            bytes("stats", queue -> queue.common("consumers", "dead:delayed", "dead:leased"));
-    public static final LuaScript OUTLOOK = bytes("outlook", QueueKeys::common);
-    public static final LuaScript SERVER = bytes("server", queue -> queue.keys("messages"));
-    public static final LuaScript REPLICATION = bytes("replication", queue -> queue.keys("sessions"));
-    public static final LuaScript PARTITIONS =
-            bytes("partitions", queue -> queue.keys("config", "dead:config", "messages", "dead:messages", "seen"));
-    public static final LuaScript REGISTER = bytes("register", queue -> queue.keys("queues"));
-    public static final LuaScript QUEUES = list("queues", queue -> queue.keys("queues"));
+            queue("stats", "messages delayed leased config consumers dead:delayed dead:leased", Trait.PRIORITIES);
+    public static final LuaScript OUTLOOK = queue("outlook", "delayed config", Trait.PRIORITIES);
+    public static final LuaScript SERVER = queue("server", "messages");
+    public static final LuaScript REPLICATION = items("replication", 1, 0, "sessions");
+    public static final LuaScript PARTITIONS = queue("partitions", "config dead:config messages dead:messages seen");
+    public static final LuaScript REGISTER = queue("register", "queues");
+    public static final LuaScript QUEUES = queue("queues", "queues", Trait.LIST);
+
+    /** What is true of some scripts. */
+    public enum Trait {
+        /**
+         * Behind all others come the keys of the priorities. They may be left out: a queue that uses priorities refuses the
+         * call then, and has done nothing.
+         */
+        PRIORITIES,
+        /** The same keys, which are never left out. */
+        ALL_PRIORITIES,
+        /** The last argument of an item is a body, and so an argument of its own. */
+        BODIES,
+        /** The reply is a list; otherwise it is bytes. */
+        LIST,
+        /** The items finish deliveries, or extend their leases. */
+        DELIVERIES
+    }
 
     private final String command;
+    private final int bases;
+    private final int width;
+    private final List<String> keys;
+    private final List<String> foreign;
+    private final Set<Trait> traits;
     private final String source;
     private final String sha;
-    private final boolean repliesWithList;
-    private final int head;
-    private final int itemWidth;
-    private final boolean bodies;
-    private final Function<QueueKeys, List<Object>> keys;
+
+    private LuaScript(
+            Class<?> owner,
+            String folder,
+            String command,
+            int bases,
+            int width,
+            List<String> keys,
+            List<String> foreign,
+            Trait... traits) {
+        this.command = command;
+        this.bases = bases;
+        this.width = width;
+        this.keys = keys;
+        this.foreign = foreign;
+        this.traits = Set.of(traits);
+        this.source = preamble() + load(owner, folder + command);
+        this.sha = sha1(source);
+    }
+
+    private static LuaScript queue(String command, String keys, Trait... traits) {
+        return items(command, 0, 0, keys, traits);
+    }
 
     /**
-     * @param head the number of arguments before the first item
-     * @param itemWidth the number of arguments of an item, for {@link PackedArguments}; 0 for a script without
-     * @param bodies true if the last argument of an item is a body, and so an argument of its own
+     * @param bases how many base keys are before the items: none, the queue's, or that of the dead letters as well
+     * @param width the number of arguments of an item; 0 for a script without
      */
-    private LuaScript(
-            String command,
-            String source,
-            boolean repliesWithList,
-            int head,
-            int itemWidth,
-            boolean bodies,
-            Function<QueueKeys, List<Object>> keys) {
-        this.command = command;
-        this.source = source;
-        this.sha = sha1(source);
-        this.repliesWithList = repliesWithList;
-        this.head = head;
-        this.itemWidth = itemWidth;
-        this.bodies = bodies;
-        this.keys = keys;
-    }
-
-    private static LuaScript bytes(String command, Function<QueueKeys, List<Object>> keys) {
-        return add(new LuaScript(command, load(command), false, 0, 0, false, keys));
-    }
-
-    private static LuaScript list(String command, Function<QueueKeys, List<Object>> keys) {
-        return add(new LuaScript(command, load(command), true, 0, 0, false, keys));
-    }
-
-    private static LuaScript items(
-            String command, int head, int itemWidth, boolean bodies, Function<QueueKeys, List<Object>> keys) {
-        return add(new LuaScript(command, load(command), false, head, itemWidth, bodies, keys));
-    }
-
-    private static LuaScript add(LuaScript script) {
+    private static LuaScript items(String command, int bases, int width, String keys, Trait... traits) {
+        List<String> names = List.of(keys.split(" "));
+        LuaScript script =
+                new LuaScript(LuaScript.class, FOLDER + "command/", command, bases, width, names, List.of(), traits);
         ALL.add(script);
         return script;
     }
 
     /**
-     * A script of another module of this project.
+     * A script of another module of this project. It has the keys that most scripts have if it has items; then come all of
+     * {@link QueueKeys#foreign}.
      *
      * @param owner a class of the module; the script is beside it, in the folder {@code lua}
      * @param command the name of its file, without the ending
-     * @param repliesWithList true if the reply is a list; otherwise it is bytes
-     * @param keys its keys for a queue, see {@link QueueKeys#with}
+     * @param width the number of arguments of an item; 0 for a script without
+     * @param foreign the names of the foreign keys
      */
-    public static LuaScript of(
-            Class<?> owner, String command, boolean repliesWithList, Function<QueueKeys, List<Object>> keys) {
-        return new LuaScript(command, load(owner, "lua/" + command), repliesWithList, 0, 0, false, keys);
+    public static LuaScript of(Class<?> owner, String command, int width, List<String> foreign, Trait... traits) {
+        List<String> keys = width == 0 ? List.of() : List.of(COMMON.split(" "));
+        return new LuaScript(owner, "lua/", command, 1, width, keys, foreign, traits);
     }
 
     /** The scripts of the queues, in the order of the constants. */
@@ -133,31 +157,64 @@ public final class LuaScript {
         return command;
     }
 
+    /** The text that Redis executes: the names of its keys, then the file, with its includes. */
     public String source() {
         return source;
     }
 
     /** True if the reply is a list; otherwise it is bytes. */
     public boolean repliesWithList() {
-        return repliesWithList;
+        return traits.contains(Trait.LIST);
     }
 
-    /**
-     * True if the keys of the priorities may be left out. A queue that uses priorities refuses the call then, and has done
-     * nothing. Each key costs Redis as much as a tenth of what a lone schedule costs it otherwise.
-     */
-    public boolean mayLeaveOutPriorities() {
-        return this == SCHEDULE || this == CLAIM;
+    /** True if its items finish deliveries, or extend their leases. */
+    public boolean isForDeliveries() {
+        return traits.contains(Trait.DELIVERIES);
     }
 
-    /** Its keys, in the order that its comment names. */
+    /** The names of its keys in their order, without those of the priorities. */
+    public List<String> keyNames() {
+        return Stream.concat(keys.stream(), foreign.stream()).toList();
+    }
+
+    /** True if the keys of the priorities come last. */
+    public boolean usesPriorities() {
+        return mayLeaveOutPriorities() || traits.contains(Trait.ALL_PRIORITIES);
+    }
+
+    boolean mayLeaveOutPriorities() {
+        return traits.contains(Trait.PRIORITIES);
+    }
+
+    /** All of its keys. */
     List<Object> keys(QueueKeys queue) {
-        return keys.apply(queue);
+        List<Object> all = new ArrayList<>();
+        keys.forEach(part -> all.add(queue.key(part)));
+        if (!foreign.isEmpty()) {
+            all.addAll(queue.foreign());
+        }
+        for (int priority = 1; usesPriorities() && priority <= ScheduleRequest.MAX_PRIORITY; priority++) {
+            all.add(queue.key("delayed:" + priority));
+        }
+        return List.copyOf(all);
+    }
+
+    /** The same keys without those of the priorities. Each key costs Redis as much as a hundredth of a lone schedule. */
+    List<Object> withoutPriorities(List<Object> all) {
+        return all.subList(0, keys.size() + foreign.size());
+    }
+
+    /** The arguments of a call between its number and its items. */
+    public Object[] head(QueueKeys queue) {
+        return Stream.of(queue.base(), queue.dead().base())
+                .limit(bases)
+                .map(base -> base.getBytes(StandardCharsets.UTF_8))
+                .toArray();
     }
 
     /** The arguments as they are sent. */
     public Object[] sent(Object[] arguments) {
-        return PackedArguments.of(arguments, head, itemWidth, bodies);
+        return PackedArguments.of(arguments, 2 + bases, width, traits.contains(Trait.BODIES));
     }
 
     /** The digest under which Redis caches the script. */
@@ -171,8 +228,18 @@ public final class LuaScript {
         return command.toUpperCase(Locale.ROOT);
     }
 
-    private static String load(String command) {
-        return load(LuaScript.class, FOLDER + "command/" + command);
+    /**
+     * What the file and its includes take from here: the keys by name; the kind of each, a letter each ({@code h} hash, {@code z}
+     * sorted set, {@code -} one of others); how many there are before those of the priorities; the layout of the arguments.
+     */
+    private String preamble() {
+        String names =
+                keyNames().stream().map(name -> "key_" + name.replace(':', '_')).collect(Collectors.joining(", "));
+        String kinds = keys.stream().map(QueueKeys::kind).collect(Collectors.joining()) + "-".repeat(foreign.size());
+        return "local " + names + " = unpack(KEYS)\nlocal KEY_KINDS, KEY_PRIORITIES = '" + kinds
+                + (usesPriorities() ? "z".repeat(ScheduleRequest.MAX_PRIORITY) : "") + "', "
+                + keyNames().size() + '\n'
+                + (width == 0 ? "" : "local ITEMS_HEAD, ITEMS_WIDTH = " + (2 + bases) + ", " + width + '\n');
     }
 
     private static String load(Class<?> owner, String file) {

@@ -15,8 +15,7 @@ final class PackedArguments {
 
     private static final int SAME = 0;
     private static final int OF_ONE_LENGTH = 1;
-    private static final int OF_ANY_LENGTH = 2;
-    private static final int OWN_ARGUMENTS = 3;
+    private static final int OWN_ARGUMENTS = 2;
 
     private PackedArguments() {}
 
@@ -45,11 +44,6 @@ final class PackedArguments {
             switch (form & 3) {
                 case SAME -> size += form >> 2;
                 case OF_ONE_LENGTH -> size += (form >> 2) * count;
-                case OF_ANY_LENGTH -> {
-                    for (int i = head + column; i < arguments.length; i += width) {
-                        size += 4 + ((byte[]) arguments[i]).length;
-                    }
-                }
                 default -> own++;
             }
         }
@@ -63,11 +57,6 @@ final class PackedArguments {
         packed.add(text.array());
         for (int column = 0; column < width; column++) {
             int form = forms[column];
-            if (form == OF_ANY_LENGTH) {
-                for (int i = head + column; i < arguments.length; i += width) {
-                    text.putInt(((byte[]) arguments[i]).length);
-                }
-            }
             for (int i = head + column; i < arguments.length; i += width) {
                 if (form == OWN_ARGUMENTS) {
                     packed.add(arguments[i]);
@@ -91,16 +80,14 @@ final class PackedArguments {
         byte[] first = (byte[]) arguments[from];
         boolean same = true;
         boolean sameLength = true;
-        int longest = 0;
         for (int i = from; i < arguments.length; i += width) {
             byte[] value = (byte[]) arguments[i];
             same = same && Arrays.equals(value, first);
             sameLength = sameLength && value.length == first.length;
-            longest = Math.max(longest, value.length);
         }
-        if (longest > MAX_LENGTH && !same) {
-            return OWN_ARGUMENTS;
+        if (same) {
+            return first.length << 2 | SAME;
         }
-        return same ? first.length << 2 | SAME : sameLength ? first.length << 2 | OF_ONE_LENGTH : OF_ANY_LENGTH;
+        return sameLength && first.length <= MAX_LENGTH ? first.length << 2 | OF_ONE_LENGTH : OWN_ARGUMENTS;
     }
 }

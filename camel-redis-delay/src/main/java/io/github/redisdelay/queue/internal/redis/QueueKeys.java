@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.redis;
 
-import io.github.redisdelay.queue.ScheduleRequest;
 import java.util.List;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
+import java.util.Set;
 
 /**
  * The Redis keys of one queue, or of one partition of it. All have the queue's name as their hash tag, or the tag of the
@@ -16,16 +14,10 @@ import java.util.stream.Stream;
  */
 public record QueueKeys(String base, boolean deadLetters, List<Object> foreign) {
 
-    /** The number of keys of a script that may leave out those of the priorities. */
-    static final int WITHOUT_PRIORITIES = 8;
-
     private static final String DEAD = ":dead";
 
-    /** The first keys of the scripts that change the states of messages; see {@code queue.lua}. */
-    private static final List<String> COMMON = Stream.concat(
-                    Stream.of("messages", "delayed", "leased", "state", "sessions", "config", "seen", "waiters"),
-                    IntStream.rangeClosed(1, ScheduleRequest.MAX_PRIORITY).mapToObj(priority -> "delayed:" + priority))
-            .toList();
+    /** The parts that are hashes, in a queue and in its dead letters. All others are sorted sets. */
+    private static final Set<String> HASHES = Set.of("messages", "state", "sessions", "config", "consumers");
 
     /** @param tag the hash tag: the queue's name, or the tag of one of its partitions */
     public static QueueKeys of(String prefix, String tag) {
@@ -52,27 +44,14 @@ public record QueueKeys(String base, boolean deadLetters, List<Object> foreign) 
         return new QueueKeys(base, deadLetters, others);
     }
 
-    /** The keys of a script, in the order that its comment names. */
+    /** The keys of a script, in the order that its comment names, with those of the priorities. */
     public List<Object> of(LuaScript script) {
         return script.keys(this);
     }
 
-    /** The common keys of {@code queue.lua}, and more behind them. */
-    public List<Object> common(String... more) {
-        return keys(Stream.concat(COMMON.stream(), Stream.of(more)));
-    }
-
-    /** The common keys that a script needs which neither remembers ids nor makes messages due. */
-    List<Object> plain() {
-        return keys(COMMON.stream().limit(6));
-    }
-
-    List<Object> keys(String... parts) {
-        return keys(Stream.of(parts));
-    }
-
-    private List<Object> keys(Stream<String> parts) {
-        return parts.<Object>map(this::key).toList();
+    /** The kind of a key: {@code h} for a hash, {@code z} for a sorted set. */
+    static String kind(String part) {
+        return HASHES.contains(part.replaceFirst("^dead:", "")) ? "h" : "z";
     }
 
     public String key(String part) {

@@ -123,7 +123,7 @@ public final class RedissonScriptExecutor implements ScriptExecutor {
     @Override
     public CompletableFuture<Object> call(LuaScript script, List<Object> names, Object[] arguments, int attempt) {
         boolean brief = script.mayLeaveOutPriorities() && !queuesWithPriorities.contains(names.get(0));
-        List<Object> sent = brief ? names.subList(0, QueueKeys.WITHOUT_PRIORITIES) : names;
+        List<Object> sent = brief ? script.withoutPriorities(names) : names;
         List<Object> keys = cluster ? withGuard(sent) : sent;
         Object[] packed = script.sent(arguments);
         RScript redis = scripts[step(attempt)];

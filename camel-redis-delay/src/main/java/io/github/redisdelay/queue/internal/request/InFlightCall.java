@@ -116,7 +116,7 @@ final class InFlightCall {
     /** Completes the callers' futures with their items of the script's answer. */
     void complete(DurableReply answer) {
         ByteBuffer reply = LittleEndian.of((byte[]) answer.reply());
-        boolean allDone = script == LuaScript.ACKNOWLEDGE && reply.remaining() == 8;
+        boolean allDone = reply.remaining() == 8;
         if (!allDone && reply.remaining() != 8 + 9 * requests.size()) {
             refuse(new DelayQueueException("the reply of script " + script + " has " + reply.remaining() + " bytes for "
                     + requests.size() + " requests"));

@@ -103,7 +103,7 @@ public abstract class Request<T> {
 
     /** True if its execution stores its message. */
     protected boolean stores() {
-        return script == LuaScript.SCHEDULE;
+        return false;
     }
 
     /** The change that it asks for, for people. */

@@ -6,7 +6,6 @@ import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.internal.redis.DurableReply;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -64,9 +63,6 @@ public final class RequestBatcher {
     /** The sessions of the calls; as many calls may be under way at the same time. */
     private final List<Session> sessions;
 
-    private final byte[] base;
-    private final byte[] deadBase;
-
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition spaceAvailable = lock.newCondition();
 
@@ -103,8 +99,6 @@ public final class RequestBatcher {
         this.channel = channel;
         this.errors = channel.errors();
         this.sessions = sessions;
-        this.base = channel.queue().keys().base().getBytes(StandardCharsets.UTF_8);
-        this.deadBase = channel.queue().keys().dead().base().getBytes(StandardCharsets.UTF_8);
         this.underWay = new InFlightCall[sessions.size()];
     }
 
@@ -220,7 +214,8 @@ public final class RequestBatcher {
                 slot,
                 script,
                 keysOf.computeIfAbsent(script, channel.queue().keys()::of),
-                InFlightCall.arguments(sessions.get(slot), header(script), requests),
+                InFlightCall.arguments(
+                        sessions.get(slot), script.head(channel.queue().keys()), requests),
                 requests,
                 this::answered);
         underWay[slot] = call;
@@ -275,14 +270,6 @@ public final class RequestBatcher {
         }
         heldBack = requests.isEmpty() ? waiting.size() : 0;
         return requests;
-    }
-
-    /** The arguments of a script between the call's number and the first request's. */
-    private Object[] header(LuaScript script) {
-        if (script == LuaScript.SETTLE) {
-            return new Object[] {base, deadBase};
-        }
-        return script == LuaScript.ACKNOWLEDGE ? new Object[] {} : new Object[] {base};
     }
 
     /**

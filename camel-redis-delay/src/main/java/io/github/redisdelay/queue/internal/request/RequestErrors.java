@@ -4,7 +4,6 @@ package io.github.redisdelay.queue.internal.request;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
-import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import java.util.concurrent.CancellationException;
@@ -72,7 +71,7 @@ final class RequestErrors {
         if (request.isDone()) {
             return unsafe(request);
         }
-        return request.script() == LuaScript.SCHEDULE
+        return request.stores()
                 ? "message '" + request.id() + "' was not sent, nothing was stored"
                 : request.change() + " was not sent, nothing was changed";
     }
@@ -81,7 +80,7 @@ final class RequestErrors {
         if (request.isDone()) {
             return unsafe(request);
         }
-        return request.script() == LuaScript.SCHEDULE
+        return request.stores()
                 ? "message '" + request.id() + "' may be stored: the same id can safely be sent again"
                 : request.change() + " may have taken effect: it can safely be asked for again";
     }

@@ -20,7 +20,7 @@ public enum RequestKind {
     DELIVERY;
 
     static RequestKind of(LuaScript script) {
-        return script == LuaScript.SETTLE || script == LuaScript.ACKNOWLEDGE ? DELIVERY : CHANGE;
+        return script.isForDeliveries() ? DELIVERY : CHANGE;
     }
 
     /** True if an error is Redis's last word on a call. All else is worth another try. */

@@ -1,7 +1,7 @@
 -- Acknowledges deliveries whose ids need not be remembered: what settle.lua does for 'acknowledge', for less. Nearly all
 -- deliveries end here.
 --
--- KEYS  1 messages  2 delayed  3 leased  4 state  5 sessions  6 config: the first of queue.lua
+-- KEYS  messages, leased, state, sessions, config
 -- ARGV  1 session  2 sequence
 --       then, as items.lua reads them, two for each delivery, at most 256: id, claim id (16 bytes)
 -- Reply bytes: struct 'd' time of the call; then, unless all are done, for each delivery 'Bd' outcome and 0
@@ -13,20 +13,21 @@
 -- the record or its claim id, and what stores a message removes a record that its id still has. So `leased` is not read.
 
 --@include call.lua
+--@include clock.lua
 --@include items.lua
 --@include session.lua
+--@include check.lua
+--@include effect.lua
 --@include record.lua
 
-local messages, leased, state, config = KEYS[1], KEYS[3], KEYS[4], KEYS[6]
-local count, items = items_read(2, 2, 'deliveries')
-local ids, claims = items[1], items[2]
-local now, stored = session_begin('hzzhhh', '')
-if stored then
-  return stored
+if session_stored then
+  return session_stored
 end
-call_check_format(redis.call('HGET', config, 'format'))
+local count, ids, claims = items_count, items_columns[1], items_columns[2]
+effect_begin()
+check_format(redis.call('HGET', key_config, 'format'))
 
-local records = redis.call('HMGET', state, unpack(ids))
+local records = redis.call('HMGET', key_state, unpack(ids))
 -- The outcomes of those that are not done.
 local outcomes = {}
 -- A record that is held under this claim id. Most messages of a claim have the same.
@@ -41,7 +42,7 @@ for i = 1, count do
     if record and #record >= RECORD_BRIEF and string.find(record, claim, 9, true) == 9 then
       held, holder = record, claim
     else
-      outcomes[i] = redis.call('HEXISTS', messages, ids[i]) == 1 and 3 or 2
+      outcomes[i] = redis.call('HEXISTS', key_messages, ids[i]) == 1 and 3 or 2
     end
   end
 end
@@ -57,7 +58,7 @@ end
 
 -- The first write needs no memory: after it, nothing is refused when memory is full.
 if #finished > 0 then
-  if redis.call('HDEL', messages, unpack(finished)) < #finished then
+  if redis.call('HDEL', key_messages, unpack(finished)) < #finished then
     -- A delivery that is finished twice in this call is stale the second time.
     local done = {}
     for i = 1, count do
@@ -67,13 +68,13 @@ if #finished > 0 then
       end
     end
   end
-  redis.call('HDEL', state, unpack(finished))
-  redis.call('ZREM', leased, unpack(finished))
+  redis.call('HDEL', key_state, unpack(finished))
+  redis.call('ZREM', key_leased, unpack(finished))
 else
-  redis.call('ZREM', leased, '')
+  redis.call('ZREM', key_leased, '')
 end
-local answers, told = { now }, next(outcomes) and count or 0
+local answers, told = { clock_now }, next(outcomes) and count or 0
 for i = 1, told do
   answers[2 * i], answers[2 * i + 1] = outcomes[i] or 1, 0
 end
-return session_end(now, struct.pack('<d' .. string.rep('Bd', told), unpack(answers)))
+return effect_end(struct.pack('<d' .. string.rep('Bd', told), unpack(answers)))

@@ -1,6 +1,6 @@
 -- Reads a page of messages in the order of their due times, or of the times at which their leases expire. Changes nothing.
 --
--- KEYS  1 to 17 see queue.lua  18 consumers
+-- KEYS  messages, delayed, leased, state, config, consumers; priorities
 -- ARGV  1 which messages: delayed or leased  2 how many at the most, 1 to 256
 --       3 the score and 4 the id behind which the page begins: of the first page -inf and nothing, of a next page those of
 --         the last row before it; to begin at a time, that time and nothing
@@ -11,13 +11,14 @@
 -- Cost  O(log N) for each message, and one comparison for each priority in use
 
 --@include call.lua
+--@include check.lua
 --@include record.lua
 --@include queue.lua
 --@include row.lua
 --@include page.lua
 
 local which = ARGV[1]
-local limit = call_integer(ARGV[2], 1, 256, 'limit')
+local limit = check_integer(ARGV[2], 1, 256, 'limit')
 -- Any score: others may have written any, and a page that ends with one must not be the last.
 local score, after_id = ARGV[3], ARGV[4]
 local newest = ARGV[5] == 'newest'
@@ -50,7 +51,7 @@ local function look_into(set, priority)
 end
 
 if which == 'leased' then
-  look_into(queue_leased, 0)
+  look_into(key_leased, 0)
 else
   for i = 0, #queue_priorities do
     look_into(queue_delayed_set(queue_priorities[i]), queue_priorities[i])

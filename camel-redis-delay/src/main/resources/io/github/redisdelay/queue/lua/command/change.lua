@@ -1,10 +1,9 @@
 -- Cancels messages, changes the time at which they are due, or pauses the queue.
 --
--- KEYS  1 to 17 see queue.lua  18 index (see index.lua) that these messages are in if they are dead
---       letters
---       19 dead index  20 dead messages
+-- KEYS  messages, delayed, leased, state, sessions, config, waiters, seen, index (the one that these messages are in if they
+--       are dead letters; see index.lua), dead:index, dead:messages; priorities
 -- ARGV  1 session  2 sequence  3 the queue's base key
---       then three for each message, at most 256:
+--       then, as items.lua reads them, three for each message, at most 256:
 --         id; of pause and resume nothing
 --         cancel; cancel-delayed, unless it is leased; reschedule-after, due after a delay; reschedule-at, due at a time;
 --           promote, due at a time unless it is due earlier; pause or resume, the queue
@@ -15,46 +14,49 @@
 --           unchanged  4 nowhere, but finished lately  21 to 120: dead, and 20 less is the number of its dead letters, of
 --           which 100 are counted at most; of pause and resume whether the queue was paused: 0 or 1
 --         its new due time (0: none); if it is dead, the time in the id of the newest of its dead letters
--- Errors  argument, config, format, partitions, superseded: nothing is changed
+-- Errors  argument, config, format, keys, partitions, superseded: nothing is changed
 -- Cost  O(log N) for each message
 --
 -- A cancel removes the message in any state, and frees an id that was finished lately. A new due time is given only to a
 -- delayed message. A message that is dead is told of and left alone: other commands change dead letters.
 
 --@include call.lua
+--@include clock.lua
+--@include items.lua
 --@include session.lua
+--@include check.lua
+--@include effect.lua
 --@include record.lua
 --@include queue.lua
 --@include place.lua
 --@include seen.lua
 --@include wakeup.lua
 --@include index.lua
+--@include dead.lua
 
 -- Actions, and whether they give a new due time.
 local ACTIONS = { cancel = false, ['cancel-delayed'] = false, ['reschedule-after'] = true, ['reschedule-at'] = true,
   promote = true, pause = false, resume = false }
 local NOWHERE, DELAYED, LEASED, BEYOND_RANGE, FINISHED, DEAD_AND = 0, 1, 2, 3, 4, 20
 
-local index, dead_index, dead_messages = KEYS[18], KEYS[19], KEYS[20]
-local base = ARGV[3]
-local count = call_items(3, 3, 'messages')
-local now, stored = session_begin(QUEUE_KINDS, 'zzh')
-if stored then
-  return stored
+if session_stored then
+  return session_stored
 end
+local base, now = ARGV[3], clock_now
+local ids, actions, times = unpack(items_columns)
+effect_begin()
 queue_read_config()
 local remembers = seen_any()
 
 local dues = {}
 local earliest, resumed = math.huge, false
-for i = 1, count do
-  local at = 3 + (i - 1) * 3
-  local id, action = ARGV[at + 1], ARGV[at + 2]
+for i = 1, items_count do
+  local id, action = ids[i], actions[i]
   local gives_time = ACTIONS[action]
   if gives_time == nil or ((#id == 0) ~= (action == 'pause' or action == 'resume')) then
     error('REDISDELAY argument: message ' .. i)
   end
-  local due = call_integer(ARGV[at + 3], 0, CALL_MAX_EXACT, 'due time of message ', i)
+  local due = check_integer(times[i], 0, CALL_MAX_EXACT, 'due time of message ', i)
   if action == 'reschedule-after' or (action == 'promote' and due == 0) then
     due = now + due + (i - 1)
   end
@@ -75,54 +77,53 @@ local function set_paused(paused)
   local was = queue_paused and 1 or 0
   if not paused then
     queue_paused = false
-    redis.call('HDEL', queue_config, 'paused')
+    redis.call('HDEL', key_config, 'paused')
   elseif not queue_paused then
     queue_paused = string.format('%.0f', now)
-    redis.call('HSET', queue_config, 'paused', queue_paused)
+    redis.call('HSET', key_config, 'paused', queue_paused)
   end
   return was
 end
 
 -- Removes a message in any state. Returns where it was.
 local function cancel(id, was)
-  redis.call('HDEL', queue_messages, id)
-  redis.call('HDEL', queue_state, id)
+  redis.call('HDEL', key_messages, id)
+  redis.call('HDEL', key_state, id)
   place_remove(id)
-  redis.call('ZREM', queue_leased, id)
-  index_forget(index, { id })
+  redis.call('ZREM', key_leased, id)
+  index_forget(key_index, { id })
   if remembers then
     if was == NOWHERE and seen_until(id, now) then
       was = FINISHED
     end
-    redis.call('ZREM', seen_key, id)
+    redis.call('ZREM', key_seen, id)
   end
   return was
 end
 
 -- Gives a delayed message a new due time.
 local function reschedule(id, due, pending, priority)
-  local record = record_read(redis.call('HGET', queue_state, id), tonumber(pending), priority, id)
+  local record = record_read(redis.call('HGET', key_state, id), tonumber(pending), priority, id)
   record.due = due
   if record.attempts == 0 then
     record.first_due = due
   end
-  redis.call('HSET', queue_state, id, record_write(record))
+  redis.call('HSET', key_state, id, record_write(record))
   redis.call('ZADD', queue_delayed_set(priority), due, id)
 end
 
 -- Needs no memory: after it, nothing is refused when memory is full.
-redis.call('ZREM', queue_delayed, '')
+redis.call('ZREM', key_delayed, '')
 wakeup_write(wakeup_waiters, promises)
 local reply = { struct.pack('<d', now) }
-for i = 1, count do
-  local at = 3 + (i - 1) * 3
-  local id, action = ARGV[at + 1], ARGV[at + 2]
+for i = 1, items_count do
+  local id, action = ids[i], actions[i]
   local was, due = NOWHERE, 0
   if action == 'pause' or action == 'resume' then
     was = set_paused(action == 'pause')
   else
     local pending, priority = place_find(id)
-    was = pending and DELAYED or redis.call('ZSCORE', queue_leased, id) and LEASED or NOWHERE
+    was = pending and DELAYED or redis.call('ZSCORE', key_leased, id) and LEASED or NOWHERE
     if action == 'cancel' or (action == 'cancel-delayed' and was ~= LEASED) then
       was = cancel(id, was)
     elseif ACTIONS[action] and pending then
@@ -134,7 +135,7 @@ for i = 1, count do
       end
     end
     if (was == NOWHERE or was == FINISHED) and action ~= 'cancel-delayed' then
-      local all = index_find(dead_index, dead_messages, id)
+      local all = dead_find(id)
       if #all > 0 then
         was, due = DEAD_AND + #all, tonumber(all[1])
       end
@@ -142,4 +143,4 @@ for i = 1, count do
   end
   reply[i + 1] = struct.pack('<Bd', was, due)
 end
-return session_end(now, table.concat(reply))
+return effect_end(table.concat(reply))

@@ -1,16 +1,17 @@
 -- Reads which consumers were seen in the last day. Changes nothing.
 --
--- KEYS  1 consumers (see heartbeat.lua)
+-- KEYS  consumers (see heartbeat.lua)
 -- Reply for each consumer, at most 10 000: its id (8 bytes); struct '<d' when it was last seen, then its name
 -- Errors  none
 -- Cost  O(consumers)
 
 --@include call.lua
+--@include clock.lua
 
-local oldest = call_time() - CALL_UNUSED_MICROS
+local oldest = clock_now - CALL_UNUSED_MICROS
 local reply = {}
 -- More than there are: all of them.
-local found = redis.call('HRANDFIELD', KEYS[1], 10000, 'WITHVALUES')
+local found = redis.call('HRANDFIELD', key_consumers, 10000, 'WITHVALUES')
 for i = 1, #found, 2 do
   local id, record = found[i], found[i + 1]
   local time = #id == 8 and #record >= 8 and struct.unpack('<d', record) or 0

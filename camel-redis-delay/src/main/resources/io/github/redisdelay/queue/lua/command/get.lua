@@ -1,6 +1,6 @@
 -- Reads a message. Changes nothing.
 --
--- KEYS  1 to 17 see queue.lua  18 consumers
+-- KEYS  messages, delayed, leased, state, config, consumers; priorities
 -- ARGV  1 id
 -- Reply  a list: nothing if there is none; else a row (see row.lua; the score is when the message is due, or its lease
 --        expires), the message's state, delayed or leased, and the stored body
@@ -8,6 +8,7 @@
 -- Cost  O(1), and the body
 
 --@include call.lua
+--@include check.lua
 --@include record.lua
 --@include queue.lua
 --@include place.lua
@@ -16,8 +17,8 @@
 local id = ARGV[1]
 queue_read_config()
 local score, priority = place_find(id)
-local lease = not score and redis.call('ZSCORE', queue_leased, id)
-local body = (score or lease) and redis.call('HGET', queue_messages, id)
+local lease = not score and redis.call('ZSCORE', key_leased, id)
+local body = (score or lease) and redis.call('HGET', key_messages, id)
 local reply = {}
 if body then
   row_append(reply, id, tonumber(score or lease), priority or 0, lease)

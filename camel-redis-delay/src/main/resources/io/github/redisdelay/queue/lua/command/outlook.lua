@@ -1,6 +1,6 @@
 -- Counts the messages that become due in each of several steps of time. Changes nothing.
 --
--- KEYS  1 to 17 see queue.lua
+-- KEYS  delayed, config; priorities
 -- ARGV  the bounds of the steps in microseconds since the epoch, 2 to 241, each later than the one before
 -- Reply bytes: struct 'd' each: time of the call; how many are due before the first bound; for each step how many are due at
 --       its first bound or later and before the next one; how many are due at the last bound or later
@@ -8,6 +8,8 @@
 -- Cost  O(log N) for each step and each priority in use
 
 --@include call.lua
+--@include clock.lua
+--@include check.lua
 --@include queue.lua
 
 if #ARGV < 2 or #ARGV > 241 then
@@ -16,7 +18,7 @@ end
 -- The bounds as ZCOUNT takes them, each for what is due before it.
 local ends, last = {}, -1
 for i = 1, #ARGV do
-  last = call_integer(ARGV[i], last + 1, CALL_MAX_EXACT, 'bound ', i)
+  last = check_integer(ARGV[i], last + 1, CALL_MAX_EXACT, 'bound ', i)
   ends[i] = '(' .. ARGV[i]
 end
 
@@ -42,4 +44,4 @@ end
 for i = 0, #queue_priorities do
   count(queue_delayed_set(queue_priorities[i]))
 end
-return struct.pack('<d' .. string.rep('d', #counts), call_time(), unpack(counts))
+return struct.pack('<d' .. string.rep('d', #counts), clock_now, unpack(counts))

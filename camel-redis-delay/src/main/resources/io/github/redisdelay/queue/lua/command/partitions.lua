@@ -1,6 +1,6 @@
 -- Records the number of a queue's partitions if none is recorded, and answers the number that holds. May be repeated.
 --
--- KEYS  1 config  2 dead config  3 messages  4 dead messages  5 seen: those whose tag is the queue's name alone
+-- KEYS  config, dead:config, messages, dead:messages, seen: those whose tag is the queue's name alone
 -- ARGV  1 the number of partitions with which the client works
 -- Reply bytes: digits, the number of partitions that the queue has
 -- Errors  argument, config, format
@@ -11,28 +11,29 @@
 -- without config. If neither has it, keys that hold anything are a queue with 1 partition.
 
 --@include call.lua
+--@include clock.lua
+--@include check.lua
 
-local config, dead_config, messages, dead_messages, seen = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local own = call_integer(ARGV[1], 1, 64, 'number of partitions')
+local own = check_integer(ARGV[1], 1, 64, 'number of partitions')
 
-local found = redis.call('HMGET', config, 'format', 'partitions')
-call_check_format(found[1])
-local copy = redis.call('HGET', dead_config, 'partitions')
+local found = redis.call('HMGET', key_config, 'format', 'partitions')
+check_format(found[1])
+local copy = redis.call('HGET', key_dead_config, 'partitions')
 local recorded = found[2] or copy
 if recorded and not string.find(recorded, '^[1-9]%d?$') then
   error('REDISDELAY config: partitions')
 end
-local used = redis.call('HLEN', config) + redis.call('HLEN', dead_config) + redis.call('HLEN', messages)
-  + redis.call('HLEN', dead_messages) + redis.call('ZCOUNT', seen, call_time(), '+inf') > 0
+local used = redis.call('HLEN', key_config) + redis.call('HLEN', key_dead_config) + redis.call('HLEN', key_messages)
+  + redis.call('HLEN', key_dead_messages) + redis.call('ZCOUNT', key_seen, clock_now, '+inf') > 0
 local holds = recorded or used and '1' or string.format('%.0f', own)
 
 local in_both = holds ~= '1'
 if copy ~= holds or (in_both and found[2] ~= holds) then
   -- Needs no memory: after it, nothing is refused when memory is full.
-  redis.call('HDEL', config, '')
-  redis.call('HSET', dead_config, 'partitions', holds)
+  redis.call('HDEL', key_config, '')
+  redis.call('HSET', key_dead_config, 'partitions', holds)
   if in_both then
-    redis.call('HSET', config, 'partitions', holds)
+    redis.call('HSET', key_config, 'partitions', holds)
   end
 end
 return holds

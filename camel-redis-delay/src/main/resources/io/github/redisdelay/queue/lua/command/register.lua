@@ -1,6 +1,6 @@
 -- Notes in the registry of queues that a queue is used. May be executed any number of times. Nothing depends on it.
 --
--- KEYS  1 queues
+-- KEYS  queues
 -- ARGV  1 the queue's name
 -- Reply bytes: nothing
 -- Errors  argument: nothing is changed
@@ -11,22 +11,23 @@
 -- last of them.
 
 --@include call.lua
+--@include clock.lua
 
 local KEPT_SECONDS = 400 * 86400
 local MOST = 10000
 
-local queues, name = KEYS[1], ARGV[1]
+local name = ARGV[1]
 if name == '' or #name > 200 then
   error('REDISDELAY argument: queue name')
 end
-local now = call_time()
+local now = clock_now
 -- The first write needs no memory: after it, nothing is refused when memory is full.
-redis.call('ZREMRANGEBYSCORE', queues, '-inf', string.format('%.0f', now - KEPT_SECONDS * 1000000))
-redis.call('ZADD', queues, string.format('%.0f', now), name)
-local excess = redis.call('ZCARD', queues) - MOST
+redis.call('ZREMRANGEBYSCORE', key_queues, '-inf', string.format('%.0f', now - KEPT_SECONDS * 1000000))
+redis.call('ZADD', key_queues, string.format('%.0f', now), name)
+local excess = redis.call('ZCARD', key_queues) - MOST
 if excess > 0 then
-  local oldest = redis.call('ZRANGE', queues, 0, math.min(excess, 100) - 1)
-  redis.call('ZREM', queues, unpack(oldest))
+  local oldest = redis.call('ZRANGE', key_queues, 0, math.min(excess, 100) - 1)
+  redis.call('ZREM', key_queues, unpack(oldest))
 end
-redis.call('EXPIRE', queues, KEPT_SECONDS)
+redis.call('EXPIRE', key_queues, KEPT_SECONDS)
 return ''

@@ -2,8 +2,8 @@
 -- evicted or deleted: such a body is delayed again, such a record or entry without a body is dropped. One slice of a walk;
 -- may be executed any number of times.
 --
--- KEYS  1 to 17 see queue.lua  18 index that these messages are in if they are dead letters, see
---       index.lua
+-- KEYS  messages, delayed, leased, state, config, waiters, index (the one that these messages are in if they are dead letters;
+--       see index.lua); priorities, which may not be left out here
 -- ARGV  1 what to walk over: messages, state, or index  2 where the slice begins: 0 at first, then what the slice before it
 --         answered  3 the queue's base key  4 dead if these are dead letters, else nothing
 -- Reply  a list: struct 'ddd' time of the call, how many were looked at, and how many ids in the sets have no body; where
@@ -21,6 +21,8 @@
 -- without a body.
 
 --@include call.lua
+--@include clock.lua
+--@include check.lua
 --@include record.lua
 --@include queue.lua
 --@include place.lua
@@ -33,7 +35,6 @@ local SLICE, SLICE_BYTES = 256, 1048576
 local LONGEST_STEP, STEPS = 32, 64
 local LEASE_EXPIRED = 2
 
-local index = KEYS[18]
 local walk, cursor, base, kind = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local dead = kind == 'dead'
 if not (walk == 'messages' or walk == 'state' or (walk == 'index' and dead)) or not kind or (kind ~= '' and not dead)
@@ -42,28 +43,28 @@ if not (walk == 'messages' or walk == 'state' or (walk == 'index' and dead)) or 
 end
 
 queue_read_config()
-local now = call_time()
-local bodies = redis.call('HLEN', queue_messages)
-redis.call('HLEN', queue_state)
-redis.call('ZCARD', index)
+local now = clock_now
+local bodies = redis.call('HLEN', key_messages)
+redis.call('HLEN', key_state)
+redis.call('ZCARD', key_index)
 
 if walk == 'index' then
-  local found = redis.call('ZRANGE', index, cursor == '0' and '-' or '(' .. cursor, '+', 'BYLEX', 'LIMIT', 0, SLICE)
+  local found = redis.call('ZRANGE', key_index, cursor == '0' and '-' or '(' .. cursor, '+', 'BYLEX', 'LIMIT', 0, SLICE)
   local lost = {}
   for i = 1, #found do
     local id, digits = string.match(found[i], '^(.+)%z(%d+)$')
-    if not id or redis.call('HEXISTS', queue_messages, id .. '@' .. digits) == 0 then
+    if not id or redis.call('HEXISTS', key_messages, id .. '@' .. digits) == 0 then
       lost[#lost + 1] = found[i]
     end
   end
   if #lost > 0 then
-    redis.call('ZREM', index, unpack(lost))
+    redis.call('ZREM', key_index, unpack(lost))
   end
   return { struct.pack('<ddd', now, #found, 0), #found == SLICE and found[SLICE] or '0' }
 end
 
 -- The contents of the sets: how many ids, in which priorities, and in which of those no claim looks for it.
-local ids_in_sets = redis.call('ZCARD', queue_leased)
+local ids_in_sets = redis.call('ZCARD', key_leased)
 local levels, hidden, noted = {}, {}, { [0] = true }
 for i = 1, #queue_priorities do
   noted[queue_priorities[i]] = true
@@ -84,9 +85,9 @@ local all, known, dues, bytes, step, steps = {}, {}, {}, 0, 1, 0
 repeat
   local found
   if walk == 'messages' then
-    found = redis.call('HSCAN', queue_messages, cursor, 'COUNT', step)
+    found = redis.call('HSCAN', key_messages, cursor, 'COUNT', step)
   else
-    found = redis.call('HSCAN', queue_state, cursor, 'COUNT', step)
+    found = redis.call('HSCAN', key_state, cursor, 'COUNT', step)
   end
   cursor = found[1]
   local fields = found[2]
@@ -114,13 +115,13 @@ for from = 1, #all, SLICE do
     ids[#ids + 1] = all[i]
   end
   local members = dead and walk == 'messages' and index_members(ids) or {}
-  local indexed = #members > 0 and redis.call('ZMSCORE', index, unpack(members)) or {}
+  local indexed = #members > 0 and redis.call('ZMSCORE', key_index, unpack(members)) or {}
   for i = 1, #members do
     if not indexed[i] then
       missing[#missing + 1] = members[i]
     end
   end
-  local found = redis.call('ZMSCORE', queue_leased, unpack(ids))
+  local found = redis.call('ZMSCORE', key_leased, unpack(ids))
   for l = 1, #levels do
     local scores = redis.call('ZMSCORE', queue_delayed_set(levels[l]), unpack(ids))
     for i = 1, #ids do
@@ -128,7 +129,7 @@ for from = 1, #all, SLICE do
     end
   end
   for i = 1, #ids do
-    if not found[i] and (walk == 'messages' or redis.call('HEXISTS', queue_messages, ids[i]) == 0) then
+    if not found[i] and (walk == 'messages' or redis.call('HEXISTS', key_messages, ids[i]) == 0) then
       stray[#stray + 1] = ids[i]
     end
   end
@@ -152,7 +153,7 @@ if walk == 'messages' then
     if not due or not (due >= 0 and due <= CALL_MAX_EXACT) or due % 1 ~= 0 then
       due = now
     end
-    local record = redis.call('HGET', queue_state, stray[i])
+    local record = redis.call('HGET', key_state, stray[i])
     if record then
       record = record_read(record, due, 0)
       if record.claim == RECORD_NO_CLAIM then
@@ -173,16 +174,16 @@ if #stray > 0 or #hidden > 0 or #missing > 0 then
   local promises = earliest < math.huge and wakeup_cover_earlier(base, earliest, now)
   -- These need no memory, after which nothing is refused when memory is full; and they tell a user who may not do them
   -- before anything is changed. What follows first is of the one command that is not among them.
-  redis.call('ZREM', queue_delayed, '')
-  redis.call('HDEL', queue_state, '')
-  redis.call('ZADD', queue_leased, 'XX', '0', '')
+  redis.call('ZREM', key_delayed, '')
+  redis.call('HDEL', key_state, '')
+  redis.call('ZADD', key_leased, 'XX', '0', '')
   for i = 1, #stray do
     if records[i] then
-      redis.call('HSET', queue_state, stray[i], record_write(records[i]))
+      redis.call('HSET', key_state, stray[i], record_write(records[i]))
     end
   end
   for i = 1, #missing do
-    redis.call('ZADD', index, '0', missing[i])
+    redis.call('ZADD', key_index, '0', missing[i])
   end
   for i = 1, #hidden do
     place_use_priority(hidden[i])
@@ -194,7 +195,7 @@ if #stray > 0 or #hidden > 0 or #missing > 0 then
       place_use_priority(level)
       redis.call('ZADD', queue_delayed_set(level), dues[stray[i]], stray[i])
     else
-      redis.call('HDEL', queue_state, stray[i])
+      redis.call('HDEL', key_state, stray[i])
     end
   end
 end

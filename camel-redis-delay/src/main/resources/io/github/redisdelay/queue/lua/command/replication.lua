@@ -5,7 +5,7 @@
 -- command; since 7.2, and in Valkey, only commands count that were replicated. A call that is repeated on another
 -- connection writes nothing, and WAIT alone would answer at once that all replicas have it.
 --
--- KEYS  1 sessions
+-- KEYS  sessions
 -- ARGV  none
 --       or, of which none is used: 1 session  2 sequence  3 base key; then for each request, at most 256: the id of the
 --       history that the master must have, or nothing where each will do
@@ -14,15 +14,13 @@
 -- Errors  none
 -- Cost  O(requests)
 
-local sessions = KEYS[1]
-
 local text = redis.pcall('INFO', 'replication')
 local history = type(text) == 'string' and string.match(text, 'master_replid:(%w+)') or ''
 
 -- The first write needs no memory, so that the others are not refused when there is none.
-redis.call('HDEL', sessions, '')
-redis.call('HSET', sessions, '', '')
-redis.call('HDEL', sessions, '')
+redis.call('HDEL', key_sessions, '')
+redis.call('HSET', key_sessions, '', '')
+redis.call('HDEL', key_sessions, '')
 if #ARGV == 0 then
   return history
 end

@@ -1,6 +1,6 @@
 -- Stores messages with the time at which they are due.
 --
--- KEYS  1 to 17 see queue.lua; those of the priorities may be missing, unless the call or the queue uses any
+-- KEYS  messages, delayed, leased, state, sessions, config, waiters, seen; priorities, see queue.lua
 -- ARGV  1 session  2 sequence  3 the queue's base key
 --       then, as items.lua reads them, five for each message, at most 256:
 --         id
@@ -23,39 +23,39 @@
 -- Errors  argument, config, format, keys, partitions, superseded, and Redis's OOM: nothing is changed
 -- Cost  O(log N) for each message
 --
--- A message is stored as struct '<dd' time of scheduling, and the time it was scheduled for; then its body. For delays the
--- position in the call is added in microseconds, so that messages come out in the order in which they were scheduled.
--- This is the only command that may be refused when the server's memory is full: its first write is refused then, and
--- nothing is changed. Where it has to drop a record first that eviction has left behind, Redis refuses nothing any more.
--- If all ids are new, the messages are stored together, with one command for each key; by plain.lua, if nothing about them or
--- their queue is special.
+-- For delays the position in the call is added in microseconds, so that messages come out in the order in which they were
+-- scheduled. This is the only command that may be refused when the server's memory is full: its first write is refused then,
+-- and nothing is changed.
+-- There are two ways: plain.lua stores messages about which nothing is special, all together; the rest of this file stores them
+-- one after the other.
 
---@include plain.lua
 --@include call.lua
---@include items.lua
+--@include clock.lua
 --@include session.lua
+--@include plain.lua
+--@include items.lua
+--@include check.lua
+--@include effect.lua
 --@include record.lua
 --@include queue.lua
 --@include place.lua
+--@include message.lua
 --@include seen.lua
 --@include wakeup.lua
 
 local SCHEDULED, REPLACED, SUPERSEDED, DELAYED, LEASED, BEYOND_RANGE, FINISHED, FULL, STALE = 1, 2, 3, 4, 5, 6, 7, 8, 9
 
-local base = ARGV[3]
-local count, items = items_read(3, 5, 'messages')
-local ids, words, times, claims, bodies = unpack(items)
-local now, stored = session_begin(QUEUE_KINDS, '', true)
-if stored then
-  return stored
+if session_stored then
+  return session_stored
 end
+local base, now = ARGV[3], clock_now
+local ids, words, times, claims, bodies = unpack(items_columns)
+effect_begin(true)
 queue_read_config()
 local remembers = seen_any()
 
 -- The meaning of words: text -> table. In most calls all messages have the same.
 local options = {}
--- How many messages the queue holds; counted only if a message has a limit.
-local length
 
 local function read_options(text, i)
   local time, policy, rest = string.match(text, '^(%l+) (%l+)(.*)$')
@@ -64,145 +64,85 @@ local function read_options(text, i)
   end
   local level, limit = place_options(rest, i)
   queue_need_priorities(level > 0)
-  length = length or (limit and redis.call('HLEN', queue_messages))
-  options[text] = { relative = time == 'after', policy = policy, level = level, limit = limit }
+  options[text] = { relative = time == 'after', replaces = policy == 'replace', level = level, limit = limit }
   return options[text]
 end
 
-local dues, known = {}, {}
-local earliest = math.huge
--- True if all messages are plain ones with new ids.
-local new = true
-for i = 1, count do
-  local id, claim = ids[i], claims[i]
+local dues, earliest = {}, math.huge
+for i = 1, items_count do
   local option = options[words[i]] or read_options(words[i], i)
-  if id == '' or (#claim ~= 0 and #claim ~= 16) then
+  if ids[i] == '' or (#claims[i] ~= 0 and #claims[i] ~= 16) then
     error('REDISDELAY argument: message ' .. i)
   end
-  local due = call_integer(times[i], 0, CALL_MAX_EXACT, 'due time of message ', i)
+  local due = check_integer(times[i], 0, CALL_MAX_EXACT, 'due time of message ', i)
   if option.relative then
     due = now + due + (i - 1)
   end
-  if due > CALL_MAX_EXACT then
-    new = false
-  elseif due < earliest then
-    earliest = due
+  if due <= CALL_MAX_EXACT then
+    earliest = math.min(earliest, due)
   end
-  if known[id] or #claim > 0 or option.level > 0 or (option.limit and length + count > option.limit) then
-    new = false
-  end
-  known[id] = true
   dues[i] = due
 end
-
-local function none_in(set)
-  local scores = redis.call('ZMSCORE', set, unpack(ids))
-  for i = 1, count do
-    if scores[i] then
-      return false
-    end
-  end
-  return true
-end
-
-new = new and none_in(queue_leased) and not (remembers and not none_in(seen_key))
-for i = 0, #queue_priorities do
-  new = new and none_in(queue_delayed_set(queue_priorities[i]))
-end
-
 local promises = earliest < math.huge and wakeup_cover_earlier(base, earliest, now)
 
-local reply
-if new then
-  local scores, fields, answers = {}, {}, { now }
-  for i = 1, count do
-    local id, due = ids[i], dues[i]
-    scores[2 * i - 1], scores[2 * i] = due, id
-    fields[2 * i - 1], fields[2 * i] = id, struct.pack('<dd', now, due) .. bodies[i]
-    answers[2 * i], answers[2 * i + 1] = SCHEDULED, due
-  end
-  -- A body, or a record, in no set, as eviction leaves it behind: its id is free, and the record must not be about the new
-  -- message, as its claim id would finish that.
-  local records = redis.call('HMGET', queue_state, unpack(ids))
-  for i = 1, count do
-    if records[i] then
-      redis.call('HDEL', queue_state, ids[i])
-    end
-  end
-  -- If there was none, this is the first write: refused when memory is full.
-  redis.call('HSET', queue_messages, unpack(fields))
-  redis.call('ZADD', queue_delayed, unpack(scores))
-  reply = struct.pack('<d' .. string.rep('Bd', count), unpack(answers))
-else
-  -- One after the other.
-  length = length or redis.call('HLEN', queue_messages)
-  local ids_in_sets = redis.call('ZCARD', queue_leased)
-  for i = 0, #queue_priorities do
-    ids_in_sets = ids_in_sets + redis.call('ZCARD', queue_delayed_set(queue_priorities[i]))
-  end
-  -- Some were lost (to eviction, or deleted by hand), and a new message may get the id of one.
-  local bodies_lost = length < ids_in_sets
-  -- The first write: refused when memory is full.
-  redis.call('ZADD', queue_leased, 'XX', '0', '')
-  reply = { struct.pack('<d', now) }
-  for i = 1, count do
-    local id, due, claim, body = ids[i], dues[i], claims[i], bodies[i]
-    local option = options[words[i]]
-    local level = option.level
-    local outcome
-    -- If the id is in use, that is the answer; a message that takes the place of another one is not asked for the rest.
-    local until_then = remembers and option.policy ~= 'replace' and seen_until(id, now)
-    local full = option.limit and length >= option.limit
-    local claimed = #claim == 16
-    local free = (until_then or full or claimed) and redis.call('HEXISTS', queue_messages, id) == 0
-    if due > CALL_MAX_EXACT then
-      outcome = BEYOND_RANGE
-    elseif claimed and free and not redis.call('ZSCORE', queue_leased, id) then
-      due, outcome = 0, STALE
-    elseif until_then and free then
-      due, outcome = until_then, FINISHED
-    elseif full and free then
-      due, outcome = length, FULL
-    elseif redis.call('HSETNX', queue_messages, id, struct.pack('<dd', now, due) .. body) == 1 then
-      if bodies_lost then
-        place_remove(id)
-        redis.call('ZREM', queue_leased, id)
-      end
-      if redis.call('HEXISTS', queue_state, id) == 1 then
-        redis.call('HDEL', queue_state, id)
-      end
-      place_use_priority(level)
-      redis.call('ZADD', queue_delayed_set(level), due, id)
-      length = length + 1
-      outcome = SCHEDULED
-    else
-      local pending, before = place_find(id)
-      local lease = not pending and redis.call('ZSCORE', queue_leased, id)
-      local holder = lease and claimed and record_is_held(queue_leased, queue_state, id, claim)
-      if holder or option.policy == 'replace' or not (pending or lease) then
-        -- This is also the way of a body in no set, as eviction leaves it behind: its id is free.
-        redis.call('HSET', queue_messages, id, struct.pack('<dd', now, due) .. body)
-        redis.call('HDEL', queue_state, id)
-        place_use_priority(level)
-        redis.call('ZADD', queue_delayed_set(level), due, id)
-        redis.call('ZREM', queue_leased, id)
-        if pending and before ~= level then
-          redis.call('ZREM', queue_delayed_set(before), id)
-        end
-        outcome = lease and SUPERSEDED or pending and REPLACED or SCHEDULED
-      elseif pending then
-        due, outcome = tonumber(pending), DELAYED
-      else
-        due, outcome = tonumber(lease), LEASED
-      end
-    end
-    reply[i + 1] = struct.pack('<Bd', outcome, due)
-  end
-  reply = table.concat(reply)
+local length = redis.call('HLEN', key_messages)
+local ids_in_sets = redis.call('ZCARD', key_leased)
+for i = 0, #queue_priorities do
+  ids_in_sets = ids_in_sets + redis.call('ZCARD', queue_delayed_set(queue_priorities[i]))
 end
+-- Some were lost (to eviction, or deleted by hand), and a new message may get the id of one.
+local bodies_lost = length < ids_in_sets
+
+-- Stores a message, if its id is free or it may take the place of the one that has it. Returns its outcome, and a time or number.
+local function store(id, due, claim, option, body)
+  local claimed = #claim == 16
+  local free = redis.call('HEXISTS', key_messages, id) == 0
+  if due > CALL_MAX_EXACT then
+    return BEYOND_RANGE, due
+  elseif free then
+    local until_then = remembers and not option.replaces and seen_until(id, now)
+    if claimed and not redis.call('ZSCORE', key_leased, id) then
+      return STALE, 0
+    elseif until_then then
+      return FINISHED, until_then
+    elseif option.limit and length >= option.limit then
+      return FULL, length
+    end
+    if bodies_lost then
+      place_remove(id)
+      redis.call('ZREM', key_leased, id)
+    end
+    message_store(id, option.level, now, due, body)
+    length = length + 1
+    return SCHEDULED, due
+  end
+  local pending, before = place_find(id)
+  local lease = not pending and redis.call('ZSCORE', key_leased, id)
+  local holder = lease and claimed and record_is_held(key_leased, key_state, id, claim)
+  -- A body in no set, as eviction leaves it behind: its id is free.
+  if holder or option.replaces or not (pending or lease) then
+    message_store(id, option.level, now, due, body)
+    redis.call('ZREM', key_leased, id)
+    if pending and before ~= option.level then
+      redis.call('ZREM', queue_delayed_set(before), id)
+    end
+    return lease and SUPERSEDED or pending and REPLACED or SCHEDULED, due
+  elseif pending then
+    return DELAYED, tonumber(pending)
+  end
+  return LEASED, tonumber(lease)
+end
+
+-- The first write: refused when memory is full.
+redis.call('ZADD', key_leased, 'XX', '0', '')
+local reply = { struct.pack('<d', now) }
+for i = 1, items_count do
+  reply[i + 1] = struct.pack('<Bd', store(ids[i], dues[i], claims[i], options[words[i]], bodies[i]))
+end
+reply = table.concat(reply)
 if remembers then
   seen_forget_some(now)
 end
-session_end(now, reply)
+effect_end(reply)
 wakeup_write(wakeup_waiters, promises)
 return reply

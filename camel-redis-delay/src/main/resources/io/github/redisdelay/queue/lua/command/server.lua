@@ -1,6 +1,6 @@
 -- Reads the server's own figures. Changes nothing.
 --
--- KEYS  1 any key of the queue, which decides the node that is asked
+-- KEYS  messages: it decides the node that is asked, and is not read
 -- Reply bytes: the sections server, memory and persistence of INFO; empty where the user may not ask
 -- Errors  none
 -- Cost  O(1)

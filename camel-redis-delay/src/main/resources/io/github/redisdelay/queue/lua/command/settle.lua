@@ -1,7 +1,7 @@
 -- Ends deliveries: acknowledges, retries, releases, dead-letters or drops them. Or extends their leases.
 --
--- KEYS  1 to 17 see queue.lua  18 dead messages  19 dead delayed  20 dead state  21 dead waiters
---       22 dead index, see index.lua  23 index that these messages are in if they are dead letters
+-- KEYS  messages, delayed, leased, state, sessions, config, waiters, seen, dead:messages, dead:delayed, dead:state,
+--       dead:waiters, dead:index, index (the one that these messages are in if they are dead letters); priorities
 -- ARGV  1 session  2 sequence  3 the queue's base key  4 the dead letters' base key
 --       then, as items.lua reads them, five for each delivery, at most 256:
 --         id
@@ -13,15 +13,18 @@
 -- Reply bytes: struct 'd' time of the call, then for each delivery 'Bd' outcome and, of what stays, the new due time;
 --       of what is a dead letter now, the time in its id; of what was extended, when its lease expires (0: none of these)
 --         1 done  2 stale: the message is gone  3 stale: it waits, or another delivery holds it
--- Errors  argument, config, format, superseded: nothing is changed
+-- Errors  argument, config, format, keys, superseded: nothing is changed
 -- Cost  O(log N) for each delivery; a dead letter copies the body
 --
 -- Acts only on a message that is leased under this very claim id. A release gives the attempt back and restores the due
 -- time. A dead letter's id is the message's id, '@' and the time in microseconds, so that the id is free again.
 
 --@include call.lua
+--@include clock.lua
 --@include items.lua
 --@include session.lua
+--@include check.lua
+--@include effect.lua
 --@include record.lua
 --@include queue.lua
 --@include place.lua
@@ -33,15 +36,12 @@
 local ACTIONS = { acknowledge = 0, retry = 0, release = 0, ['dead-letter'] = 0, drop = 0, extend = 1 }
 local FAILED, RELEASED = 1, 3
 
-local dead_messages, dead_delayed, dead_state, dead_waiters = KEYS[18], KEYS[19], KEYS[20], KEYS[21]
-local dead_index, index = KEYS[22], KEYS[23]
-local base, dead_base = ARGV[3], ARGV[4]
-local count, items = items_read(4, 5, 'deliveries')
-local ids, claims, actions, times, failures = unpack(items)
-local now, stored = session_begin(QUEUE_KINDS, 'hzhzzz')
-if stored then
-  return stored
+if session_stored then
+  return session_stored
 end
+local now, base, dead_base = clock_now, ARGV[3], ARGV[4]
+local count, ids, claims, actions, times, failures = items_count, unpack(items_columns)
+effect_begin()
 queue_read_config(true)
 
 local micros = {}
@@ -50,11 +50,11 @@ for i = 1, count do
   if ids[i] == '' or #claim ~= 16 or claim == RECORD_NO_CLAIM or not least then
     error('REDISDELAY argument: delivery ' .. i)
   end
-  micros[i] = call_integer(times[i], least, CALL_MAX_EXACT, 'time of delivery ', i)
+  micros[i] = check_integer(times[i], least, CALL_MAX_EXACT, 'time of delivery ', i)
 end
 -- For each delivery whether it holds its message, as record_is_held tells it, and the state records.
-local scores = redis.call('ZMSCORE', queue_leased, unpack(ids))
-local bytes = redis.call('HMGET', queue_state, unpack(ids))
+local scores = redis.call('ZMSCORE', key_leased, unpack(ids))
+local bytes = redis.call('HMGET', key_state, unpack(ids))
 local held = {}
 for i = 1, count do
   held[i] = scores[i] and record_has_claim(bytes[i], claims[i])
@@ -74,7 +74,7 @@ for i = 1, count do
   local id, action, failure = ids[i], actions[i], failures[i]
   local outcome, due = 1, 0
   if not held[i] then
-    outcome = redis.call('HEXISTS', queue_messages, id) == 1 and 3 or 2
+    outcome = redis.call('HEXISTS', key_messages, id) == 1 and 3 or 2
   elseif done[id] then
     outcome = (done[id] == 'retry' or done[id] == 'release') and 3 or 2
   elseif action == 'extend' then
@@ -96,6 +96,7 @@ for i = 1, count do
         record.attempts = math.max(0, record.attempts - 1)
         record.reason = RELEASED
       end
+      queue_need_priorities(record_level(record) > 0)
       due = record.due
       earliest = math.min(earliest, due)
       staying[i] = record
@@ -122,9 +123,9 @@ for i = 1, count do
 end
 local promises, dead_promises
 if any_dead then
-  local head = tonumber(redis.call('ZRANGE', dead_delayed, '0', '0', 'WITHSCORES')[2])
+  local head = tonumber(redis.call('ZRANGE', key_dead_delayed, '0', '0', 'WITHSCORES')[2])
   if not head or now < head or head < now - WAKEUP_OVERDUE_MICROS then
-    dead_promises = wakeup_cover(dead_waiters, dead_base, now, now)
+    dead_promises = wakeup_cover(key_dead_waiters, dead_base, now, now)
   end
 end
 if earliest < math.huge then
@@ -132,48 +133,48 @@ if earliest < math.huge then
 end
 
 -- Needs no memory: after it, nothing is refused when memory is full.
-redis.call('ZREM', queue_leased, '')
+redis.call('ZREM', key_leased, '')
 wakeup_write(wakeup_waiters, promises)
-wakeup_write(dead_waiters, dead_promises)
+wakeup_write(key_dead_waiters, dead_promises)
 if #extended > 0 then
-  redis.call('ZADD', queue_leased, unpack(extended))
+  redis.call('ZADD', key_leased, unpack(extended))
 end
 if #remembered > 0 then
-  redis.call('ZADD', seen_key, unpack(remembered))
+  redis.call('ZADD', key_seen, unpack(remembered))
 end
 for i = 1, count do
   if staying[i] then
     local level = record_level(staying[i])
     place_use_priority(level)
-    redis.call('HSET', queue_state, ids[i], record_write(staying[i]))
+    redis.call('HSET', key_state, ids[i], record_write(staying[i]))
     redis.call('ZADD', queue_delayed_set(level), staying[i].due, ids[i])
   end
 end
 -- At once: if one of the commands below is refused, a message that stays is in one set all the same. ZREM is not refused: it
 -- was the first write. A message that becomes a dead letter is held until it has left then, and may leave a second dead letter.
 if #kept > 0 then
-  redis.call('ZREM', queue_leased, unpack(kept))
+  redis.call('ZREM', key_leased, unpack(kept))
 end
 for i = 1, count do
   if dead[i] then
     local dead_id = ids[i] .. '@' .. string.format('%.0f', now)
-    local body = redis.call('HGET', queue_messages, ids[i])
+    local body = redis.call('HGET', key_messages, ids[i])
     if body then
-      redis.call('HSET', dead_messages, dead_id, body)
-      redis.call('HSET', dead_state, dead_id, record_write(dead[i]))
-      redis.call('ZADD', dead_delayed, now, dead_id)
-      redis.call('ZADD', dead_index, '0', index_member(dead_id))
+      redis.call('HSET', key_dead_messages, dead_id, body)
+      redis.call('HSET', key_dead_state, dead_id, record_write(dead[i]))
+      redis.call('ZADD', key_dead_delayed, now, dead_id)
+      redis.call('ZADD', key_dead_index, '0', index_member(dead_id))
       answers[2 * i + 1] = now
     end
   end
 end
 if #gone > 0 then
-  redis.call('HDEL', queue_messages, unpack(gone))
-  redis.call('HDEL', queue_state, unpack(gone))
-  redis.call('ZREM', queue_leased, unpack(gone))
+  redis.call('HDEL', key_messages, unpack(gone))
+  redis.call('HDEL', key_state, unpack(gone))
+  redis.call('ZREM', key_leased, unpack(gone))
 end
-index_forget(index, gone)
+index_forget(key_index, gone)
 if #remembered > 0 then
   seen_forget_some(now)
 end
-return session_end(now, struct.pack('<d' .. string.rep('Bd', count), unpack(answers)))
+return effect_end(struct.pack('<d' .. string.rep('Bd', count), unpack(answers)))

@@ -1,6 +1,6 @@
 -- Reads a queue's figures. Changes nothing.
 --
--- KEYS  1 to 17 see queue.lua  18 consumers  19 dead delayed  20 dead leased
+-- KEYS  messages, delayed, leased, config, consumers, dead:delayed, dead:leased; priorities
 -- Reply bytes: struct 'dddddddddddd' time of the call; messages delayed, overdue (due and not claimed), leased, dead; for how
 --       many microseconds the oldest overdue message has been due (0: none is); in how many microseconds the next one
 --       will be due that is not yet (-1: there is none); consumers seen in the last 140 s; since when the queue is
@@ -10,12 +10,14 @@
 -- Cost  O(log N), and one step for each consumer
 
 --@include call.lua
+--@include clock.lua
+--@include check.lua
 --@include queue.lua
 
 local SEEN_LATELY = 140 * 1000000
 
 queue_read_config()
-local now = call_time()
+local now = clock_now
 local waiting, overdue, coming, last = 0, 0, nil, 0
 
 local function count(set)
@@ -34,21 +36,21 @@ for i = 0, #queue_priorities do
 end
 local oldest = queue_first_due()
 local listening = 0
-local records = redis.call('HVALS', KEYS[18])
+local records = redis.call('HVALS', key_consumers)
 for i = 1, #records do
   if #records[i] >= 8 and struct.unpack('<d', records[i]) > now - SEEN_LATELY then
     listening = listening + 1
   end
 end
-local lost = redis.call('HGET', KEYS[18], 'lost')
+local lost = redis.call('HGET', key_consumers, 'lost')
 lost = lost and #lost == 4 and struct.unpack('<I4', lost) * 1000000 or 0
 return struct.pack('<dddddddddddd', now, waiting, overdue,
-  redis.call('ZCARD', queue_leased),
-  redis.call('ZCARD', KEYS[19]) + redis.call('ZCARD', KEYS[20]),
+  redis.call('ZCARD', key_leased),
+  redis.call('ZCARD', key_dead_delayed) + redis.call('ZCARD', key_dead_leased),
   oldest and math.max(0, now - math.max(0, oldest)) or 0, -- others may have written a time before 1970
   coming and coming - now or -1,
   listening,
   queue_paused and math.max(1, tonumber(queue_paused) or 1) or 0,
   last,
-  redis.call('HLEN', queue_messages),
+  redis.call('HLEN', key_messages),
   lost > now - CALL_UNUSED_MICROS and lost or 0)

@@ -1,11 +1,8 @@
--- Included where dead letters come and go, or are looked for by the ids of their messages.
+-- Included where dead letters come and go.
 --
 -- A queue of dead letters has an index: a sorted set in which all scores are 0, so that its members are in the order of
 -- their bytes. A member is the id of the message, a byte 0, and the digits of the dead letter's id. So those of one message
 -- are neighbours, the oldest first; and as no id has a byte 0, nothing else is among them.
-
--- At most so many dead letters of one message are found.
-local INDEX_MOST = 100
 
 -- Returns the message's id and the digits of a dead letter's id; nil if it is none.
 local function index_parts(dead_id)
@@ -33,18 +30,4 @@ local function index_forget(index, ids)
   if #members > 0 then
     redis.call('ZREM', index, unpack(members))
   end
-end
-
--- Returns the digits of a message's dead letters, the newest first. An entry without a body is no dead letter. Neither is
--- one that no script has put there: change.lua makes a number of the digits after its first write.
-local function index_find(index, dead_messages, id)
-  local found = redis.call('ZRANGE', index, '(' .. id .. '\1', '[' .. id .. '\0', 'BYLEX', 'REV', 'LIMIT', 0, INDEX_MOST)
-  local all = {}
-  for i = 1, #found do
-    local digits = string.sub(found[i], #id + 2)
-    if string.find(digits, '^%d+$') and #digits <= 16 and redis.call('HEXISTS', dead_messages, id .. '@' .. digits) == 1 then
-      all[#all + 1] = digits
-    end
-  end
-  return all
 end

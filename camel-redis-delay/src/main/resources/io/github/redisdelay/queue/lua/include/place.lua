@@ -38,5 +38,5 @@ local function place_options(words, number)
   if #rest > 0 and not limit then
     error('REDISDELAY argument: message ' .. number)
   end
-  return tonumber(level) or 0, limit and call_integer(limit, 1, CALL_MAX_EXACT, 'limit of message ', number)
+  return tonumber(level) or 0, limit and check_integer(limit, 1, CALL_MAX_EXACT, 'limit of message ', number)
 end

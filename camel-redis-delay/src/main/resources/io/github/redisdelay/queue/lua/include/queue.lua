@@ -1,8 +1,5 @@
--- Included where messages move from one set to another, after call.lua: the queue's keys and its configuration.
+-- Included where messages move from one set to another, after check.lua: the queue's sets and its configuration.
 -- queue_delayed_set names the set of a priority.
---
--- KEYS  1 messages  2 delayed  3 leased  4 state  5 sessions  6 config  7 seen  8 waiters, see wakeup.lua
---       9 to 17 delayed:1 to delayed:9
 --
 -- config: hash; every field may be missing
 --     format      the version of the layout (1)
@@ -11,15 +8,9 @@
 --     partitions  the number of partitions of the queue, if it is recorded (see partitions.lua). The keys of a partition do
 --                 not have it: with more than 1, these keys are none of a partition
 --
--- The set in which a delayed id waits is its priority: `delayed` for 0. A queue that uses no other priority pays for none: where
--- a command says so, its caller may leave out the keys from 9 on. If the call or the queue uses priorities, the call is refused
--- with the error `keys`, and has changed nothing; its caller sends it again with all keys.
-
-local queue_messages, queue_delayed, queue_leased, queue_state = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local queue_config = KEYS[6]
-
--- The kinds of these keys, for session_begin.
-local QUEUE_KINDS = 'hzzhhhzzzzzzzzzzz'
+-- The set in which a delayed id waits is its priority: `delayed` for 0. A queue that uses no other priority pays for none: the
+-- keys delayed:1 to delayed:9 come behind all others, and the caller may leave them out. If the call or the queue uses
+-- priorities, the call is refused with the error `keys`, and has changed nothing; its caller sends it again with all keys.
 
 -- The findings of queue_read_config. The priorities above 0 stand from index 1 on, the highest first; index 0 is always 0, so
 -- that a loop from there goes through all sets of delayed messages.
@@ -27,14 +18,14 @@ local queue_priorities, queue_paused
 
 local function queue_delayed_set(priority)
   if priority == 0 then
-    return queue_delayed
+    return key_delayed
   end
-  return KEYS[8 + priority]
+  return KEYS[KEY_PRIORITIES + priority]
 end
 
 -- Refuses a call that needs the sets of the priorities and does not name them.
 local function queue_need_priorities(needed)
-  if needed and not KEYS[17] then
+  if needed and not KEYS[KEY_PRIORITIES + 9] then
     error('REDISDELAY keys: this call or this queue uses priorities')
   end
 end
@@ -42,8 +33,8 @@ end
 -- Reads the configuration. Refuses the call if the queue has several partitions, which have keys of their own; not if it
 -- finishes deliveries: it finds none.
 local function queue_read_config(finishes)
-  local found = redis.call('HMGET', queue_config, 'format', 'priorities', 'paused', 'partitions')
-  call_check_format(found[1])
+  local found = redis.call('HMGET', key_config, 'format', 'priorities', 'paused', 'partitions')
+  check_format(found[1])
   local partitions = found[4]
   if partitions and partitions ~= '1' and not finishes then
     error('REDISDELAY partitions: ' .. partitions)
@@ -67,9 +58,9 @@ end
 
 local function queue_write_priorities()
   if #queue_priorities == 0 then
-    redis.call('HDEL', queue_config, 'priorities')
+    redis.call('HDEL', key_config, 'priorities')
   else
-    redis.call('HSET', queue_config, 'priorities', table.concat(queue_priorities))
+    redis.call('HSET', key_config, 'priorities', table.concat(queue_priorities))
   end
 end
 

@@ -23,7 +23,7 @@ local RECORD_MAX_ATTEMPTS = 2147483646
 local function record_read(bytes, due, priority, id)
   if bytes and #bytes >= RECORD_BRIEF and string.byte(bytes, 1) == 1 then
     if #bytes < RECORD_LENGTH then
-      local body = id and redis.call('HGET', KEYS[1], id)
+      local body = id and redis.call('HGET', key_messages, id)
       local time = body and #body >= 16 and struct.unpack('<d', body, 9) or due
       bytes = string.sub(bytes, 1, RECORD_BRIEF) .. struct.pack('<dd', time, time)
     end

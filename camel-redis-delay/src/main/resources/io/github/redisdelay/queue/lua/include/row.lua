@@ -1,8 +1,5 @@
 -- Included where messages are looked at, after call.lua, record.lua and queue.lua.
---
--- KEYS  1 to 17 see queue.lua  18 consumers
 
-local row_consumers = KEYS[18]
 local row_names = {}
 
 -- Returns the name of the consumer that leased a message, or nothing if it is not known.
@@ -12,7 +9,7 @@ local function row_holder(record)
   end
   local id = string.sub(record.claim, 1, 8)
   if not row_names[id] then
-    local found = redis.call('HGET', row_consumers, id)
+    local found = redis.call('HGET', key_consumers, id)
     row_names[id] = found and string.sub(found, 9) or ''
   end
   return row_names[id]
@@ -20,7 +17,7 @@ end
 
 -- Appends the five elements of a row: id, struct '<d' score, priority in digits, state record, holder.
 local function row_append(reply, id, score, priority, is_leased)
-  local record = record_read(redis.call('HGET', queue_state, id), score, priority, id)
+  local record = record_read(redis.call('HGET', key_state, id), score, priority, id)
   local n = #reply
   reply[n + 1] = id
   reply[n + 2] = struct.pack('<d', score)

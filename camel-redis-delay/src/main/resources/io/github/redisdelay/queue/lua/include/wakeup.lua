@@ -1,7 +1,5 @@
 -- Included where something may become due earlier than consumers know, after queue.lua: who is woken for it.
 --
--- KEYS  8 waiters
---
 -- waiters: sorted set of the consumers that could take a message -> when each has promised to come, in microseconds
 --     member: a name of the consumer's own without spaces, a space, the channel on which its client listens. A name that
 --     begins with '~' belongs to a client for which the number of receivers that PUBLISH answers says nothing, as in a
@@ -14,7 +12,7 @@
 -- consumers, and if the first consumer has died, the second one comes.
 -- Only how soon a message is taken depends on this set: each consumer claims once in a safety interval anyway.
 
-local wakeup_waiters = KEYS[8]
+local wakeup_waiters = key_waiters
 local WAKEUP_BACKUP_MICROS = 10000
 -- A consumer that is later than this counts as dead until its next claim.
 local WAKEUP_OVERDUE_MICROS = 25000

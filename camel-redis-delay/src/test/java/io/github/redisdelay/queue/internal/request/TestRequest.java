@@ -13,6 +13,11 @@ class TestRequest extends Request<String> {
     }
 
     @Override
+    protected boolean stores() {
+        return script() == LuaScript.SCHEDULE;
+    }
+
+    @Override
     protected String read(long timeMicros, int outcome, long valueMicros) {
         if (outcome == 9) {
             throw new IllegalArgumentException("outcome 9 of " + id());

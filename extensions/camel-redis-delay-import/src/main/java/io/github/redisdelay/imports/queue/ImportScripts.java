@@ -4,20 +4,16 @@ package io.github.redisdelay.imports.queue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import java.util.List;
-import java.util.stream.Stream;
 
 /** The scripts of imports, and the keys that they name. */
 public final class ImportScripts {
 
-    public static final LuaScript LOOK = LuaScript.of(
-            ImportScripts.class,
-            "look",
-            true,
-            keys -> List.of(keys.foreign().get(0), keys.foreign().get(2)));
+    private static final List<String> FOREIGN = List.of("source", "order", "ready", "nothing");
 
-    public static final LuaScript IMPORT = LuaScript.of(
-            ImportScripts.class, "import", false, keys -> Stream.concat(keys.common().stream(), keys.foreign().stream())
-                    .toList());
+    public static final LuaScript LOOK = LuaScript.of(ImportScripts.class, "look", 0, FOREIGN, LuaScript.Trait.LIST);
+
+    public static final LuaScript IMPORT =
+            LuaScript.of(ImportScripts.class, "import", 4, FOREIGN, LuaScript.Trait.PRIORITIES, LuaScript.Trait.BODIES);
 
     private ImportScripts() {}
 
