@@ -23,7 +23,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BiConsumer;
 import org.apache.camel.CamelContext;
 import org.apache.camel.Endpoint;
 import org.apache.camel.SSLContextParametersAware;
@@ -250,22 +249,13 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
                 .start();
     }
 
-    /** Goes on with a task on a thread of the component; on this one if those have been stopped already. */
-    void goOn(Runnable task) {
-        goOn(ComponentThreads::goOn, task);
-    }
-
-    /** Goes on with the exchange of an asynchronous producer, as {@link #goOn} does, on one of a limited number of threads. */
+    /** Goes on with the exchange of an asynchronous producer on a thread of the component; on this one if those have been stopped. */
     void goOnBehindProducer(Runnable exchange) {
-        goOn(ComponentThreads::goOnBehindProducer, exchange);
-    }
-
-    private void goOn(BiConsumer<ComponentThreads, Runnable> way, Runnable task) {
         Resources open = isStoppingOrStopped() ? resources : resources();
         if (open == null) {
-            task.run();
+            exchange.run();
         } else {
-            way.accept(open.threads(), task);
+            open.threads().goOnBehindProducer(exchange);
         }
     }
 

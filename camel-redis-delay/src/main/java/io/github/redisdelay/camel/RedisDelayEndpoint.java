@@ -407,7 +407,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
                 queue,
                 meters(),
                 routeId,
-                component::goOn,
+                component.threads()::goOn,
                 component.threads().timers(),
                 producerSettings().maximumQueueLength());
     }

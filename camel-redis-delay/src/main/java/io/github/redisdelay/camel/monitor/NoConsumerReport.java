@@ -94,10 +94,8 @@ public final class NoConsumerReport {
 
         private synchronized void lookAfter(long dueMicros, long delayMicros) {
             if (dueMicros < earliestMicros) {
+                end();
                 earliestMicros = dueMicros;
-                if (timer != null) {
-                    timer.cancel();
-                }
                 lookIn(OVERDUE.plus(StatsText.micros(Math.max(0, delayMicros))));
             }
         }

@@ -38,7 +38,7 @@ final class ExchangeThreads implements Executor {
     private final Timers timers;
     private final Deque<Runnable> tasks;
 
-    /** True while a timer is set that looks for a standstill. */
+    /** True once all threads were busy: from then on a timer looks for a standstill. */
     private final AtomicBoolean watched = new AtomicBoolean();
 
     /** True if a task has begun since the last look. Written only where it changes: all threads read it. */
@@ -92,7 +92,9 @@ final class ExchangeThreads implements Executor {
         // The permit comes first: who finds none free leaves the task to a thread that has one and will look again.
         while (!waking.get()) {
             if (!free.tryAcquire()) {
-                watch();
+                if (!watched.get() && watched.compareAndSet(false, true)) {
+                    watch(false);
+                }
                 return;
             }
             if (waking.compareAndSet(false, true)) {
@@ -117,32 +119,18 @@ final class ExchangeThreads implements Executor {
         }
     }
 
-    /** Looks whether no task begins for 10 s, from now on until none waits. */
-    private void watch() {
-        if (!watched.get() && watched.compareAndSet(false, true)) {
-            watchOn(false);
-        }
-    }
-
-    /** @param warned whether there was a standstill since tasks have been waiting */
-    private void watchOn(boolean warned) {
-        if (tasks.isEmpty()) {
-            watched.set(false);
-            if (!tasks.isEmpty()) {
-                watch(); // it came after the first look, and relied on this watch
-            }
-            return;
-        }
+    /** Looks every 10 s whether none has begun while some wait. */
+    private void watch(boolean warned) {
         begun = false;
         timers.schedule(STANDSTILL_NANOS, () -> {
             boolean standstill = !begun && !tasks.isEmpty();
             if (standstill && !warned) {
                 LOG.warn(
                         "No exchange behind asynchronous producers has gone on for 10 s: all threads for these are busy, or"
-                                + " wait for such exchanges. One thread more goes on every 10 s. Remove synchronous=false, or"
+                                + " wait for such exchanges. One thread more goes on now, and whenever that happens. Remove synchronous=false, or"
                                 + " put threads() or seda: before the step that waits");
             }
-            watchOn(warned || standstill);
+            watch(standstill || (warned && !tasks.isEmpty()));
             if (standstill) {
                 runAll(tasks::pollLast);
             }

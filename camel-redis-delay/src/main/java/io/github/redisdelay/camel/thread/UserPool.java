@@ -24,9 +24,6 @@ final class UserPool implements Executor {
     /** The least time between two warnings. */
     private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-    /** The least time in which a pool takes a task that is worth a warning. */
-    static final long BLOCKED_NANOS = TimeUnit.SECONDS.toNanos(1);
-
     private final ExecutorService pool;
     private final String name;
     private final LongSupplier nanoTime;
@@ -60,7 +57,6 @@ final class UserPool implements Executor {
     @Override
     public void execute(Runnable task) {
         Handed handed = new Handed(task);
-        long begin = nanoTime.getAsLong();
         try {
             pool.execute(handed);
         } catch (Throwable e) {
@@ -70,26 +66,16 @@ final class UserPool implements Executor {
             }
         }
         handed.caller = null;
-        if (nanoTime.getAsLong() - begin >= BLOCKED_NANOS && !hasRoom() && isTimeToWarn()) {
-            LOG.warn(
-                    "{} waits for room, and blocks the threads on which Redis answers: give it the policy Abort or"
-                            + " CallerRuns",
-                    name);
-        }
         // A pool that was shut down may drop it without a word.
         if (handed.refused || (pool.isShutdown() && handed.taken.compareAndSet(false, true))) {
             throw refused(null);
         }
     }
 
-    /** True if the pool is known to have room: then it did not wait for it, but this thread stood still. */
-    private boolean hasRoom() {
-        return pool instanceof ThreadPoolExecutor known
-                && (known.getQueue().remainingCapacity() > 0 || known.getActiveCount() < known.getMaximumPoolSize());
-    }
-
     private RejectedExecutionException refused(Throwable cause) {
-        if (isTimeToWarn()) {
+        long now = nanoTime.getAsLong();
+        long from = warnNanos.get();
+        if (now - from >= 0 && warnNanos.compareAndSet(from, now + QUIET_NANOS)) {
             LOG.warn(
                     "{} {}: messages go back to Redis, and wait there for a moment. It needs as many threads, or places in its"
                             + " queue, as its consumers may work on exchanges at a time (option 'concurrentConsumers')",
@@ -99,12 +85,6 @@ final class UserPool implements Executor {
                             : cause instanceof Error ? "takes no more (" + cause + ")" : "is full");
         }
         return new RejectedExecutionException(name + " takes no more", cause);
-    }
-
-    private boolean isTimeToWarn() {
-        long now = nanoTime.getAsLong();
-        long from = warnNanos.get();
-        return now - from >= 0 && warnNanos.compareAndSet(from, now + QUIET_NANOS);
     }
 
     /** A task that runs at most once, and not on the thread that hands it over. */

@@ -134,35 +134,4 @@ class UserPoolTest {
             assertThat(log.of(Level.WARN)).hasSize(2);
         }
     }
-
-    @Test
-    void aThreadThatStoodStillIsNotTakenForAPoolThatWaitsForRoom() {
-        ThreadPoolExecutor pool = new ThreadPoolExecutor(1, 1, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>()) {
-            @Override
-            public void execute(Runnable task) {
-                super.execute(task);
-                now.addAndGet(UserPool.BLOCKED_NANOS);
-            }
-        };
-        pools.add(pool);
-        try (LogLines log = new LogLines(UserPool.class)) {
-            of(pool).execute(this::block);
-            assertThat(log.of(Level.WARN)).isEmpty();
-        }
-    }
-
-    @Test
-    void aPoolThatWaitsForRoomIsWarnedOf() {
-        UserPool threads = of(oneThread((task, pool) -> now.addAndGet(UserPool.BLOCKED_NANOS)));
-        try (LogLines log = new LogLines(UserPool.class)) {
-            threads.execute(this::block);
-            assertThat(log.of(Level.WARN)).isEmpty();
-            threads.execute(this::block);
-            assertThat(log.of(Level.WARN))
-                    .singleElement()
-                    .asString()
-                    .startsWith(
-                            "queue 'orders': the pool waits for room, and blocks the threads on which Redis answers");
-        }
-    }
 }
