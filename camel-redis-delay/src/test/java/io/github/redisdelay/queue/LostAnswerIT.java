@@ -156,7 +156,7 @@ class LostAnswerIT {
 
     private static ClaimedDelivery claim(DelayQueueClient client, RedisDelayQueue queue, ClaimCalls claims) {
         ClaimRequest request = new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 1, 1, ClaimIntent.LEAVE, 1);
-        ClaimReply reply = get(claims.claim(request));
+        ClaimReply reply = get(claims.claim(request, new CompletableFuture<>()));
         assertThat(reply.messages()).as("claimed messages").hasSize(1);
         return new ClaimedDelivery(
                 queue,
@@ -253,14 +253,17 @@ class LostAnswerIT {
         }
         ClaimCalls claims = ClientAccess.consumers(client).newClaims(queue.address(), error -> {});
         fates(Fate.ANSWER_LOST, Fate.LOST, Fate.TWICE);
-        ClaimReply reply =
-                get(claims.claim(new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1)));
+        ClaimReply reply = get(claims.claim(
+                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1),
+                new CompletableFuture<>()));
         assertThat(reply.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("m0", "m1", "m2");
         assertThat(reply.messages())
                 .extracting(ClaimReply.ClaimedMessage::attempt)
                 .containsOnly(1);
         assertThat(held().keys().get("leased").keySet()).containsExactly("m0", "m1", "m2");
-        assertThat(get(claims.claim(new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1)))
+        assertThat(get(claims.claim(
+                                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1),
+                                new CompletableFuture<>()))
                         .messages())
                 .extracting(ClaimReply.ClaimedMessage::id)
                 .containsExactly("m3", "m4");
@@ -274,8 +277,9 @@ class LostAnswerIT {
         fates(Fate.ANSWER_LOST);
         caller.meanwhile =
                 () -> assertThat(get(otherQueue.cancel("a")).previousState()).isEqualTo(MessageState.LEASED);
-        ClaimReply reply =
-                get(claims.claim(new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1)));
+        ClaimReply reply = get(claims.claim(
+                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1),
+                new CompletableFuture<>()));
         assertThat(reply.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("b");
     }
 
@@ -288,8 +292,9 @@ class LostAnswerIT {
             QueueSnapshot.shift(redis.client(), queue.address().keys(), 120_000_000);
             claim(other, otherQueue, otherClaims);
         };
-        ClaimReply reply =
-                get(claims.claim(new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1)));
+        ClaimReply reply = get(claims.claim(
+                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1),
+                new CompletableFuture<>()));
         assertThat(reply.messages()).isEmpty();
         assertThat(held().keys().get("state").get("a")).startsWith("attempts 2 ");
     }

@@ -134,7 +134,7 @@ public abstract class RealQueueIT {
     protected List<ClaimedDelivery> claim(DelayQueue from, ClaimCalls with, int messages, int ended) {
         ClaimRequest request =
                 new ClaimRequest(FakeHost.randomClaimId(), 3_600_000_000L, messages, ended, ClaimIntent.LEAVE, 1);
-        ClaimReply reply = get(with.claim(request));
+        ClaimReply reply = get(with.claim(request, new CompletableFuture<>()));
         return reply.messages().stream()
                 .map(m -> new ClaimedDelivery(
                         (RedisDelayQueue) from,

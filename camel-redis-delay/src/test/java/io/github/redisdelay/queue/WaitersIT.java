@@ -31,6 +31,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
@@ -90,7 +91,8 @@ class WaitersIT extends RealQueueIT {
 
         ClaimReply claim(int messages, ClaimIntent intent, long safety) {
             return get(claims.claim(
-                    new ClaimRequest(FakeHost.randomClaimId(), 3_600_000_000L, messages, messages, intent, safety)));
+                    new ClaimRequest(FakeHost.randomClaimId(), 3_600_000_000L, messages, messages, intent, safety),
+                    new CompletableFuture<>()));
         }
 
         ClaimReply claim(int messages, ClaimIntent intent) {
@@ -755,7 +757,8 @@ class WaitersIT extends RealQueueIT {
                 List<WakeupDuty> expected = new ArrayList<>();
                 for (ClaimCalls claims : List.of(first, second)) {
                     expected.add(get(claims.claim(
-                                    new ClaimRequest(FakeHost.randomClaimId(), 1, 1, 1, ClaimIntent.FILL, LONG_SAFETY)))
+                                    new ClaimRequest(FakeHost.randomClaimId(), 1, 1, 1, ClaimIntent.FILL, LONG_SAFETY),
+                                    new CompletableFuture<>()))
                             .duty());
                 }
                 assertThat(expected).containsExactly(WakeupDuty.FIRST, WakeupDuty.BACKUP);

@@ -42,8 +42,7 @@ public final class FakeClaims implements ClaimCalls {
     }
 
     @Override
-    public CompletableFuture<ClaimReply> claim(ClaimRequest request) {
-        CompletableFuture<ClaimReply> answer = new CompletableFuture<>();
+    public CompletableFuture<ClaimReply> claim(ClaimRequest request, CompletableFuture<ClaimReply> answer) {
         sent.add(new Sent(request, timers.nanoTime(), answer));
         if (failure != null) {
             throw failure;

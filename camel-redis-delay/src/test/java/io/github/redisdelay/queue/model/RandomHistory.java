@@ -346,7 +346,7 @@ public final class RandomHistory {
                 random.nextInt(messages + 1),
                 any(List.of(ClaimIntent.values())),
                 any(List.of(1_000L, 12_000L, 3_000_000L, 30_000_000L, 60 * MINUTE)));
-        consumer.claim = consumer.claims.claim(request);
+        consumer.claim = consumer.claims.claim(request, new CompletableFuture<>());
         consumer.claim.thenAccept(reply -> {
             for (ClaimReply.ClaimedMessage message : reply.messages()) {
                 given.add(new ClaimedDelivery(

@@ -116,7 +116,8 @@ class ScriptMemoryIT {
 
                 ClaimCalls claims = ClientAccess.consumers(client).newClaims(queue.address(), error -> {});
                 ClaimId claimId = FakeHost.randomClaimId();
-                ClaimReply reply = get(claims.claim(new ClaimRequest(claimId, 60_000_000, 8, 8, ClaimIntent.LEAVE, 1)));
+                ClaimReply reply = get(claims.claim(
+                        new ClaimRequest(claimId, 60_000_000, 8, 8, ClaimIntent.LEAVE, 1), new CompletableFuture<>()));
                 List<ClaimedDelivery> held = reply.messages().stream()
                         .map(m -> new ClaimedDelivery(
                                 queue, m, claimId, reply.timeMicros(), 0, 0, new FakeTimers(), (d, w) -> {}))
@@ -174,12 +175,16 @@ class ScriptMemoryIT {
                 assertThat(after.keys().get("leased")).isEmpty();
                 // The first call of a session, and an empty claim.
                 ClaimCalls others = ClientAccess.consumers(client).newClaims(queue.address(), error -> {});
-                assertThat(get(others.claim(new ClaimRequest(
-                                        FakeHost.randomClaimId(), 60_000_000, 8, 8, ClaimIntent.LEAVE, 1)))
+                assertThat(get(others.claim(
+                                        new ClaimRequest(
+                                                FakeHost.randomClaimId(), 60_000_000, 8, 8, ClaimIntent.LEAVE, 1),
+                                        new CompletableFuture<>()))
                                 .messages())
                         .hasSize(4);
-                assertThat(get(others.claim(new ClaimRequest(
-                                        FakeHost.randomClaimId(), 60_000_000, 8, 8, ClaimIntent.LEAVE, 1)))
+                assertThat(get(others.claim(
+                                        new ClaimRequest(
+                                                FakeHost.randomClaimId(), 60_000_000, 8, 8, ClaimIntent.LEAVE, 1),
+                                        new CompletableFuture<>()))
                                 .messages())
                         .isEmpty();
             } finally {

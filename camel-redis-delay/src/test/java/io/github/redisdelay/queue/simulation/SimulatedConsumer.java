@@ -117,7 +117,7 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
     }
 
     @Override
-    public CompletableFuture<ClaimReply> claim(ClaimRequest request) {
+    public CompletableFuture<ClaimReply> claim(ClaimRequest request, CompletableFuture<ClaimReply> answer) {
         if (claiming) {
             queue.fail("two claims at a time");
         }
@@ -128,7 +128,6 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
                 || request.expired() > Math.max(1, options.concurrentConsumers() - working)) {
             queue.fail("claim of " + request + " with " + working + " under way");
         }
-        CompletableFuture<ClaimReply> answer = new CompletableFuture<>();
         send(request, answer, ++sequence);
         return answer;
     }

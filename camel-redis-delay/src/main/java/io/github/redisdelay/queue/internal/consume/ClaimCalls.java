@@ -12,9 +12,11 @@ public interface ClaimCalls {
     /**
      * Claims messages. The call is repeated until Redis answers.
      *
-     * @return the reply; fails only if Redis refuses the call
+     * @param reply gets the reply, and fails only if Redis refuses the call. What hangs on it has been done before the session
+     *     is given back
+     * @return the same
      */
-    CompletableFuture<ClaimReply> claim(ClaimRequest request);
+    CompletableFuture<ClaimReply> claim(ClaimRequest request, CompletableFuture<ClaimReply> reply);
 
     /**
      * Leaves the waiters: Redis does not count on this consumer until its next claim. The call is sent once. It is not allowed while a claim is under way.

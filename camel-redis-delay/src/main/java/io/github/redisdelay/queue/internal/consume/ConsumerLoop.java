@@ -382,10 +382,17 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
     private void send(Sending claim, long now) {
         try {
             PartitionState partition = claim.partition();
+            CompletableFuture<ClaimReply> answer = new CompletableFuture<>();
+            // Before the call: a consumer that stops as the answer comes leaves the waiters before it gives its session
+            // back.
+            answer.whenComplete((reply, error) -> answered(claim, now, reply, error));
             partition
                     .gate
-                    .ask(() -> partition.claims.claim(claim.request()))
-                    .whenComplete((reply, error) -> answered(claim, now, reply, error));
+                    .ask(() -> partition.claims.claim(claim.request(), answer))
+                    .exceptionally(error -> {
+                        answer.completeExceptionally(error); // it could not pass the gate
+                        return null;
+                    });
         } catch (RuntimeException e) {
             refused(claim, e);
         }

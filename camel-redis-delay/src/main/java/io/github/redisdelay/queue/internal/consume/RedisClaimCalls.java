@@ -69,14 +69,14 @@ public final class RedisClaimCalls implements ClaimCalls {
     }
 
     @Override
-    public CompletableFuture<ClaimReply> claim(ClaimRequest request) {
+    public CompletableFuture<ClaimReply> claim(ClaimRequest request, CompletableFuture<ClaimReply> reply) {
         if (users.getAndUpdate(n -> n == 0 ? 0 : n + 1) == 0) {
             // The consumer was stopped while it was about to claim. Another one may have the session by now.
-            return CompletableFuture.failedFuture(new DelayQueueException("the consumer was stopped"));
+            reply.completeExceptionally(new DelayQueueException("the consumer was stopped"));
+        } else {
+            send(arguments(request), 1, reply);
         }
-        CompletableFuture<ClaimReply> result = new CompletableFuture<>();
-        send(arguments(request), 1, result);
-        return result;
+        return reply;
     }
 
     @Override

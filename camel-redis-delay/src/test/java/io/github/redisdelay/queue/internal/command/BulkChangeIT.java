@@ -33,6 +33,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -203,7 +204,9 @@ class BulkChangeIT extends RealQueueIT {
                     ClientAccess.consumers(client).newClaims(((RedisDelayQueue) from).address(), error -> {});
             ScriptExecutor real = new RedissonScriptExecutor(redis.client());
             ScriptExecutor claimsFirst = (script, keys, arguments, attempt) -> script == LuaScript.CHANGE
-                    ? claims.claim(new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 1, 0, ClaimIntent.LEAVE, 1))
+                    ? claims.claim(
+                                    new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 1, 0, ClaimIntent.LEAVE, 1),
+                                    new CompletableFuture<>())
                             .thenCompose(claimed -> real.call(script, keys, arguments, attempt))
                     : real.call(script, keys, arguments, attempt);
             try (DelayQueueClient other = ClientAccess.create(redis.client(), ClientOptions.DEFAULTS, claimsFirst)) {

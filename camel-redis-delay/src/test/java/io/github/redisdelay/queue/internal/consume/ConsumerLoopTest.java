@@ -27,6 +27,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -1084,6 +1087,34 @@ class ConsumerLoopTest {
             assertThat(timers.waiting()).isZero();
             assertThat(claims.closed).isEqualTo(1);
             assertThat(host.stopped).isEqualTo(1);
+        }
+
+        @Test
+        void should_leave_before_it_gives_its_session_back_when_stopped_as_a_claim_is_answered() {
+            claims.answerEmpty = true;
+            List<Integer> closedAsItLeft = new ArrayList<>();
+            claims.onLeave = () -> closedAsItLeft.add(claims.closed);
+            AtomicReference<ConsumerLoop> loop = new AtomicReference<>();
+            CallGate gate = new CallGate() {
+                @Override
+                public <T> CompletableFuture<T> ask(Supplier<CompletableFuture<T>> call) {
+                    CompletableFuture<T> answered = call.get();
+                    loop.get().stop(false);
+                    return answered;
+                }
+            };
+            loop.set(new ConsumerLoop(
+                    List.of(new PartitionState(queue, claims, gate, timers.nanoTime())),
+                    new ConsumerOptions(1, 1, LEASE, true, Duration.ofHours(1), "unnamed"),
+                    host,
+                    timers,
+                    new Random(7),
+                    leases,
+                    executor,
+                    handler));
+            loop.get().start();
+            assertThat(closedAsItLeft).containsExactly(0);
+            assertThat(claims.closed).isOne();
         }
 
         @Test

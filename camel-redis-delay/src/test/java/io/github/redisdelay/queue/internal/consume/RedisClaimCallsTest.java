@@ -76,7 +76,7 @@ class RedisClaimCallsTest {
 
     @Test
     void should_send_the_arguments_in_the_order_of_the_script() {
-        CompletableFuture<ClaimReply> reply = calls.claim(REQUEST);
+        CompletableFuture<ClaimReply> reply = calls.claim(REQUEST, new CompletableFuture<>());
         FakeCaller.Sent call = redis.last();
         assertThat(call.script()).isEqualTo(LuaScript.CLAIM);
         assertThat(arguments(call))
@@ -100,7 +100,7 @@ class RedisClaimCallsTest {
 
     @Test
     void should_repeat_the_same_bytes_until_there_is_an_answer() {
-        CompletableFuture<ClaimReply> reply = calls.claim(REQUEST);
+        CompletableFuture<ClaimReply> reply = calls.claim(REQUEST, new CompletableFuture<>());
         FakeCaller.Sent original = redis.last();
         for (int attempt = 2; attempt <= 100; attempt++) {
             redis.fail(new TimeoutException("no answer"));
@@ -123,7 +123,7 @@ class RedisClaimCallsTest {
     @Test
     void should_try_again_when_the_sending_itself_throws() {
         redis.failure = new IllegalStateException("no connection");
-        CompletableFuture<ClaimReply> reply = calls.claim(REQUEST);
+        CompletableFuture<ClaimReply> reply = calls.claim(REQUEST, new CompletableFuture<>());
         timers.advance(Duration.ofSeconds(1));
         redis.failure = null;
         timers.advance(Duration.ofSeconds(5));
@@ -135,7 +135,7 @@ class RedisClaimCallsTest {
 
     @Test
     void should_fail_when_redis_refuses() {
-        CompletableFuture<ClaimReply> reply = calls.claim(REQUEST);
+        CompletableFuture<ClaimReply> reply = calls.claim(REQUEST, new CompletableFuture<>());
         redis.fail(new RedisException("NOPERM this user has no permissions"));
         assertThatThrownBy(reply::get).cause().hasMessageContaining("NOPERM");
         assertThat(failed).isEmpty();
@@ -145,7 +145,7 @@ class RedisClaimCallsTest {
     @Test
     void should_fail_when_the_answer_cannot_be_read() {
         for (Object answer : List.of(List.of(), List.of(new byte[5]), new byte[32], "text")) {
-            CompletableFuture<ClaimReply> reply = calls.claim(REQUEST);
+            CompletableFuture<ClaimReply> reply = calls.claim(REQUEST, new CompletableFuture<>());
             redis.answer(answer);
             assertThat(reply).isCompletedExceptionally();
         }
@@ -155,15 +155,15 @@ class RedisClaimCallsTest {
 
     @Test
     void should_number_its_claims_upwards() {
-        calls.claim(REQUEST);
+        calls.claim(REQUEST, new CompletableFuture<>());
         redis.answer(emptyReply());
-        calls.claim(REQUEST);
+        calls.claim(REQUEST, new CompletableFuture<>());
         assertThat(redis.last().sequence()).isGreaterThan(redis.sent.get(0).sequence());
     }
 
     @Test
     void should_free_its_name_when_closed() {
-        calls.claim(REQUEST);
+        calls.claim(REQUEST, new CompletableFuture<>());
         redis.answer(emptyReply());
         assertThat(released).isZero();
         calls.close();
@@ -172,7 +172,7 @@ class RedisClaimCallsTest {
 
     @Test
     void should_free_its_name_only_when_the_last_claim_is_answered() {
-        calls.claim(REQUEST);
+        calls.claim(REQUEST, new CompletableFuture<>());
         calls.close();
         assertThat(released).as("a repeat could still be on its way").isZero();
         redis.fail(new TimeoutException("no answer"));
@@ -184,7 +184,7 @@ class RedisClaimCallsTest {
 
     @Test
     void should_tell_its_name_also_when_it_does_not_wait_for_more() {
-        calls.claim(new ClaimRequest(REQUEST.claimId(), 1, 1, 1, ClaimIntent.LEAVE, 1));
+        calls.claim(new ClaimRequest(REQUEST.claimId(), 1, 1, 1, ClaimIntent.LEAVE, 1), new CompletableFuture<>());
         assertThat(redis.last().argument(8)).isEqualTo("c0 wakeup:client");
     }
 
@@ -192,7 +192,7 @@ class RedisClaimCallsTest {
     void should_tell_its_intent_in_one_word() {
         List<String> words = new ArrayList<>();
         for (ClaimIntent intent : ClaimIntent.values()) {
-            calls.claim(new ClaimRequest(REQUEST.claimId(), 1, 1, 1, intent, 1));
+            calls.claim(new ClaimRequest(REQUEST.claimId(), 1, 1, 1, intent, 1), new CompletableFuture<>());
             words.add(redis.last().argument(9));
             redis.answer(emptyReply());
         }
@@ -201,7 +201,7 @@ class RedisClaimCallsTest {
 
     @Test
     void should_leave_by_a_claim_of_nothing_that_is_not_repeated() {
-        calls.claim(REQUEST);
+        calls.claim(REQUEST, new CompletableFuture<>());
         redis.answer(emptyReply());
         calls.leave(REQUEST.claimId());
         FakeCaller.Sent left = redis.last();
@@ -226,7 +226,7 @@ class RedisClaimCallsTest {
     @Test
     void should_free_its_name_once_and_send_nothing_when_a_claim_comes_after_it_was_closed() {
         calls.close();
-        CompletableFuture<ClaimReply> reply = calls.claim(REQUEST);
+        CompletableFuture<ClaimReply> reply = calls.claim(REQUEST, new CompletableFuture<>());
         assertThat(reply).isCompletedExceptionally();
         assertThat(redis.count()).isZero();
         assertThat(released).isEqualTo(1);

@@ -79,8 +79,7 @@ class RedisDelayQueueReceiverTest {
     private static ClaimCalls answering(Timers timers, ClaimReply reply) {
         return new ClaimCalls() {
             @Override
-            public CompletableFuture<ClaimReply> claim(ClaimRequest request) {
-                CompletableFuture<ClaimReply> answer = new CompletableFuture<>();
+            public CompletableFuture<ClaimReply> claim(ClaimRequest request, CompletableFuture<ClaimReply> answer) {
                 timers.schedule(20_000_000, () -> answer.complete(reply));
                 return answer;
             }
